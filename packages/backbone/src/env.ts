@@ -1,0 +1,28 @@
+import { z } from 'zod';
+
+/** What every service reads from the environment; each adds its own. */
+export const BackboneEnv = z.object({
+  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'a postgres:// URL'),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\//, 'a redis:// or rediss:// URL')
+    .optional(),
+  CAPSTAN_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+export type BackboneEnv = z.infer<typeof BackboneEnv>;
+
+/** A wrong value stops the start with one clear line for each variable. */
+export function readEnv<Schema extends z.ZodType>(schema: Schema, env: NodeJS.ProcessEnv): z.infer<Schema> {
+  // An empty variable is one that is not set: compose files and shells cannot say it otherwise.
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = schema.safeParse(set);
+  if (parsed.success) return parsed.data;
+  throw new EnvError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`));
+}
+
+export class EnvError extends Error {
+  override readonly name = 'EnvError';
+  constructor(lines: string[]) {
+    super(`The environment is not right:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+  }
+}

@@ -1,0 +1,75 @@
+import {
+  createPostgresQueue,
+  createRedisQueue,
+  createRelay,
+  type Queue,
+  type Relay,
+  redisSignals,
+} from '@capstan/queue';
+import { countQueued, MAX_PAYLOAD_BYTES, openStore, pingStore, postgresSignals, type Store } from '@capstan/store';
+import type { Log } from './log.js';
+
+/** The store, the queue and the relay, as one process uses them. */
+export type Backbone = { store: Store; queue: Queue; relay: Relay; log: Log; close(): Promise<void> };
+
+export type BackboneOptions = {
+  database_url: string;
+  redis_url?: string | undefined;
+  name: string;
+  connections?: number;
+  log: Log;
+};
+
+/** With Redis: BullMQ and pub/sub. Without: the invocations table and LISTEN/NOTIFY. Nothing else differs. */
+export async function openBackbone({
+  database_url,
+  redis_url,
+  name,
+  connections,
+  log,
+}: BackboneOptions): Promise<Backbone> {
+  const store = openStore({ url: database_url, name, ...(connections === undefined ? {} : { connections }) });
+  const onError = reportOnce(log);
+  const transport = redis_url ? redisSignals(redis_url, onError) : postgresSignals(store, onError);
+  const relay = createRelay(transport, {
+    max_message_bytes: redis_url ? 1_000_000 : MAX_PAYLOAD_BYTES,
+    onError,
+  });
+  try {
+    const queue = redis_url
+      ? await createRedisQueue(redis_url, onError)
+      : createPostgresQueue(
+          relay,
+          (runner) => countQueued(store, runner),
+          () => pingStore(store),
+        );
+    return {
+      store,
+      queue,
+      relay,
+      log,
+      close: async () => {
+        await queue.close();
+        await relay.close();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await relay.close();
+    await store.close();
+    throw error;
+  }
+}
+
+/** A lost connection reports the same error many times a second; once in ten seconds says as much. */
+function reportOnce(log: Log) {
+  const last = new Map<string, number>();
+  return (error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error);
+    const now = Date.now();
+    if (now - (last.get(message) ?? 0) < 10_000) return;
+    last.set(message, now);
+    if (last.size > 100) last.clear();
+    log.warn({ err: error }, 'the connection to the queue reported an error');
+  };
+}

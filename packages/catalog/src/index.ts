@@ -1,0 +1,2 @@
+export * from './builtin-tools.js';
+export * from './create-catalog.js';

@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import type { AddCommand, Cli } from '../cli.js';
+
+type Load = () => Promise<AddCommand>;
+
+/** Every command, by task. */
+const COMMANDS: Record<string, Record<string, Load>> = {
+  Start: {
+    up: async () => (await import('./up.js')).addUp,
+    doctor: async () => (await import('./doctor.js')).addDoctor,
+  },
+  'Run tools': {
+    invoke: async () => (await import('./invoke.js')).addInvoke,
+    submit: async () => (await import('./submit.js')).addSubmit,
+    tools: async () => (await import('./tools.js')).addTools,
+  },
+  'See what happens': {
+    show: async () => (await import('./show.js')).addShow,
+    list: async () => (await import('./list.js')).addList,
+    runs: async () => (await import('./runs.js')).addRuns,
+    logs: async () => (await import('./logs.js')).addLogs,
+  },
+  'Step in': {
+    cancel: async () => (await import('./cancel.js')).addCancel,
+    redrive: async () => (await import('./redrive.js')).addRedrive,
+    resolve: async () => (await import('./resolve.js')).addResolve,
+    queues: async () => (await import('./queues.js')).addQueues,
+  },
+  Administer: {
+    workers: async () => (await import('./workers.js')).addWorkers,
+    keys: async () => (await import('./keys.js')).addKeys,
+    policy: async () => (await import('./policy.js')).addPolicy,
+  },
+  'Services alone': {
+    gateway: async () => (await import('./gateway.js')).addGateway,
+    coordinator: async () => (await import('./coordinator.js')).addCoordinator,
+    worker: async () => (await import('./worker.js')).addWorker,
+    migrate: async () => (await import('./migrate.js')).addMigrate,
+  },
+};
+
+/**
+ * Adds the command that the arguments name, or all of them for help and for a name that is not known. One file in place
+ * of fifty saves a third of the time that `capstan invoke` takes to start.
+ */
+export const addCommands = async (program: Command, cli: Cli, args: readonly string[]): Promise<void> => {
+  const wanted = commandOf(args);
+  const known = Object.values(COMMANDS).some((group) => wanted !== undefined && Object.hasOwn(group, wanted));
+  for (const [heading, group] of Object.entries(COMMANDS)) {
+    program.commandsGroup(heading);
+    for (const [name, load] of Object.entries(group)) {
+      if (!known || name === wanted) (await load())(program, cli);
+    }
+  }
+};
+
+const WITH_VALUE: ReadonlySet<string | undefined> = new Set(['--url', '--key']);
+
+/** The first argument that is neither an option nor the value of one. */
+const commandOf = (args: readonly string[]): string | undefined =>
+  args.find((arg, at) => !arg.startsWith('-') && !WITH_VALUE.has(args[at - 1]));

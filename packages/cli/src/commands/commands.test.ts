@@ -1,0 +1,111 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PATIENTLY, withGateway } from '../testing/with-gateway.js';
+
+const { capstan, folder, gateway, invoke } = withGateway();
+
+describe('list', () => {
+  it('asks for what the options say, and for as many pages as it takes', async () => {
+    await capstan([
+      'list',
+      '--status',
+      'failed,timed_out',
+      '--tool',
+      't',
+      '--label',
+      'a=1',
+      '--since',
+      '30s',
+      '--run',
+      'r',
+    ]);
+    expect(gateway().seen[0]?.path).toBe(
+      '/v1/invocations?status=failed&status=timed_out&tool_id=t&run_id=r&label=a%3A1&since=2026-01-01T12%3A00%3A00.000Z&limit=20',
+    );
+    await capstan(['submit', '-'], { stdin: '{"tool_id":"fake:text"}\n'.repeat(1_200) });
+    const { stdout } = await capstan(['list', '-n', '1100', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ next_cursor: '1100' });
+    expect(JSON.parse(stdout).items).toHaveLength(1_100);
+  });
+
+  it('says on stderr that nothing matches', async () => {
+    expect(await capstan(['list'])).toEqual({ code: 0, stdout: '', stderr: 'No invocation matches.\n' });
+  });
+});
+
+describe('show, logs, cancel', () => {
+  it('shows an invocation and a run', async () => {
+    await invoke('fake:fail');
+    const shown = (await capstan(['show', 'inv_00000001'])).stdout;
+    expect(shown).toContain('✗ failed  fake:fail');
+    expect(shown).toContain('created      2026-01-01T12:00:00.000Z (30s ago)');
+    expect(shown).toContain('the tool said no  (code 2003)');
+    expect((await capstan(['show', 'run_00000001'])).stdout).toContain('inv_00000001');
+  });
+
+  it('prints the logs so far, or follows them to the end', async () => {
+    await invoke('fake:slow', '{"ms":20}');
+    expect((await capstan(['logs', 'inv_00000001'])).stdout).toBe('half-way\n');
+    await invoke('fake:never', '--no-wait');
+    const follow = capstan(['logs', '-f', 'inv_00000002']);
+    await expect.poll(() => gateway().rows.get('inv_00000002')?.followers.size, PATIENTLY).toBe(1);
+    gateway().finish('inv_00000002');
+    expect((await follow).stderr).toBe('○ queued\n✓ succeeded\n');
+  });
+
+  it('cancels what it can and names what it cannot', async () => {
+    await invoke('fake:never', '--no-wait');
+    const { code, stdout, stderr } = await capstan(['cancel', 'inv_nope', 'inv_00000001']);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '– canceled  inv_00000001\n' });
+    expect(stderr).toContain('there is no invocation inv_nope');
+  });
+
+  it('cancels by filter', async () => {
+    expect((await capstan(['cancel', '--status', 'queued', '--runner', 'exec'])).stdout).toBe(
+      '✓ 1,234 invocations canceled\n',
+    );
+    await capstan(['cancel', '--all']);
+    expect(gateway().seen.map(({ body }) => JSON.parse(body))).toEqual([
+      { status: ['queued'], runner: 'exec' },
+      { status: ['held', 'deferred', 'queued', 'running'] },
+    ]);
+  });
+});
+
+describe('the rest', () => {
+  it('pauses a queue', async () => {
+    expect((await capstan(['queues', 'pause', 'exec'])).stdout).toBe('⏸ paused  exec\n');
+    expect(gateway().seen[0]).toMatchObject({ method: 'POST', path: '/v1/queues/exec/pause' });
+  });
+
+  it('prints a new key alone on stdout', async () => {
+    expect((await capstan(['keys', 'create', '--actor', 'ci', '--role', 'submit,audit'])).stdout).toBe('cap_secret\n');
+    expect(JSON.parse(gateway().seen[0]?.body ?? '')).toEqual({
+      tenant: 'default',
+      actor: 'ci',
+      roles: ['submit', 'audit'],
+    });
+  });
+
+  it('puts a policy of YAML or of JSON as what it is', async () => {
+    writeFileSync(join(folder(), 'p.yaml'), 'boundary: deny_by_default\n');
+    await capstan(['policy', 'put', 'p.yaml', '--name', 'team']);
+    await capstan(['policy', 'put', '-'], { stdin: '{"boundary":"deny_by_default"}' });
+    expect(gateway().seen.map(({ path, headers }) => `${path} ${headers['content-type']}`)).toEqual([
+      '/v1/policies/team application/yaml',
+      '/v1/policies/default application/json',
+    ]);
+  });
+
+  it('finds what is here and what is missing', async () => {
+    const { code, stdout } = await capstan(['doctor'], {
+      env: { PATH: '', DATABASE_URL: 'postgres://me:secret@db:5432/x' },
+    });
+    expect(code).toBe(0);
+    expect(stdout).toContain('✓ Postgres     DATABASE_URL (db:5432)');
+    expect(stdout).not.toContain('secret');
+    expect(stdout).toContain('apt install bubblewrap');
+    expect(stdout).toContain('is ready');
+  });
+});

@@ -1,0 +1,95 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PATIENTLY, withGateway } from '../testing/with-gateway.js';
+
+const { capstan, folder, gateway, invoke } = withGateway();
+
+describe('invoke', () => {
+  it('prints a lone result and nothing else', async () => {
+    expect(await invoke('cap:test_math:add', '{"a":2,"b":3}')).toEqual({ code: 0, stdout: '5\n', stderr: '' });
+  });
+
+  it('gives back the streams of a process', async () => {
+    expect(await invoke('fake:exec')).toEqual({ code: 0, stdout: 'to stdout', stderr: 'to stderr\n' });
+  });
+
+  it('says of a failure what it was, its code and what to do', async () => {
+    const { code, stdout, stderr } = await invoke('fake:fail');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe(
+      '✗ failed: the tool said no\n  code 2003 · inv_00000001\n  → The tool ran and reported an error; its message says why.\n',
+    );
+  });
+
+  it('ends with 3 when denied, 4 when held, 5 when timed out, 2 for wrong inputs', async () => {
+    const codes = [];
+    for (const tool of ['fake:deny', 'fake:hold', 'fake:timeout', 'fake:invalid'])
+      codes.push((await invoke(tool)).code);
+    expect(codes).toEqual([3, 4, 5, 2]);
+  });
+
+  it('follows the events of one that takes longer', async () => {
+    const pending = invoke('fake:never', '{"x":1}');
+    await expect.poll(() => gateway().seen.some(({ path }) => path.endsWith('/events')), PATIENTLY).toBe(true);
+    gateway().finish('inv_00000001');
+    expect(await pending).toMatchObject({ code: 0, stdout: '{\n  "x": 1\n}\n' });
+  });
+
+  it('stops waiting at its limit and says how to go on', async () => {
+    const { code, stderr } = await invoke('fake:never', '--wait', '50ms');
+    expect(code).toBe(5);
+    expect(stderr).toContain('capstan logs -f inv_00000001');
+  });
+
+  it('does not wait when told so, and prints the id', async () => {
+    expect(await invoke('fake:never', '--no-wait')).toEqual({ code: 0, stdout: 'inv_00000001\n', stderr: '' });
+    expect(gateway().seen[0]?.headers.prefer).toBeUndefined();
+  });
+
+  it('stops waiting with Ctrl-C and says that the invocation goes on', async () => {
+    const controller = new AbortController();
+    const pending = capstan(['invoke', 'fake:never'], { interrupt: controller.signal });
+    await expect.poll(() => gateway().rows.size, PATIENTLY).toBe(1);
+    controller.abort();
+    const { code, stderr } = await pending;
+    expect(code).toBe(130);
+    expect(stderr).toContain('goes on');
+  });
+
+  it('sends its options as the interface spells them', async () => {
+    await invoke(
+      'fake:text',
+      '--timeout',
+      '5s',
+      '--priority',
+      '-3',
+      '--label',
+      'a=1',
+      '--label',
+      'b=2',
+      '--idempotency-key',
+      'k',
+      '--delay',
+      '1m',
+      '--max-attempts',
+      '2',
+    );
+    expect(JSON.parse(gateway().seen[0]?.body ?? '')).toEqual({
+      tool_id: 'fake:text',
+      inputs: {},
+      timeout_ms: 5000,
+      priority: -3,
+      labels: { a: '1', b: '2' },
+      idempotency_key: 'k',
+      delay_ms: 60_000,
+      max_attempts: 2,
+    });
+  });
+
+  it('reads inputs from stdin and from a file', async () => {
+    writeFileSync(join(folder(), 'in.json'), '{"a":1,"b":1}');
+    expect((await invoke('cap:test_math:add', '@in.json')).stdout).toBe('2\n');
+    expect((await capstan(['invoke', 'cap:test_math:add', '-'], { stdin: '{"a":2,"b":2}' })).stdout).toBe('4\n');
+  });
+});

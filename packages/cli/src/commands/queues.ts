@@ -1,0 +1,66 @@
+import type { QueueInfo, RunnerType } from '@capstan/contracts';
+import { Argument, type Command } from 'commander';
+import type { AddCommand } from '../cli.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { formatCount } from '../format/count.js';
+import { formatStatus, paintStatus, statusText } from '../format/status.js';
+import { parseRunner } from '../parse/words.js';
+import { printItems } from '../print-items.js';
+import type { Session } from '../session.js';
+
+export const addQueues: AddCommand = (program, cli) => {
+  const queues = program
+    .command('queues')
+    .description('the queue of each runner type; pause or resume one')
+    .action((_options: object, command: Command) => cli.run(command, printQueues));
+  for (const action of ['pause', 'resume'] as const) {
+    queues
+      .command(action)
+      .description(action === 'pause' ? 'let nothing more of this type start' : 'go on where it was paused')
+      .addArgument(new Argument('<runner>', 'the runner type').argParser(parseRunner))
+      .action((runner: RunnerType, _options: object, command: Command) =>
+        cli.run(command, (session) => switchQueue(session, action, runner)),
+      );
+  }
+};
+
+const printQueues = async (session: Session): Promise<ExitCode> => {
+  const client = await session.client();
+  const { colors } = session.out;
+  const state = ({ paused }: QueueInfo) => (paused ? 'paused' : 'open');
+  const count = (title: string, of: (queue: QueueInfo) => number) => ({
+    title,
+    text: (queue: QueueInfo) => formatCount(of(queue)),
+    align: 'right' as const,
+    paint: (text: string, queue: QueueInfo) => (of(queue) === 0 ? colors.dim(text) : text),
+  });
+  await printItems<QueueInfo>(session, client.queues.list(), {
+    empty: 'There is no queue yet.',
+    columns: [
+      { title: 'RUNNER', text: ({ runner }) => runner },
+      {
+        title: 'STATE',
+        text: (queue) => statusText(state(queue)),
+        paint: (text, queue) => paintStatus(state(queue), text, colors),
+      },
+      count('QUEUED', ({ queued }) => queued),
+      count('DEFERRED', ({ deferred }) => deferred),
+      count('HELD', ({ held }) => held),
+      count('RUNNING', ({ running }) => running),
+      {
+        ...count('WORKERS', ({ workers }) => workers),
+        paint: (text, { workers, queued }) => (workers === 0 && queued > 0 ? colors.red(text) : text),
+      },
+    ],
+  });
+  return EXIT.success;
+};
+
+const switchQueue = async (session: Session, action: 'pause' | 'resume', runner: RunnerType): Promise<ExitCode> => {
+  const client = await session.client();
+  const queue = await client.queues[action](runner);
+  const status = queue.paused ? 'paused' : 'open';
+  if (session.json) await session.printJson(queue);
+  else await session.out.line(`${formatStatus(status, session.out.colors)}  ${runner}`);
+  return EXIT.success;
+};

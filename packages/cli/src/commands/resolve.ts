@@ -1,0 +1,20 @@
+import type { Resolution } from '@capstan/contracts';
+import type { Command } from 'commander';
+import { actOnEach } from '../act-on-each.js';
+import type { AddCommand } from '../cli.js';
+import { parseOutcome } from '../parse/words.js';
+
+export const addResolve: AddCommand = (program, cli) => {
+  program
+    .command('resolve')
+    .description('say how an ambiguous invocation ended')
+    .argument('<id>', 'inv_…')
+    .requiredOption('--outcome <outcome>', 'succeeded or failed', parseOutcome)
+    .requiredOption('--comment <text>', 'how you know; it is kept with the result')
+    .action((id: string, { outcome, comment }: Resolution, command: Command) =>
+      cli.run(command, async (session) => {
+        const client = await session.client();
+        return actOnEach(session, [id], (invocation_id) => client.resolve(invocation_id, { outcome, comment }));
+      }),
+    );
+};

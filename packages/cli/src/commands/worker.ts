@@ -1,0 +1,23 @@
+import type { RunnerType } from '@capstan/contracts';
+import type { Command } from 'commander';
+import type { AddCommand } from '../cli.js';
+import { integer } from '../parse/integer.js';
+import { parseRunners } from '../parse/words.js';
+
+type Options = { runner: RunnerType[]; concurrency?: number };
+
+const MAX_CONCURRENCY = 10_000;
+
+export const addWorker: AddCommand = (program, cli) => {
+  program
+    .command('worker')
+    .description('start a worker alone (needs DATABASE_URL)')
+    .requiredOption('-r, --runner <types>', 'the runner types it serves, with commas or given again', parseRunners)
+    .option('-c, --concurrency <n>', 'how many invocations it runs at once', integer(1, MAX_CONCURRENCY))
+    .action(({ runner, concurrency }: Options, command: Command) =>
+      cli.serve(command, async () => {
+        const { runWorker } = await import('@capstan/worker');
+        await runWorker({ runners: runner, ...(concurrency === undefined ? {} : { concurrency }) });
+      }),
+    );
+};

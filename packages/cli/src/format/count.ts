@@ -1,0 +1,6 @@
+/** `12,345`: by hand, because the locale of the machine must not change what a script reads. */
+export const formatCount = (count: number): string => String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
+
+/** `1 worker`, `2 workers`. */
+export const countOf = (count: number, noun: string): string =>
+  `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,0 +1,88 @@
+import type { Attempt, Decision, InvocationDetail, Result } from '@capstan/contracts';
+import type { Output } from '../output.js';
+import { formatDuration } from './duration.js';
+import { formatFields, indent } from './fields.js';
+import { renderPayload } from './payload.js';
+import { printable } from './printable.js';
+import { absoluteTime, relativeTime } from './relative-time.js';
+import { formatStatus } from './status.js';
+import { formatTable } from './table.js';
+
+/** One invocation, all of it, for a person. */
+export const formatInvocation = (invocation: InvocationDetail, out: Output, now: Date): string[] => {
+  const { colors } = out;
+  const when = (time: string | null): string | null => (time === null ? null : absoluteTime(time, now));
+  return [
+    `${formatStatus(invocation.status, colors)}  ${colors.bold(printable(invocation.tool_id))}`,
+    ...formatFields(
+      [
+        ['invocation', invocation.invocation_id],
+        ['run', invocation.run_id],
+        ['actor', printable(invocation.actor)],
+        ['session', invocation.session_id],
+        ['labels', formatLabels(invocation.labels)],
+        ['runner', invocation.runner],
+        ['policy', formatDecision(invocation.decision)],
+        ['created', when(invocation.created_at)],
+        ['runs at', when(invocation.run_at)],
+        ['expires', invocation.finished_at === null ? when(invocation.expires_at) : null],
+        ['finished', when(invocation.finished_at)],
+        ['took', invocation.result === null ? null : formatDuration(invocation.result.duration_ms)],
+        ['limit', formatDuration(invocation.timeout_ms)],
+        ['idempotency key', invocation.idempotency_key],
+        ['input hash', colors.dim(invocation.input_hash)],
+        ['output hash', invocation.result === null ? null : colors.dim(invocation.result.output_hash)],
+      ],
+      colors,
+    ),
+    ...section('inputs', JSON.stringify(invocation.inputs, null, 2), out),
+    ...formatResult(invocation.result, out),
+    ...formatAttempts(invocation.attempts, invocation.max_attempts, out, now),
+  ];
+};
+
+const section = (title: string, text: string, { colors }: Output): string[] =>
+  text === '' ? [] : ['', colors.bold(title), indent(text.replace(/\n$/, ''))];
+
+const formatResult = (result: Result | null, out: Output): string[] => {
+  if (result === null) return [];
+  const { stdout, stderr } = result.payload === null ? { stdout: '', stderr: '' } : renderPayload(result.payload);
+  const code = result.code === null ? '' : out.colors.dim(`  (code ${result.code})`);
+  return [
+    ...(result.error === null ? [] : section('error', `${out.colors.red(printable(result.error))}${code}`, out)),
+    ...section(result.truncated ? 'output (truncated)' : 'output', stdout.split('\n').map(printable).join('\n'), out),
+    ...section('stderr', stderr.split('\n').map(printable).join('\n'), out),
+  ];
+};
+
+const formatAttempts = (attempts: readonly Attempt[], max: number, out: Output, now: Date): string[] => {
+  if (attempts.length === 0) return [];
+  const lines = formatTable<Attempt>(
+    [
+      { title: 'TRY', text: ({ attempt }) => `${attempt}/${max}`, align: 'right' },
+      { title: 'OUTCOME', text: ({ outcome }) => outcome ?? 'running' },
+      { title: 'STARTED', text: ({ started_at }) => relativeTime(started_at, now) },
+      { title: 'TOOK', text: took, align: 'right' },
+      { title: 'WORKER', text: ({ worker_id }) => worker_id },
+      { title: 'ERROR', text: ({ error }) => error ?? '', shrinks: true, paint: (text) => out.colors.red(text) },
+    ],
+    attempts,
+    { colors: out.colors, columns: out.tty ? out.columns - 2 : null },
+  );
+  return section('attempts', lines.join('\n'), out);
+};
+
+const took = ({ started_at, ended_at }: Attempt): string =>
+  ended_at === null ? '-' : formatDuration(Date.parse(ended_at) - Date.parse(started_at));
+
+const formatLabels = (labels: Readonly<Record<string, string>>): string =>
+  Object.entries(labels)
+    .map(([name, value]) => printable(`${name}=${value}`))
+    .join(' ');
+
+const formatDecision = ({ effect, reason, rule_matched }: Decision): string =>
+  printable(
+    [effect, rule_matched === null ? '' : `by ${rule_matched}`, reason === '' ? '' : `(${reason})`]
+      .filter(Boolean)
+      .join(' '),
+  );

@@ -1,0 +1,30 @@
+import type { Json, JsonObject } from '@capstan/contracts';
+
+export type RenderedPayload = {
+  stdout: string;
+  stderr: string;
+  /** The bytes of a process, to which nothing may be added in a pipe. */
+  raw: boolean;
+};
+
+/** A payload as a person wants to read it: what a tool printed as it printed it, a lone `result` without its wrapping. */
+export const renderPayload = (payload: Json): RenderedPayload => {
+  if (isExecOutput(payload)) return { stdout: payload.stdout, stderr: payload.stderr, raw: true };
+  const value = isLoneResult(payload) ? payload.result : payload;
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  return { stdout: text.endsWith('\n') ? text : `${text}\n`, stderr: '', raw: false };
+};
+
+type ExecOutput = { stdout: string; stderr: string; exit_code: number | null };
+
+const isExecOutput = (payload: Json): payload is ExecOutput =>
+  isObject(payload) &&
+  typeof payload.stdout === 'string' &&
+  typeof payload.stderr === 'string' &&
+  'exit_code' in payload;
+
+const isLoneResult = (payload: Json): payload is { result: Json } =>
+  isObject(payload) && Object.keys(payload).length === 1 && 'result' in payload;
+
+const isObject = (payload: Json): payload is JsonObject =>
+  typeof payload === 'object' && payload !== null && !Array.isArray(payload);

@@ -1,0 +1,35 @@
+import { once } from 'node:events';
+import pc from 'picocolors';
+import type { Io, OutputStream } from './io.js';
+
+export type Colors = ReturnType<typeof pc.createColors>;
+
+export type Output = {
+  colors: Colors;
+  /** A person looks at it, on a terminal that can move its cursor. */
+  live: boolean;
+  tty: boolean;
+  columns: number;
+  /** Waits while the reader is slower than we are, so that long output never piles up in memory. */
+  write(text: string): Promise<void>;
+  line(text?: string): Promise<void>;
+};
+
+const DEFAULT_COLUMNS = 80;
+
+export const createOutput = (stream: OutputStream, env: Io['env'], { color = true } = {}): Output => {
+  const tty = stream.isTTY === true;
+  const dumb = env.TERM === 'dumb';
+  const noColor = env.NO_COLOR !== undefined && env.NO_COLOR !== '';
+  const write = async (text: string): Promise<void> => {
+    if (!stream.write(text)) await once(stream, 'drain');
+  };
+  return {
+    colors: pc.createColors(color && tty && !dumb && !noColor),
+    live: tty && !dumb,
+    tty,
+    columns: stream.columns ?? DEFAULT_COLUMNS,
+    write,
+    line: (text = '') => write(`${text}\n`),
+  };
+};

@@ -1,0 +1,32 @@
+import type { InvocationQuery } from '@capstan/client';
+import type { Command } from 'commander';
+import { parseLabelQuery } from './label.js';
+import { parseMoment } from './moment.js';
+import { parseRunner, parseStatuses } from './words.js';
+
+type FilterOptions = Pick<InvocationQuery, 'status' | 'runner' | 'label' | 'actor' | 'since' | 'until'> & {
+  tool?: string;
+  run?: string;
+  session?: string;
+};
+
+/** The options that pick invocations, the same for every command that acts on many. */
+export const addFilterOptions = (command: Command, now: () => Date): Command =>
+  command
+    .option('-s, --status <status>', 'in this status (several with commas)', parseStatuses)
+    .option('-t, --tool <tool_id>', 'of this tool')
+    .option('-r, --runner <type>', 'of this runner type', parseRunner)
+    .option('--run <run_id>', 'of this run')
+    .option('--session <session_id>', 'of this session')
+    .option('-l, --label <key=value>', 'with this label (may be given again)', parseLabelQuery)
+    .option('--actor <name>', 'submitted by this actor')
+    .option('--since <when>', 'created since: a time, or 10m, 2h, 3d ago', parseMoment(now))
+    .option('--until <when>', 'created until', parseMoment(now));
+
+export const readFilter = (command: Command): InvocationQuery => {
+  const { tool, run, session, status, runner, label, actor, since, until } = command.opts<FilterOptions>();
+  return { status, tool_id: tool, runner, run_id: run, session_id: session, label, actor, since, until };
+};
+
+export const isEmptyFilter = (filter: InvocationQuery): boolean =>
+  Object.values(filter).every((value) => value === undefined);

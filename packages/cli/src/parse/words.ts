@@ -1,0 +1,36 @@
+import type { InvocationStatus, Role, RunnerType } from '@capstan/contracts';
+import { choice, choices } from './choice.js';
+
+/** The words of the contracts that options take. Their schemas would load zod into every start of the command. */
+const STATUS: Record<InvocationStatus, true> = {
+  denied: true,
+  held: true,
+  deferred: true,
+  queued: true,
+  running: true,
+  succeeded: true,
+  failed: true,
+  timed_out: true,
+  canceled: true,
+  ambiguous: true,
+  rejected: true,
+  expired: true,
+};
+const RUNNER: Record<RunnerType, true> = {
+  exec: true,
+  analyze: true,
+  browser: true,
+  api: true,
+  mcp: true,
+  file: true,
+  db: true,
+  builtin: true,
+};
+const ROLE: Record<Role, true> = { submit: true, operate: true, audit: true, admin: true };
+
+export const parseStatuses = choices(STATUS);
+export const parseRunner = choice(RUNNER);
+export const parseRunners = choices(RUNNER);
+export const parseRoles = choices(ROLE);
+export const parseOutcome = choice({ succeeded: true, failed: true });
+export const parseMode = choice({ execution: true, planning: true });

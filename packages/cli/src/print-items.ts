@@ -1,0 +1,24 @@
+import type { Listing } from '@capstan/client';
+import { type Column, formatTable } from './format/table.js';
+import type { Session } from './session.js';
+
+type Look<Item> = {
+  columns: readonly Column<Item>[] /** Said on stderr, so that a pipe gets nothing. */;
+  empty: string;
+};
+
+/** Items as a table. */
+export const printTable = async <Item>(session: Session, items: readonly Item[], look: Look<Item>): Promise<void> => {
+  const { out, err } = session;
+  if (items.length === 0) return err.line(err.colors.dim(look.empty));
+  const lines = formatTable(look.columns, items, { colors: out.colors, columns: out.tty ? out.columns : null });
+  await out.line(lines.join('\n'));
+};
+
+/** A whole list, as a table or as the JSON of a page with all items. */
+export const printItems = async <Item>(session: Session, list: Listing<Item>, look: Look<Item>): Promise<void> => {
+  const items: Item[] = [];
+  for await (const item of list) items.push(item);
+  if (session.json) await session.printJson({ items, next_cursor: null });
+  else await printTable(session, items, look);
+};

@@ -1,0 +1,20 @@
+import type { Output } from '../output.js';
+
+const CLEAR_LINE = '\r\u001b[2K';
+
+export type LiveLine = { show(text: string): Promise<void>; clear(): Promise<void> };
+
+/** One line of a terminal that is written over and over, and gone in the end. The cursor stays: nobody could bring it back after a kill. */
+export const createLiveLine = (output: Output): LiveLine => {
+  let shown = false;
+  return {
+    async show(text) {
+      await output.write(CLEAR_LINE + text);
+      shown = true;
+    },
+    async clear() {
+      if (shown) await output.write(CLEAR_LINE);
+      shown = false;
+    },
+  };
+};

@@ -1,0 +1,34 @@
+import { formatDuration } from '../format/duration.js';
+import type { Output } from '../output.js';
+import { createLiveLine } from './live-line.js';
+
+export type Spinner = { say(text: string): void; stop(): Promise<void> };
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const FRAME_MS = 100;
+/** What is over sooner needs no spinner. */
+const PATIENCE_MS = 400;
+
+/** Shows on a terminal that something is awaited and for how long already; in a pipe it says nothing. */
+export const startSpinner = (output: Output, text: string): Spinner => {
+  if (!output.live) return { say: () => undefined, stop: async () => undefined };
+  const line = createLiveLine(output);
+  const started = performance.now();
+  let said = text;
+  let frame = 0;
+  const timer = setInterval(() => {
+    const elapsed = performance.now() - started;
+    if (elapsed < PATIENCE_MS) return;
+    frame = (frame + 1) % FRAMES.length;
+    void line.show(`${output.colors.cyan(FRAMES[frame] ?? '')} ${said} ${output.colors.dim(formatDuration(elapsed))}`);
+  }, FRAME_MS);
+  return {
+    say(next) {
+      said = next;
+    },
+    async stop() {
+      clearInterval(timer);
+      await line.clear();
+    },
+  };
+};

@@ -1,0 +1,67 @@
+import { EXIT, type ExitCode, exitCodeOfProblem } from './exit-code.js';
+import { formatFailure } from './format/failure.js';
+import type { Session } from './session.js';
+import { UsageError } from './usage-error.js';
+
+/** Says on stderr what stopped a command and what to do, as JSON when asked to, and gives its exit code. */
+export const reportError = async (error: unknown, session: Session): Promise<ExitCode> => {
+  const { code, ...text } = await describe(error, session);
+  const problem = 'problem' in text ? text.problem : { detail: text.headline, suggestion: text.suggestion ?? null };
+  await session.err.line(session.json ? JSON.stringify(problem) : formatFailure({ ...text, code }, session.err));
+  return text.exit;
+};
+
+type Described = {
+  headline: string;
+  suggestion: string | null;
+  exit: ExitCode;
+  code?: number;
+  context?: string[];
+  problem?: object;
+};
+
+const describe = async (error: unknown, session: Session): Promise<Described> => {
+  if (error instanceof UsageError) return { headline: error.message, suggestion: error.suggestion, exit: EXIT.usage };
+  if (!(error instanceof Error)) return { headline: String(error), suggestion: null, exit: EXIT.failed };
+  // Only a command that has a client can have thrown one of its errors, so this loads nothing new then.
+  if (error.name !== 'CapstanError' && error.name !== 'UnreachableError') return describeUnexpected(error);
+  const { CapstanError, UnreachableError } = await import('@capstan/client');
+  if (error instanceof UnreachableError)
+    return { headline: error.detail, suggestion: error.suggestion, exit: EXIT.failed };
+  if (!(error instanceof CapstanError)) return describeUnexpected(error);
+  return {
+    headline: isDenial(error) ? `denied: ${error.detail}` : error.detail,
+    code: error.code,
+    suggestion: error.status === 401 ? aboutTheKey(session) : error.suggestion,
+    context: contextOf(error.problem),
+    problem: error.problem,
+    exit: exitCodeOfProblem(error.status),
+  };
+};
+
+const isDenial = ({ status, code }: { status: number; code: number }): boolean =>
+  status === 403 && code >= 1000 && code < 2000;
+
+const describeUnexpected = (error: Error): Described => {
+  const code = 'code' in error ? error.code : undefined;
+  const suggestion = code === 'ERR_MODULE_NOT_FOUND' ? 'Run `npm run build` in the repository, then try again.' : null;
+  return { headline: error.message, suggestion, exit: EXIT.failed };
+};
+
+/** The ids that help to find a denial, and the errors of an invalid request when they are more than the detail says. */
+const contextOf = ({ invocation_id, errors }: Record<string, unknown>): string[] => [
+  ...(typeof invocation_id === 'string' ? [invocation_id] : []),
+  ...(Array.isArray(errors) && errors.length > 1 ? errors.map(describePlace) : []),
+];
+
+const describePlace = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'field' in error && 'message' in error
+    ? `${error.field}: ${error.message}`
+    : JSON.stringify(error);
+
+const aboutTheKey = (session: Session): string => {
+  const { key } = session.connection();
+  return key === null
+    ? 'No key was found. Set CAPSTAN_API_KEY, give --key, or run this where `capstan up` wrote .capstan/admin.key.'
+    : `The key came from ${key.origin}; give another with --key or CAPSTAN_API_KEY.`;
+};

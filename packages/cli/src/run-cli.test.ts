@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import type { RunOptions } from './testing/run-in-test.js';
+import { withGateway } from './testing/with-gateway.js';
+
+const { capstan, gateway } = withGateway();
+
+describe('capstan alone', () => {
+  it('says what there is, by task, with examples', async () => {
+    const { code, stdout } = await capstan([]);
+    expect(code).toBe(0);
+    expect(stdout).toContain('Run tools');
+    expect(stdout).toContain(`$ capstan invoke cap:test_math:add '{"a": 2, "b": 3}'`);
+    expect(stdout.split('\n').length).toBeLessThan(45);
+  });
+
+  it('has help for each command', async () => {
+    const { code, stdout } = await capstan(['help', 'invoke']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('--idempotency-key');
+    expect(stdout).toContain('--url');
+  });
+});
+
+describe('a wrong call', () => {
+  it.each([
+    [['lst'], 'Did you mean'],
+    [['list', '--status', 'bad'], 'succeeded, failed'],
+    [['list', '--bogus'], "unknown option '--bogus'"],
+    [['invoke'], "missing required argument 'tool_id'"],
+    [['invoke', 'x', '[1]'], 'a JSON object, not an array'],
+    [['worker', '--runner', 'shell'], 'exec, analyze'],
+    [['resolve', 'inv_1', '--outcome', 'failed'], '--comment'],
+    [['cancel'], '--all'],
+    [['submit', 'missing.jsonl'], 'cannot read missing.jsonl'],
+    [['list', '--url', 'nonsense'], 'not an address'],
+  ])('%j ends with 2 and says why, on stderr', async (args, reason) => {
+    const { code, stdout, stderr } = await capstan(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(reason);
+    expect(stdout).toBe('');
+  });
+});
+
+describe('--json', () => {
+  it('is one JSON value on stdout, wherever the option stands', async () => {
+    for (const args of [
+      ['--json', 'invoke', 'fake:text'],
+      ['invoke', 'fake:text', '--json'],
+      ['queues', '--json'],
+      ['list', '--json'],
+      ['doctor', '--json'],
+    ]) {
+      const { stdout } = await capstan(args);
+      expect(typeof JSON.parse(stdout)).toBe('object');
+    }
+  });
+
+  it('gives the problem on stderr', async () => {
+    const { code, stdout, stderr } = await capstan(['invoke', 'fake:deny', '--json']);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(JSON.parse(stderr)).toMatchObject({ code: 1001, status: 403 });
+  });
+});
+
+describe('colour', () => {
+  it('is there on a terminal, and not in a pipe, with NO_COLOR, --no-color or a dumb terminal', async () => {
+    const colored = async (options: RunOptions, ...more: string[]): Promise<boolean> =>
+      (await capstan(['queues', ...more], options)).stdout.includes('\u001b[');
+    expect(await colored({ tty: true })).toBe(true);
+    expect(await colored({ tty: false })).toBe(false);
+    expect(await colored({ tty: true, env: { NO_COLOR: '1' } })).toBe(false);
+    expect(await colored({ tty: true, env: { TERM: 'dumb' } })).toBe(false);
+    expect(await colored({ tty: true }, '--no-color')).toBe(false);
+  });
+});
+
+describe('an error of the connection', () => {
+  it('says where nobody answers and how to start it', async () => {
+    await gateway().close();
+    const { code, stderr } = await capstan(['list']);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`Cannot reach Capstan at ${gateway().url}`);
+    expect(stderr).toContain('npm start');
+  });
+
+  it('says where the key came from, or where it was looked for', async () => {
+    expect((await capstan(['list', '--key', 'bad'])).stderr).toContain('The key came from --key');
+    expect((await capstan(['list'], { env: { CAPSTAN_API_KEY: '' } })).stderr).toContain('.capstan/admin.key');
+  });
+});

@@ -1,0 +1,65 @@
+import type { Client } from '@capstan/client';
+import { type Connection, type ConnectionOptions, resolveConnection } from './connection.js';
+import { Interrupted } from './interrupted.js';
+import type { InputStream, Io } from './io.js';
+import { createOutput, type Output } from './output.js';
+
+export type GlobalOptions = ConnectionOptions & { json?: boolean | undefined; color?: boolean | undefined };
+
+/** What the body of a command works with. */
+export type Session = {
+  out: Output;
+  err: Output;
+  json: boolean;
+  stdin: InputStream;
+  env: Io['env'];
+  cwd: string;
+  now(): Date;
+  /** Aborted by Ctrl-C. */
+  signal: AbortSignal;
+  connection(): Connection;
+  /** Loaded and opened on first use: half of the commands need no connection. */
+  client(): Promise<Client>;
+  /** One value as JSON, on one line for a machine and spread out for a person. */
+  printJson(value: unknown): Promise<void>;
+  close(): Promise<void>;
+};
+
+export const openSession = (options: GlobalOptions, io: Io): Session => {
+  const outputs = { color: options.color !== false };
+  const out = createOutput(io.stdout, io.env, outputs);
+  const controller = new AbortController();
+  const release = io.onInterrupt(() => controller.abort(new Interrupted()));
+  let connection: Connection | null = null;
+  let client: Promise<Client> | null = null;
+  const connect = async (): Promise<Client> => {
+    io.beforeConnecting?.();
+    const { createClient } = await import('@capstan/client');
+    const { url, key } = session.connection();
+    return createClient({ url, key: key?.key });
+  };
+  const session: Session = {
+    out,
+    err: createOutput(io.stderr, io.env, outputs),
+    json: options.json === true,
+    stdin: io.stdin,
+    env: io.env,
+    cwd: io.cwd,
+    now: () => io.now(),
+    signal: controller.signal,
+    connection() {
+      connection ??= resolveConnection(options, io.env, io.cwd);
+      return connection;
+    },
+    client() {
+      client ??= connect();
+      return client;
+    },
+    printJson: (value) => out.line(out.tty ? JSON.stringify(value, null, 2) : JSON.stringify(value)),
+    async close() {
+      release();
+      await (await client?.catch(() => null))?.close();
+    },
+  };
+  return session;
+};

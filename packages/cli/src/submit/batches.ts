@@ -1,0 +1,25 @@
+import type { Entry } from './read-submissions.js';
+
+/** The bounds of one bulk: as many as the gateway takes, and well under its usual limit of 64 MiB for one. */
+export const MAX_ITEMS = 10_000;
+export const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Groups what is read into bulks that a gateway takes. */
+export async function* batches(
+  entries: AsyncIterable<Entry>,
+  { items = MAX_ITEMS, bytes = MAX_BYTES } = {},
+): AsyncGenerator<Entry[]> {
+  let batch: Entry[] = [];
+  let size = 0;
+  for await (const entry of entries) {
+    if (batch.length > 0 && (batch.length >= items || size + entry.bytes > bytes)) {
+      yield batch;
+      batch = [];
+      size = 0;
+    }
+    batch.push(entry);
+    // The comma between two items counts too.
+    size += entry.bytes + 1;
+  }
+  if (batch.length > 0) yield batch;
+}

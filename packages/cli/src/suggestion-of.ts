@@ -1,0 +1,25 @@
+import type { FailureName } from '@capstan/contracts';
+
+/** The failures that a result can carry. */
+const IN_RESULTS = [
+  'POLICY_DENIED',
+  'POLICY_CHANGED',
+  'INVALID_INPUTS',
+  'TOOL_ERROR',
+  'TOOL_TIMEOUT',
+  'EXECUTABLE_NOT_FOUND',
+  'WORKER_LOST',
+  'CANCELED',
+  'RUNNER_FAILED',
+  'OUTCOME_UNKNOWN',
+  'EXPIRED',
+  'STORAGE_REFUSED',
+  'QUOTA_EXCEEDED',
+] as const satisfies readonly FailureName[];
+
+/** What the contract advises for a code. Loaded only when something failed. */
+export const suggestionOf = async (code: number): Promise<string | null> => {
+  const { codeOf, Failure } = await import('@capstan/contracts');
+  const name = IN_RESULTS.find((each) => codeOf(each) === code);
+  return name === undefined ? null : new Failure(name, { detail: '' }).suggestion;
+};

@@ -1,0 +1,25 @@
+import type { JsonObject } from '@capstan/contracts';
+import { CapstanError } from './capstan-error.js';
+import type { Transport } from './transport.js';
+
+type Signal = { signal?: AbortSignal | undefined };
+
+export type HealthChecks = {
+  /** The process answers. */
+  health(options?: Signal): Promise<JsonObject>;
+  /** What it depends on answers too. */
+  ready(options?: Signal): Promise<boolean>;
+};
+
+export const healthChecks = (transport: Transport): HealthChecks => ({
+  health: (options = {}) => transport.json('GET', '/healthz', options),
+  async ready(options = {}) {
+    try {
+      await transport.json('GET', '/readyz', options);
+      return true;
+    } catch (error) {
+      if (error instanceof CapstanError && error.status === 503) return false;
+      throw error;
+    }
+  },
+});

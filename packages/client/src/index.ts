@@ -1,0 +1,16 @@
+export { CapstanError } from './capstan-error.js';
+export { type Client, type ClientOptions, createClient } from './create-client.js';
+export { parseEventStream, type StreamMessage } from './event-stream/parse-event-stream.js';
+export type { EventsOptions } from './follow-events.js';
+export type { HealthChecks } from './health.js';
+export type { InvocationQuery, Invocations, SubmitOptions } from './invocation.js';
+export { isTerminal } from './is-terminal.js';
+export type { Keys } from './key.js';
+export type { Listing, PageOptions } from './listing.js';
+export type { Policies } from './policy.js';
+export type { Queues } from './queue.js';
+export type { Runs } from './run.js';
+export type { ToolQuery, Tools } from './tool.js';
+export { UnreachableError } from './unreachable-error.js';
+export type { WaitOptions } from './wait-for.js';
+export type { Workers } from './worker.js';

@@ -1,0 +1,17 @@
+import type { QueueInfo, RunnerType } from '@capstan/contracts';
+import { listFrom } from './list-from.js';
+import type { Listing } from './listing.js';
+import type { Transport } from './transport.js';
+
+export type Queues = {
+  list(): Listing<QueueInfo>;
+  /** Workers finish what they run and start nothing more of this type. */
+  pause(runner: RunnerType): Promise<QueueInfo>;
+  resume(runner: RunnerType): Promise<QueueInfo>;
+};
+
+export const queues = (transport: Transport): Queues => ({
+  list: () => listFrom(transport, '/v1/queues', {}),
+  pause: (runner) => transport.json('POST', `/v1/queues/${encodeURIComponent(runner)}/pause`),
+  resume: (runner) => transport.json('POST', `/v1/queues/${encodeURIComponent(runner)}/resume`),
+});

@@ -1,0 +1,44 @@
+/** No answer came: nobody listens there, or the connection ended before the answer did. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+  readonly url: string;
+  readonly detail: string;
+  readonly suggestion: string;
+  /** The request may have arrived before the connection ended, so that repeating it may repeat its effect. */
+  readonly sent: boolean;
+
+  constructor(url: string, cause: unknown) {
+    const sent = SENT.has(codeOf(cause));
+    const detail = `${sent ? 'Lost the connection to' : 'Cannot reach'} Capstan at ${url}: ${reasonOf(cause)}.`;
+    const suggestion = sent
+      ? 'See with `capstan list` whether the request arrived before you repeat it; an idempotency_key makes repeating safe.'
+      : 'Start it with `npm start`, or set CAPSTAN_URL to where it runs.';
+    super(`${detail} ${suggestion}`, { cause });
+    this.url = url;
+    this.detail = detail;
+    this.suggestion = suggestion;
+    this.sent = sent;
+  }
+}
+
+const SENT = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+
+const REASONS: Record<string, string> = {
+  ECONNREFUSED: 'connection refused',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'the name could not be looked up',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
+  ETIMEDOUT: 'no answer in time',
+  ECONNRESET: 'it was closed by the other side',
+  UND_ERR_SOCKET: 'it was closed by the other side',
+  UND_ERR_CONNECT_TIMEOUT: 'no answer in time',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
+  UND_ERR_BODY_TIMEOUT: 'the answer stopped half-way',
+};
+
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+
+const reasonOf = (cause: unknown): string =>
+  REASONS[codeOf(cause)] ?? (cause instanceof Error && cause.message !== '' ? cause.message : 'no connection');

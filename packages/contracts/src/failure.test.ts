@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { codeOf, Failure, type FailureName, toProblem } from './failure.js';
+
+/** The thousand each belongs to; the type makes this list complete. */
+const AREAS: Record<FailureName, number> = {
+  POLICY_DENIED: 1,
+  POLICY_INVALID: 1,
+  POLICY_CHANGED: 1,
+  UNKNOWN_TOOL: 2,
+  INVALID_INPUTS: 2,
+  TOOL_ERROR: 2,
+  TOOL_TIMEOUT: 2,
+  EXECUTABLE_NOT_FOUND: 2,
+  WORKER_LOST: 2,
+  CANCELED: 2,
+  RUNNER_FAILED: 2,
+  OUTCOME_UNKNOWN: 2,
+  MALFORMED_JSON: 3,
+  INVALID_REQUEST: 3,
+  BODY_TOO_LARGE: 3,
+  NOT_FOUND: 3,
+  ILLEGAL_STATE: 3,
+  IDEMPOTENCY_CONFLICT: 3,
+  UNSUPPORTED_MEDIA_TYPE: 3,
+  NO_SUCH_ROUTE: 3,
+  EXPIRED: 3,
+  STORAGE_UNAVAILABLE: 5,
+  INTERNAL: 5,
+  OVERLOADED: 5,
+  STORAGE_REFUSED: 5,
+  UNAUTHENTICATED: 6,
+  ROLE_MISSING: 6,
+  TENANT_FORBIDDEN: 6,
+  QUOTA_EXCEEDED: 7,
+};
+const isName = (name: string): name is FailureName => name in AREAS;
+const names = Object.keys(AREAS).filter(isName);
+
+test('no two failures share a code', () => {
+  expect(new Set(names.map(codeOf)).size).toBe(names.length);
+});
+
+describe.each(names)('%s', (name) => {
+  const failure = new Failure(name, { detail: 'why' });
+
+  test('has a code in the thousand of its area', () => {
+    expect(Math.floor(failure.code / 1000)).toBe(AREAS[name]);
+    expect(codeOf(name)).toBe(failure.code);
+  });
+
+  test('maps to an HTTP error, and says what to do about it in a sentence', () => {
+    expect(failure.status).toBeGreaterThanOrEqual(400);
+    expect(failure.status).toBeLessThan(600);
+    expect(failure.suggestion).toMatch(/^.{15,}\.$/);
+  });
+});
+
+test('a failure may say better whether and how to go on', () => {
+  const cause = new Error('root');
+  const failure = new Failure('TOOL_ERROR', { detail: 'why', suggestion: 'Do this.', retryable: true, cause });
+  expect(failure).toMatchObject({ message: 'why', kind: 'TOOL_ERROR', retryable: true, suggestion: 'Do this.', cause });
+  expect(failure).toBeInstanceOf(Error);
+});
+
+test('a problem document cannot be overwritten by its context', () => {
+  const context = { status: 200, code: 0, type: 'x', detail: 'x', invocation_id: 'inv_1' };
+  expect(toProblem(new Failure('QUOTA_EXCEEDED', { detail: 'too many', context }))).toEqual({
+    type: 'urn:capstan:problem:quota_exceeded',
+    title: 'quota exceeded',
+    status: 429,
+    detail: 'too many',
+    code: 7001,
+    suggestion: 'Wait for Retry-After, or ask for a larger quota.',
+    invocation_id: 'inv_1',
+  });
+});

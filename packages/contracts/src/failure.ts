@@ -1,0 +1,104 @@
+/**
+ * Every way a request or a tool can fail, once: its number, the HTTP status it maps to, whether trying the
+ * same thing again can help, and what to do about it.
+ */
+const FAILURES = {
+  // 1xxx policy
+  POLICY_DENIED: [
+    1001,
+    403,
+    false,
+    'Add a rule that allows this tool with PUT /v1/policies/{name}, or ask an admin for one.',
+  ],
+  POLICY_INVALID: [1002, 400, false, 'Correct the policy document at the place named.'],
+  POLICY_CHANGED: [1003, 403, false, 'The decision no longer holds at run time; submit the invocation again.'],
+  // 2xxx tool
+  UNKNOWN_TOOL: [2001, 404, false, 'List the tools with GET /v1/tools.'],
+  INVALID_INPUTS: [2002, 422, false, "Correct the inputs; the tool's input_schema says what it takes."],
+  TOOL_ERROR: [2003, 502, false, 'The tool ran and reported an error; its message says why.'],
+  TOOL_TIMEOUT: [2004, 504, false, 'Raise timeout_ms, or give the tool less to do.'],
+  EXECUTABLE_NOT_FOUND: [2005, 502, false, 'Install the executable on the worker, or correct its name.'],
+  WORKER_LOST: [2006, 502, true, 'The worker ended during the run; see the attempts.'],
+  CANCELED: [2007, 409, false, 'Submit the invocation again if it is still wanted.'],
+  RUNNER_FAILED: [2008, 502, true, 'The runner itself failed; see the worker log.'],
+  OUTCOME_UNKNOWN: [2009, 409, false, 'Find out whether the tool took effect, then resolve or redrive the invocation.'],
+  // 3xxx plan or request
+  MALFORMED_JSON: [3001, 400, false, 'Send a valid JSON body.'],
+  INVALID_REQUEST: [3002, 400, false, 'Correct the fields named in errors; /openapi.json has the schema.'],
+  BODY_TOO_LARGE: [3003, 413, false, 'Send less, or raise CAPSTAN_BODY_LIMIT on the gateway.'],
+  NOT_FOUND: [3004, 404, false, 'Check the id and the tenant of the key.'],
+  ILLEGAL_STATE: [3005, 409, false, 'Look at the current status first.'],
+  IDEMPOTENCY_CONFLICT: [3006, 409, false, 'Use a new idempotency_key for a different call.'],
+  UNSUPPORTED_MEDIA_TYPE: [3007, 415, false, 'Send Content-Type: application/json.'],
+  NO_SUCH_ROUTE: [3008, 404, false, '/openapi.json lists the routes.'],
+  EXPIRED: [3009, 410, false, 'Raise expires_in_ms, or add workers for this runner type.'],
+  // 5xxx storage
+  STORAGE_UNAVAILABLE: [5001, 503, true, 'Postgres cannot be reached; try again shortly.'],
+  INTERNAL: [5002, 500, true, 'A fault on our side; the log has it under the request id.'],
+  OVERLOADED: [5003, 503, true, 'Too much is waiting to be committed; try again shortly.'],
+  STORAGE_REFUSED: [5004, 500, false, 'The value cannot be stored; see the detail.'],
+  // 6xxx auth
+  UNAUTHENTICATED: [6001, 401, false, 'Send Authorization: Bearer <key>.'],
+  ROLE_MISSING: [6002, 403, false, 'Use a key that has the role named, or ask an admin for one.'],
+  TENANT_FORBIDDEN: [6003, 403, false, 'Only an admin of the default tenant manages other tenants.'],
+  // 7xxx quota
+  QUOTA_EXCEEDED: [7001, 429, true, 'Wait for Retry-After, or ask for a larger quota.'],
+} as const satisfies Record<string, readonly [number: number, status: number, retryable: boolean, suggestion: string]>;
+
+export type FailureName = keyof typeof FAILURES;
+
+export type FailureOptions = {
+  detail: string;
+  suggestion?: string;
+  retryable?: boolean;
+  cause?: unknown;
+  /** Extra members of the problem document. */
+  context?: Record<string, unknown>;
+  headers?: Record<string, string>;
+};
+
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly kind: FailureName;
+  readonly code: number;
+  readonly status: number;
+  readonly retryable: boolean;
+  readonly suggestion: string;
+  readonly context: Record<string, unknown>;
+  readonly headers: Record<string, string>;
+
+  constructor(kind: FailureName, options: FailureOptions) {
+    super(options.detail, options.cause === undefined ? undefined : { cause: options.cause });
+    const [code, status, retryable, suggestion] = FAILURES[kind];
+    this.kind = kind;
+    this.code = code;
+    this.status = status;
+    this.retryable = options.retryable ?? retryable;
+    this.suggestion = options.suggestion ?? suggestion;
+    this.context = options.context ?? {};
+    this.headers = options.headers ?? {};
+  }
+}
+
+export const codeOf = (kind: FailureName): number => FAILURES[kind][0];
+
+/** RFC 9457 problem document. */
+export type Problem = {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  code: number;
+  suggestion: string;
+  [context: string]: unknown;
+};
+
+export const toProblem = (failure: Failure): Problem => ({
+  ...failure.context,
+  type: `urn:capstan:problem:${failure.kind.toLowerCase()}`,
+  title: failure.kind.toLowerCase().replaceAll('_', ' '),
+  status: failure.status,
+  detail: failure.message,
+  code: failure.code,
+  suggestion: failure.suggestion,
+});

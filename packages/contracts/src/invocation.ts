@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { Decision } from './decision.js';
+import type { Problem } from './failure.js';
+import { Hash } from './hash.js';
+import { JsonObject } from './json.js';
+import { Result } from './result.js';
+import { RunnerType } from './runner-type.js';
+import { InvocationStatus } from './status.js';
+
+const DAY_MS = 86_400_000;
+/** Text that Postgres can hold as it is: no NUL, no half of a surrogate pair. */
+const storable = (text: string) => text.isWellFormed() && !text.includes('\u0000');
+const Text = z.string().refine(storable, 'no NUL and no half of a surrogate pair');
+/** Text that also a log line can hold. */
+const Name = z
+  .string()
+  .min(1)
+  .max(255)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  .regex(/^[^\u0000-\u001f\u007f]*$/, 'no control characters')
+  .refine(storable, 'no half of a surrogate pair');
+
+export const Mode = z.enum(['execution', 'planning']);
+
+/** What a backend sends. Unknown fields are an error: a misspelt option must not be ignored. */
+export const Submission = z.strictObject({
+  tool_id: z.string().min(1).max(512),
+  inputs: JsonObject.default({}),
+  session_id: Name.optional(),
+  idempotency_key: Name.optional(),
+  mode: Mode.default('execution'),
+  spec_frozen: z.boolean().optional(),
+  spec_hash: Hash.optional(),
+  priority: z
+    .int()
+    .min(-1_000_000)
+    .max(1_000_000)
+    .default(0)
+    .describe('A lower number runs first; equal ones in the order of submission.'),
+  timeout_ms: z.int().min(1).max(DAY_MS).optional(),
+  delay_ms: z
+    .int()
+    .min(0)
+    .max(366 * DAY_MS)
+    .optional(),
+  run_at: z.iso.datetime({ offset: true }).optional(),
+  expires_in_ms: z
+    .int()
+    .min(1)
+    .max(366 * DAY_MS)
+    .optional(),
+  max_attempts: z.int().min(1).max(100).optional(),
+  webhook_url: z
+    .url({ protocol: /^https?$/ })
+    .max(2048)
+    .optional(),
+  labels: z
+    .record(Name, Text.max(1024))
+    .refine((labels) => Object.keys(labels).length <= 64, 'at most 64 labels')
+    .default({}),
+});
+export type Submission = z.infer<typeof Submission>;
+export type SubmissionInput = z.input<typeof Submission>;
+
+export const MAX_BULK = 10_000;
+/** Items are checked one by one, so that a bad one is named and the rest are taken. */
+export const BulkSubmission = z.strictObject({ invocations: z.array(z.unknown()).min(1).max(MAX_BULK) });
+export type BulkSubmission = z.infer<typeof BulkSubmission>;
+
+/** One answer for each item, in the order given. `invalid` items were not taken; `problem` says why. */
+export const BulkItem = z.object({
+  index: z.int(),
+  invocation_id: z.string().optional(),
+  status: z.union([InvocationStatus, z.literal('invalid')]),
+  problem: z.custom<Problem>().optional(),
+});
+export type BulkItem = z.infer<typeof BulkItem>;
+
+export const BulkAnswer = z.object({
+  run_id: z.string(),
+  accepted: z.int(),
+  held: z.int(),
+  denied: z.int(),
+  invalid: z.int(),
+  items: z.array(BulkItem),
+});
+export type BulkAnswer = z.infer<typeof BulkAnswer>;
+
+export const Attempt = z.object({
+  attempt: z.int(),
+  worker_id: z.string(),
+  started_at: z.iso.datetime(),
+  ended_at: z.iso.datetime().nullable(),
+  outcome: z.string().nullable(),
+  error: z.string().nullable(),
+});
+export type Attempt = z.infer<typeof Attempt>;
+
+/** What every answer about an invocation holds. */
+export const Invocation = z.object({
+  invocation_id: z.string(),
+  run_id: z.string(),
+  tool_id: z.string(),
+  runner: RunnerType,
+  status: InvocationStatus,
+  actor: z.string(),
+  inputs: JsonObject,
+  input_hash: Hash,
+  descriptor_hash: Hash,
+  policy_hash: Hash,
+  decision: Decision,
+  mode: Mode,
+  session_id: z.string().nullable(),
+  idempotency_key: z.string().nullable(),
+  priority: z.int(),
+  timeout_ms: z.int(),
+  max_attempts: z.int(),
+  attempt: z.int(),
+  labels: z.record(z.string(), z.string()),
+  run_at: z.iso.datetime().nullable(),
+  expires_at: z.iso.datetime().nullable(),
+  created_at: z.iso.datetime(),
+  finished_at: z.iso.datetime().nullable(),
+  result: Result.nullable(),
+});
+export type Invocation = z.infer<typeof Invocation>;
+
+export const InvocationDetail = Invocation.extend({ attempts: z.array(Attempt), hold: z.null() });
+export type InvocationDetail = z.infer<typeof InvocationDetail>;
+
+export const InvocationFilter = z.strictObject({
+  status: z
+    .union([InvocationStatus, z.array(InvocationStatus)])
+    .transform((status) => (Array.isArray(status) ? status : [status]))
+    .optional(),
+  tool_id: z.string().optional(),
+  runner: RunnerType.optional(),
+  run_id: z.string().optional(),
+  session_id: z.string().optional(),
+  label: z
+    .union([z.string(), z.array(z.string())])
+    .transform((label) => (Array.isArray(label) ? label : [label]))
+    .describe('key:value, or a key alone')
+    .optional(),
+  actor: z.string().optional(),
+  since: z.iso.datetime({ offset: true }).optional(),
+  until: z.iso.datetime({ offset: true }).optional(),
+});
+export type InvocationFilter = z.infer<typeof InvocationFilter>;
+
+export const Resolution = z.strictObject({
+  outcome: z.enum(['succeeded', 'failed']),
+  comment: z.string().min(1).max(4096),
+});
+export type Resolution = z.infer<typeof Resolution>;
+
+/** A lone invocation is a run of its own: the same nanoid under another prefix, without a row. */
+export const loneRunId = (invocation_id: string): string => invocation_id.replace(/^inv_/, 'run_');
+export const loneInvocationId = (run_id: string): string => run_id.replace(/^run_/, 'inv_');

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+
+export const Role = z.enum(['submit', 'operate', 'audit', 'admin']);
+export type Role = z.infer<typeof Role>;
+
+export const DEFAULT_TENANT = 'default';
+const Slug = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/i, 'letters, digits, dot, dash and underscore');
+
+export const NewKey = z.strictObject({ tenant: Slug, actor: Slug, roles: z.array(Role).min(1) });
+export type NewKey = z.infer<typeof NewKey>;
+
+export const Key = z.object({
+  key_id: z.string(),
+  tenant: z.string(),
+  actor: z.string(),
+  roles: z.array(Role),
+  created_at: z.iso.datetime(),
+});
+export type Key = z.infer<typeof Key>;
+
+/** Who is asking. */
+export type Principal = Pick<Key, 'key_id' | 'tenant' | 'actor' | 'roles'>;
+
+/** An admin may do everything. */
+export const hasRole = (principal: Principal, ...anyOf: Role[]): boolean =>
+  principal.roles.includes('admin') || anyOf.some((role) => principal.roles.includes(role));

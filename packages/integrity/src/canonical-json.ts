@@ -1,0 +1,53 @@
+/**
+ * RFC 8785 (JSON Canonicalization Scheme).
+ *
+ * ECMAScript's own JSON.stringify already writes numbers and strings as the RFC wants them, so only the order of
+ * members is ours: by UTF-16 code units, which is what Array.prototype.sort compares by default.
+ */
+export function canonicalJson(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return canonicalString(value);
+    case 'number':
+      if (!Number.isFinite(value)) throw new CanonicalJsonError(`${value} is not a JSON number`);
+      return JSON.stringify(value);
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'object':
+      if (value === null) return 'null';
+      return Array.isArray(value) ? canonicalArray(value) : canonicalObject(value);
+    default:
+      throw new CanonicalJsonError(`a ${typeof value} is not JSON`);
+  }
+}
+
+export class CanonicalJsonError extends TypeError {
+  override readonly name = 'CanonicalJsonError';
+}
+
+/** A lone surrogate has no UTF-8 form, so two systems could not agree on its hash. */
+function canonicalString(value: string): string {
+  if (!value.isWellFormed()) throw new CanonicalJsonError('a string holds half of a surrogate pair');
+  return JSON.stringify(value);
+}
+
+function canonicalArray(items: readonly unknown[]): string {
+  let out = '[';
+  for (let i = 0; i < items.length; i++) {
+    if (i > 0) out += ',';
+    out += canonicalJson(items[i]);
+  }
+  return `${out}]`;
+}
+
+function canonicalObject(object: object): string {
+  const members = object as Record<string, unknown>;
+  let out = '{';
+  for (const key of Object.keys(members).sort()) {
+    const member = members[key];
+    if (member === undefined) continue;
+    if (out.length > 1) out += ',';
+    out += `${canonicalString(key)}:${canonicalJson(member)}`;
+  }
+  return `${out}}`;
+}

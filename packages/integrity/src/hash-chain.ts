@@ -1,0 +1,17 @@
+import { hashJson } from './hash-json.js';
+
+/** A chain starts from what it is about, so a link cannot be moved to another chain. */
+export const chainStart = (subject: string): string => hashJson({ chain: subject });
+
+/** Each link covers the one before it: a changed, dropped or reordered entry changes every link after it. */
+export const chainNext = (previous: string, entry: unknown): string => hashJson({ previous, entry });
+
+export const chainOf = (subject: string, entries: Iterable<unknown>): string[] => {
+  const links: string[] = [];
+  let link = chainStart(subject);
+  for (const entry of entries) {
+    link = chainNext(link, entry);
+    links.push(link);
+  }
+  return links;
+};

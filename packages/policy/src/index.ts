@@ -1,0 +1,3 @@
+export * from './compile-policy.js';
+export * from './default-policy.js';
+export * from './parse-policy.js';

@@ -1,0 +1,74 @@
+import type { ConsumeOptions, Consumer, Take } from '../queue.js';
+import type { Relay } from '../relay/relay.js';
+
+/** A backstop for wake-up calls that were lost; the signals do the work. */
+const SWEEP_MS = 2000;
+/** One claim takes at most this many, so that a large worker does not starve the others. */
+const MAX_CLAIM = 500;
+
+/**
+ * Claims as much as it has room for, and again when room appears or a wake-up call came meanwhile. A claim that brings
+ * less than asked for has emptied the queue: whatever is committed after it is followed by a call.
+ */
+export function consumePostgres({ runner, concurrency }: ConsumeOptions, take: Take, relay: Relay): Consumer {
+  let occupied = 0;
+  let called = true;
+  let paused = false;
+  let stopped = false;
+  let turning: Promise<void> | null = null;
+
+  const room = () => Math.min(concurrency - occupied, MAX_CLAIM);
+  const mayTake = () => called && !paused && !stopped && room() > 0;
+
+  const turn = async () => {
+    while (mayTake()) {
+      const limit = room();
+      called = false;
+      const runs = await take({ limit });
+      occupied += runs.length;
+      if (runs.length === limit) called = true;
+      for (const run of runs) run.then(release, release);
+    }
+  };
+  const release = () => {
+    occupied--;
+    start();
+  };
+  const start = () => {
+    if (turning || !mayTake()) return;
+    turning = turn()
+      // The worker reports its own failures to claim; the sweep tries again.
+      .catch(() => {})
+      .finally(() => {
+        turning = null;
+        start();
+      });
+  };
+  const call = () => {
+    called = true;
+    start();
+  };
+
+  const unsubscribe = relay.subscribe('ready', (runners) => {
+    if (runners.includes(runner)) call();
+  });
+  const sweep = setInterval(call, SWEEP_MS);
+  call();
+
+  return {
+    pause: () => {
+      paused = true;
+    },
+    resume: () => {
+      paused = false;
+      call();
+    },
+    hasRoom: () => !paused && !stopped && room() > 0,
+    stop: async () => {
+      stopped = true;
+      clearInterval(sweep);
+      unsubscribe();
+      await turning;
+    },
+  };
+}

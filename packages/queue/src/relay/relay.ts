@@ -1,0 +1,81 @@
+/**
+ * Carries signals between processes: that something changed, never what. Whoever hears one looks in Postgres. Signals may
+ * be lost, so each has a slow backstop where it is heard.
+ */
+export interface Relay {
+  publish(topic: Topic, ids: readonly string[]): void;
+  subscribe(topic: Topic, listener: (ids: string[]) => void): () => void;
+  close(): Promise<void>;
+}
+
+/**
+ * settled: invocations that ended · changed: another status · log: new log lines · cancel: running ones to stop ·
+ * ready: runner types with work (Postgres queue) · due: the coordinator's next deadline may be nearer ·
+ * refresh: what every process keeps in memory (keys, policies, queues)
+ */
+export const TOPICS = ['settled', 'changed', 'log', 'cancel', 'ready', 'due', 'refresh'] as const;
+export type Topic = (typeof TOPICS)[number];
+
+export type Transport = {
+  publish(messages: string[]): Promise<void>;
+  subscribe(listener: (message: string) => void): void;
+  close(): Promise<void>;
+};
+
+type RelayOptions = { max_message_bytes: number; onError: (error: unknown) => void };
+
+/** A message is a topic and ids, separated by blanks. What is published during a send goes together in the next. */
+export function createRelay(transport: Transport, { max_message_bytes, onError }: RelayOptions): Relay {
+  const listeners = new Map<Topic, Set<(ids: string[]) => void>>(TOPICS.map((topic) => [topic, new Set()]));
+  let pending = new Map<Topic, Set<string>>();
+  let sending: Promise<void> | null = null;
+
+  const send = async () => {
+    while (pending.size > 0) {
+      const batch = pending;
+      pending = new Map();
+      await transport.publish(toMessages(batch, max_message_bytes)).catch(onError);
+    }
+  };
+  transport.subscribe((message) => {
+    const [topic, ...ids] = message.split(' ');
+    const heard = TOPICS.find((known) => known === topic);
+    if (heard) for (const listener of listeners.get(heard) ?? []) listener(ids);
+  });
+
+  return {
+    publish: (topic, ids) => {
+      if (ids.length === 0) return;
+      const waiting = pending.get(topic) ?? new Set();
+      for (const id of ids) waiting.add(id);
+      pending.set(topic, waiting);
+      sending ??= new Promise<void>((resolve) => setImmediate(resolve)).then(send).finally(() => {
+        sending = null;
+      });
+    },
+    subscribe: (topic, listener) => {
+      listeners.get(topic)?.add(listener);
+      return () => listeners.get(topic)?.delete(listener);
+    },
+    close: async () => {
+      await sending;
+      await transport.close();
+    },
+  };
+}
+
+function toMessages(batch: Map<Topic, Set<string>>, max_bytes: number): string[] {
+  const messages: string[] = [];
+  for (const [topic, ids] of batch) {
+    let message: string = topic;
+    for (const id of ids) {
+      if (message.length + id.length + 1 > max_bytes && message !== topic) {
+        messages.push(message);
+        message = topic;
+      }
+      message += ` ${id}`;
+    }
+    messages.push(message);
+  }
+  return messages;
+}

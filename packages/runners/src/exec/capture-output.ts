@@ -1,0 +1,45 @@
+import type { LogStream } from '@capstan/contracts';
+import type { Call } from '../runner.js';
+
+/** One output stream of a process: decoded, redacted, then cut; what is logged live is exactly what is kept. */
+export type Capture = {
+  write(chunk: Uint8Array): void;
+  end(): { text: string; truncated: boolean };
+};
+
+export const captureOutput = (
+  stream: LogStream,
+  { redact, log, limits }: Pick<Call, 'redact' | 'log' | 'limits'>,
+): Capture => {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const redacting = redact.stream();
+  const pieces: string[] = [];
+  let room = limits.max_output_bytes;
+  let truncated = false;
+
+  const keep = (text: string): void => {
+    if (text === '') return;
+    const size = Buffer.byteLength(text);
+    truncated = size > room;
+    const kept = truncated ? cutAt(text, room) : text;
+    room -= Math.min(size, room);
+    if (kept === '') return;
+    pieces.push(kept);
+    log(stream, kept);
+  };
+
+  return {
+    write: (chunk) => {
+      // The pipe is read on, so that the process does not block; what is past the limit goes nowhere.
+      if (!truncated) keep(redacting.push(decoder.decode(chunk, { stream: true })));
+    },
+    end: () => {
+      if (!truncated) keep(redacting.push(decoder.decode()) + redacting.end());
+      return { text: pieces.join(''), truncated };
+    },
+  };
+};
+
+/** At most `bytes` bytes of `text`, in whole characters: the decoder holds back a sequence that is not complete. */
+const cutAt = (text: string, bytes: number): string =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.from(text).subarray(0, bytes), { stream: true });

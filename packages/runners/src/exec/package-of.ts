@@ -1,0 +1,31 @@
+/** Debian packages that are not named after the command they bring. */
+const PACKAGES: ReadonlyMap<string, string> = new Map([
+  ['ag', 'silversearcher-ag'],
+  ['aws', 'awscli'],
+  ['cc', 'build-essential'],
+  ['convert', 'imagemagick'],
+  ['dig', 'dnsutils'],
+  ['docker', 'docker.io'],
+  ['fd', 'fd-find'],
+  ['g++', 'build-essential'],
+  ['gcc', 'build-essential'],
+  ['go', 'golang-go'],
+  ['ip', 'iproute2'],
+  ['java', 'default-jre'],
+  ['make', 'build-essential'],
+  ['nc', 'netcat-openbsd'],
+  ['node', 'nodejs'],
+  ['nslookup', 'dnsutils'],
+  ['pdftotext', 'poppler-utils'],
+  ['ping', 'iputils-ping'],
+  ['pip', 'python3-pip'],
+  ['ps', 'procps'],
+  ['psql', 'postgresql-client'],
+  ['python', 'python-is-python3'],
+  ['redis-cli', 'redis-tools'],
+  ['rg', 'ripgrep'],
+  ['ssh', 'openssh-client'],
+  ['xz', 'xz-utils'],
+]);
+
+export const packageOf = (command: string): string => PACKAGES.get(command) ?? command;

@@ -1,0 +1,11 @@
+/**
+ * Signals every process of the group that `leader` leads. Processes that made a group or session of their own (`setsid`)
+ * have left it and are not reached; only a pid namespace holds those.
+ */
+export const signalGroup = (leader: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(-leader, signal);
+  } catch {
+    // Nobody is left in the group, or those who are belong to another user: nothing more can be done from here.
+  }
+};

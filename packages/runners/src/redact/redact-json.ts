@@ -1,0 +1,62 @@
+import type { Json } from '@capstan/contracts';
+import { REPLACEMENT } from './scanner.js';
+
+/** Nobody nests data as deep as this; what lies deeper is replaced, because what is not looked at must not pass. */
+const MAX_DEPTH = 1000;
+
+/** Answers `value` itself when nothing in it changes: the usual case, and the cheap one. */
+export const redactJson = (value: Json, redact: (text: string) => string, depth = 0): Json => {
+  if (typeof value === 'string') return redact(value);
+  if (typeof value === 'number') return redactNumber(value, redact);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === MAX_DEPTH) return REPLACEMENT;
+  return Array.isArray(value) ? redactArray(value, redact, depth) : redactObject(value, redact, depth);
+};
+
+/** A secret of digits only may come back as a number. */
+const redactNumber = (value: number, redact: (text: string) => string): Json => {
+  if (Math.abs(value) < 1000) return value;
+  const text = String(value);
+  const redacted = redact(text);
+  return redacted === text ? value : redacted;
+};
+
+const redactArray = (items: Json[], redact: (text: string) => string, depth: number): Json => {
+  let copy: Json[] | undefined;
+  for (let index = 0; index < items.length; index += 1) {
+    const item = items[index] ?? null;
+    const redacted = redactJson(item, redact, depth + 1);
+    if (redacted === item) continue;
+    copy ??= items.slice();
+    copy[index] = redacted;
+  }
+  return copy ?? items;
+};
+
+const redactObject = (object: { [key: string]: Json }, redact: (text: string) => string, depth: number): Json => {
+  let changed: Map<string, [key: string, value: Json]> | undefined;
+  const keys = Object.keys(object);
+  for (const key of keys) {
+    const value = object[key] ?? null;
+    const redacted = redactJson(value, redact, depth + 1);
+    const redactedKey = redact(key);
+    if (redacted === value && redactedKey === key) continue;
+    changed ??= new Map();
+    changed.set(key, [redactedKey, redacted]);
+  }
+  if (!changed) return object;
+  const entries = keys.map((key): [string, Json] => changed.get(key) ?? [key, object[key] ?? null]);
+  // Object.fromEntries defines properties, so a key named __proto__ stays data.
+  return Object.fromEntries(withDistinctKeys(entries));
+};
+
+/** Two keys that are redacted to the same text both stay. */
+const withDistinctKeys = (entries: [string, Json][]): [string, Json][] => {
+  const taken = new Set<string>();
+  return entries.map(([key, value]) => {
+    let distinct = key;
+    for (let count = 2; taken.has(distinct); count += 1) distinct = `${key} ${count}`;
+    taken.add(distinct);
+    return [distinct, value];
+  });
+};

@@ -1,0 +1,194 @@
+import { Failure } from '@capstan/contracts';
+import { describe, expect, test } from 'vitest';
+import { groupCommit } from './group-commit.js';
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+type Write = { items: number[]; finish(): void; fail(error: Error): void };
+
+/** Writes that end when the test says so. */
+function controlled({ max_batch = 100, max_waiting = 100, isolate = false } = {}) {
+  const writes: Write[] = [];
+  const awaited = new Map<number, (write: Write) => void>();
+  const commit = groupCommit<number, string>({
+    write: (items) =>
+      new Promise((resolve, reject) => {
+        const begun = { items, finish: () => resolve(items.map((item) => `did ${item}`)), fail: reject };
+        awaited.get(writes.push(begun) - 1)?.(begun);
+      }),
+    max_batch,
+    max_waiting,
+    isolate: () => isolate,
+  });
+  /** The write of that number, begun already or later. */
+  const write = (at: number) =>
+    new Promise<Write>((resolve) => {
+      const begun = writes[at];
+      if (begun) resolve(begun);
+      else awaited.set(at, resolve);
+    });
+  return { commit, writes, write };
+}
+
+describe('a group commit', () => {
+  test('writes a lone item at once', async () => {
+    const { commit, write } = controlled();
+    const one = commit(1);
+    const first = await write(0);
+    expect(first.items).toEqual([1]);
+    first.finish();
+    expect(await one).toBe('did 1');
+  });
+
+  test('writes together what comes in one turn of the event loop', async () => {
+    const { commit, write } = controlled();
+    const all = [1, 2, 3].map((item) => commit(item));
+    const first = await write(0);
+    expect(first.items).toEqual([1, 2, 3]);
+    first.finish();
+    expect(await Promise.all(all)).toEqual(['did 1', 'did 2', 'did 3']);
+  });
+
+  test('writes what arrives during a write together in the next', async () => {
+    const { commit, writes, write } = controlled();
+    const first = commit(1);
+    await write(0);
+    const later = [commit(2)];
+    await turn();
+    later.push(commit(3));
+    await turn();
+    expect(writes).toHaveLength(1);
+    writes[0]?.finish();
+    await first;
+    const second = await write(1);
+    expect(second.items).toEqual([2, 3]);
+    second.finish();
+    expect(await Promise.all(later)).toEqual(['did 2', 'did 3']);
+  });
+
+  test('writes no more at once than max_batch, and loses none of the rest', async () => {
+    const { commit, writes, write } = controlled({ max_batch: 2 });
+    const all = [1, 2, 3, 4, 5].map((item) => commit(item));
+    for (const at of [0, 1, 2]) (await write(at)).finish();
+    await Promise.all(all);
+    expect(writes.map((one) => one.items)).toEqual([[1, 2], [3, 4], [5]]);
+  });
+
+  test('has one write under way at a time', async () => {
+    const { commit, writes, write } = controlled();
+    const first = commit(1);
+    (await write(0)).items satisfies number[];
+    const second = commit(2);
+    await turn();
+    expect(writes.map((one) => one.items)).toEqual([[1]]);
+    writes[0]?.finish();
+    (await write(1)).finish();
+    await Promise.all([first, second]);
+  });
+
+  test('fails all of a batch alike when trying again one by one cannot help', async () => {
+    const { commit, writes, write } = controlled();
+    const all = Promise.allSettled([1, 2].map((item) => commit(item)));
+    (await write(0)).fail(new Error('gone'));
+    expect(await all).toMatchObject([
+      { status: 'rejected', reason: { message: 'gone' } },
+      { status: 'rejected', reason: { message: 'gone' } },
+    ]);
+    expect(writes).toHaveLength(1);
+  });
+
+  test('does not fail the neighbours of one bad item', async () => {
+    const { commit, writes, write } = controlled({ isolate: true });
+    const all = Promise.allSettled([1, 2, 3].map((item) => commit(item)));
+    (await write(0)).fail(new Error('one of these'));
+    (await write(1)).finish();
+    (await write(2)).fail(new Error('this one'));
+    (await write(3)).finish();
+    expect(await all).toMatchObject([
+      { status: 'fulfilled', value: 'did 1' },
+      { status: 'rejected', reason: { message: 'this one' } },
+      { status: 'fulfilled', value: 'did 3' },
+    ]);
+    expect(writes.map((one) => one.items)).toEqual([[1, 2, 3], [1], [2], [3]]);
+  });
+
+  test('goes on after a failure', async () => {
+    const { commit, write } = controlled();
+    const bad = commit(1);
+    (await write(0)).fail(new Error('gone'));
+    await expect(bad).rejects.toThrow('gone');
+    const good = commit(2);
+    (await write(1)).finish();
+    expect(await good).toBe('did 2');
+  });
+
+  test('refuses at once what is more than may wait', async () => {
+    const { commit, write } = controlled({ max_waiting: 2 });
+    const first = commit(1);
+    const writing = await write(0);
+    const waiting = [commit(2), commit(3)];
+    await expect(commit(4)).rejects.toThrow(Failure);
+    await expect(commit(4)).rejects.toMatchObject({ kind: 'OVERLOADED', status: 503, retryable: true });
+    writing.finish();
+    await first;
+    (await write(1)).finish();
+    expect(await Promise.all(waiting)).toEqual(['did 2', 'did 3']);
+  });
+
+  test('rejects an item that the write gave no outcome for', async () => {
+    const commit = groupCommit<number, string>({
+      write: (items) => Promise.resolve(items.slice(1).map(String)),
+      max_batch: 10,
+      max_waiting: 10,
+      isolate: () => false,
+    });
+    const all = await Promise.allSettled([commit(1), commit(2)]);
+    expect(all.map((one) => one.status)).toEqual(['fulfilled', 'rejected']);
+  });
+});
+
+describe('idle', () => {
+  test('is so at once when nothing was handed over', async () => {
+    await controlled().commit.idle();
+  });
+
+  test('waits for what is being written and for what waits', async () => {
+    const { commit, write } = controlled({ max_batch: 1 });
+    const seen: string[] = [];
+    const note = (what: string) => () => void seen.push(what);
+    const all = [commit(1).then(note('1')), commit(2).then(note('2'))];
+    const idle = commit.idle().then(note('idle'));
+    (await write(0)).finish();
+    (await write(1)).finish();
+    await Promise.all([...all, idle]);
+    expect(seen).toEqual(['1', '2', 'idle']);
+  });
+
+  test('waits for what fails too', async () => {
+    const { commit, write } = controlled();
+    const bad = commit(1).catch(() => 'refused');
+    const idle = commit.idle();
+    (await write(0)).fail(new Error('gone'));
+    await idle;
+    expect(await bad).toBe('refused');
+  });
+
+  test('does not wait for what is handed over after it was asked', async () => {
+    const { commit, write } = controlled();
+    const all = [commit(0)];
+    let idle = false;
+    const waiting = commit.idle().then(() => {
+      idle = true;
+    });
+    // As with steady traffic: there is always one more before the last is written.
+    for (let item = 1; item <= 5; item += 1) {
+      const writing = await write(item - 1);
+      all.push(commit(item));
+      writing.finish();
+    }
+    const last = await write(5);
+    expect(idle).toBe(true);
+    last.finish();
+    await Promise.all([...all, waiting]);
+  });
+});

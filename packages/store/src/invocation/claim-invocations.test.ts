@@ -1,0 +1,170 @@
+import type { Principal } from '@capstan/contracts';
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { setPaused } from '../queue/pause-queue.js';
+import { endLease, liveWorker } from '../testing/live-worker.js';
+import { manyInvocations, newInvocation } from '../testing/new-invocation.js';
+import { newSettlement } from '../testing/new-settlement.js';
+import { openTestStore } from '../testing/open-test-store.js';
+import { claimOne } from '../testing/run-one.js';
+import { stopWorker } from '../worker/worker-lease.js';
+import { type Claimed, claimByIds, claimNext } from './claim-invocations.js';
+import { insertInvocations, type NewInvocation } from './insert-invocations.js';
+import { getInvocation, listAttempts } from './read-invocations.js';
+import { settleInvocations } from './settle-invocations.js';
+
+const store = await openTestStore();
+const operator: Principal = { key_id: 'key_1', tenant: 'acme', actor: 'ann', roles: ['operate'] };
+const idsOf = (rows: { invocation_id: string }[]) => rows.map((row) => row.invocation_id);
+const insert = async (...rows: NewInvocation[]) => {
+  await insertInvocations(store, rows);
+  return idsOf(rows);
+};
+
+beforeEach(() => sql`TRUNCATE invocations, attempts, results, workers`.execute(store.db));
+
+/** Both ways to claim, each asked for everything there is. */
+const WAYS = [
+  { way: 'by id', claim: (worker_id: string, ids: string[]) => claimByIds(store, worker_id, ids) },
+  { way: 'in turn', claim: (worker_id: string, _: string[]) => claimNext(store, worker_id, 'exec', 100) },
+];
+
+describe.each(WAYS)('a claim $way', ({ claim }) => {
+  test('starts an attempt, with all that a worker needs', async () => {
+    const row = newInvocation({ session_id: 's', inputs: { deep: [1] } });
+    await insert(row);
+    const worker_id = await liveWorker(store);
+    const [claimed] = await claim(worker_id, [row.invocation_id]);
+    const { invocation_id, tenant, actor, tool_id, runner, inputs, input_hash, session_id, idempotent } = row;
+    const { descriptor_hash, policy_hash, mode, priority, timeout_ms, max_attempts } = row;
+    expect(claimed).toEqual({
+      ...{ invocation_id, tenant, actor, tool_id, runner, inputs, input_hash, session_id, idempotent },
+      ...{ descriptor_hash, policy_hash, mode, priority, timeout_ms, max_attempts },
+      attempt: 1,
+      first_attempt: 1,
+    });
+    expect(await getInvocation(store.db, 'acme', row.invocation_id)).toMatchObject({ status: 'running', attempt: 1 });
+    expect(await listAttempts(store.db, row.invocation_id)).toMatchObject([
+      { attempt: 1, worker_id, ended_at: null, outcome: null, error: null },
+    ]);
+  });
+
+  test('finds nothing the second time', async () => {
+    const ids = await insert(newInvocation());
+    const worker_id = await liveWorker(store);
+    expect(await claim(worker_id, ids)).toHaveLength(1);
+    expect(await claim(worker_id, ids)).toEqual([]);
+  });
+
+  test.each([
+    { what: 'was never registered', get: async () => 'wrk_unknown' },
+    {
+      what: 'lost its lease',
+      get: async () => {
+        const worker_id = await liveWorker(store);
+        await endLease(store, worker_id);
+        return worker_id;
+      },
+    },
+    {
+      what: 'was stopped',
+      get: async () => {
+        const worker_id = await liveWorker(store);
+        await stopWorker(store, worker_id);
+        return worker_id;
+      },
+    },
+  ])('by a worker that $what is refused', async ({ get }) => {
+    const ids = await insert(newInvocation());
+    expect(await claim(await get(), ids)).toEqual([]);
+    expect(await claim(await liveWorker(store), ids)).toHaveLength(1);
+  });
+
+  test('leaves what has expired, though no sweep has marked it yet', async () => {
+    const [late, fresh] = await insert(newInvocation({ expires_in_ms: 1 }), newInvocation({ expires_in_ms: 60_000 }));
+    await sql`UPDATE invocations SET expires_at = now() WHERE invocation_id = ${late}`.execute(store.db);
+    expect(idsOf(await claim(await liveWorker(store), [late ?? '', fresh ?? '']))).toEqual([fresh]);
+  });
+
+  test('counts the next attempt when one was handed back', async () => {
+    const [id = ''] = await insert(newInvocation());
+    const worker_id = await liveWorker(store);
+    await settleInvocations(store, [newSettlement(await claimOne(store, worker_id, id), { status: 'queued' })]);
+    expect(await claim(worker_id, [id])).toMatchObject([{ attempt: 2, first_attempt: 1 }]);
+  });
+});
+
+describe('claims in turn', () => {
+  test('give a lower priority first, equal ones in the order of submission', async () => {
+    const rows = [5, 0, -3, 5, 0, -1_000_000, 1_000_000].map((priority) => newInvocation({ priority }));
+    await insert(...rows);
+    const worker_id = await liveWorker(store);
+    const claimed: Claimed[] = [];
+    for (const _ of rows) claimed.push(...(await claimNext(store, worker_id, 'exec', 1)));
+    const order = [5, 2, 1, 4, 0, 3, 6].map((at) => rows[at]?.invocation_id);
+    expect(idsOf(claimed)).toEqual(order);
+  });
+
+  test('give those of their runner type alone, and no more than asked for', async () => {
+    await insert(...manyInvocations(5), ...manyInvocations(5, { runner: 'builtin' }));
+    const worker_id = await liveWorker(store);
+    expect(await claimNext(store, worker_id, 'exec', 3)).toHaveLength(3);
+    const rest = await claimNext(store, worker_id, 'exec', 10);
+    expect(rest.map((row) => row.runner)).toEqual(['exec', 'exec']);
+    expect(await claimNext(store, worker_id, 'browser', 10)).toEqual([]);
+  });
+
+  test('give nothing of a queue that is paused, from the moment it is', async () => {
+    await insert(newInvocation(), newInvocation({ runner: 'builtin' }));
+    const worker_id = await liveWorker(store);
+    await setPaused(store, operator, 'exec', true);
+    expect(await claimNext(store, worker_id, 'exec', 10)).toEqual([]);
+    expect(await claimNext(store, worker_id, 'builtin', 10)).toHaveLength(1);
+    await setPaused(store, operator, 'exec', false);
+    expect(await claimNext(store, worker_id, 'exec', 10)).toHaveLength(1);
+  });
+
+  test('by four workers at once give each of 2,000 exactly once', async () => {
+    const ids = await insert(...manyInvocations(2000));
+    const claimAll = async () => {
+      const worker_id = await liveWorker(store);
+      const mine: string[] = [];
+      for (;;) {
+        const claimed = await claimNext(store, worker_id, 'exec', 37);
+        if (claimed.length === 0) return mine;
+        mine.push(...idsOf(claimed));
+      }
+    };
+    const shares = await Promise.all([claimAll(), claimAll(), claimAll(), claimAll()]);
+    expect(shares.flat().sort()).toEqual(ids.sort());
+    const { rows } = await sql<{ attempts: number }>`SELECT count(*)::int AS attempts FROM attempts`.execute(store.db);
+    expect(rows).toEqual([{ attempts: 2000 }]);
+  });
+
+  test('leave a retry until its backoff has passed, then take it before the others', async () => {
+    const [retry = '', other = ''] = await insert(newInvocation(), newInvocation({ priority: -1 }));
+    const worker_id = await liveWorker(store);
+    const again = newSettlement(await claimOne(store, worker_id, retry), { status: 'queued', backoff_ms: 60_000 });
+    await settleInvocations(store, [again]);
+    expect(idsOf(await claimNext(store, worker_id, 'exec', 10))).toEqual([other]);
+
+    const [late] = await insert(newInvocation({ priority: -1 }));
+    await sql`UPDATE invocations SET available_at = now() WHERE invocation_id = ${retry}`.execute(store.db);
+    expect(idsOf(await claimNext(store, worker_id, 'exec', 1))).toEqual([retry]);
+    expect(idsOf(await claimNext(store, worker_id, 'exec', 1))).toEqual([late]);
+  });
+});
+
+test('the same ids claimed by four at once, in any order, are given out once', async () => {
+  const ids = await insert(...manyInvocations(300));
+  const workers = await Promise.all(Array.from({ length: 4 }, () => liveWorker(store)));
+  const orders = [ids, ids.toReversed(), ids.toSorted(), [...ids, ...ids]];
+  const claimed = await Promise.all(workers.map((worker, at) => claimByIds(store, worker, orders[at] ?? ids)));
+  expect(idsOf(claimed.flat()).sort()).toEqual(ids.sort());
+});
+
+test('ids that nobody knows are left out', async () => {
+  const [id = ''] = await insert(newInvocation());
+  const claimed = await claimByIds(store, await liveWorker(store), ['inv_unknown', id, '']);
+  expect(idsOf(claimed)).toEqual([id]);
+});

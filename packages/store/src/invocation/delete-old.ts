@@ -1,0 +1,22 @@
+import { TERMINAL_STATUSES } from '@capstan/contracts';
+import { sql } from 'kysely';
+import type { Store } from '../open-store.js';
+
+/** Retention: forgets invocations that ended longer than `age_ms` ago, with all that hangs on them. */
+export async function deleteOldInvocations(store: Store, age_ms: number, limit: number): Promise<number> {
+  const { rows } = await sql<{ deleted: number }>`
+    WITH old AS (
+      SELECT invocation_id FROM invocations
+      WHERE created_at < now() - ${age_ms} * interval '1 millisecond'
+        AND finished_at < now() - ${age_ms} * interval '1 millisecond'
+        AND status = ANY (${[...TERMINAL_STATUSES]})
+      LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    ), dropped AS (DELETE FROM invocations i USING old WHERE i.invocation_id = old.invocation_id RETURNING i.invocation_id),
+    l AS (DELETE FROM logs USING dropped d WHERE logs.invocation_id = d.invocation_id),
+    a AS (DELETE FROM attempts USING dropped d WHERE attempts.invocation_id = d.invocation_id),
+    r AS (DELETE FROM results USING dropped d WHERE results.invocation_id = d.invocation_id)
+    SELECT count(*)::int AS deleted FROM dropped`.execute(store.db);
+  await sql`DELETE FROM runs r WHERE r.created_at < now() - ${age_ms} * interval '1 millisecond'
+    AND NOT EXISTS (SELECT FROM invocations i WHERE i.run_id = r.run_id)`.execute(store.db);
+  return rows[0]?.deleted ?? 0;
+}

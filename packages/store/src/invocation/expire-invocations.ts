@@ -1,0 +1,16 @@
+import { sql } from 'kysely';
+import type { Store } from '../open-store.js';
+
+/** What waited past its expires_at ends `expired`. Claims refuse such rows too, so the sweep's pace decides nothing. */
+export async function expireInvocations(store: Store, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ invocation_id: string }>`
+    WITH late AS (
+      SELECT invocation_id FROM invocations
+      WHERE expires_at IS NOT NULL AND status IN ('held', 'deferred', 'queued') AND expires_at <= now()
+      ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    )
+    UPDATE invocations i SET status = 'expired', finished_at = now() FROM late
+    WHERE i.invocation_id = late.invocation_id AND i.status IN ('held', 'deferred', 'queued')
+    RETURNING i.invocation_id`.execute(store.db);
+  return rows.map((row) => row.invocation_id);
+}

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { manyInvocations, newInvocation } from '../testing/new-invocation.js';
+import { openTestStore } from '../testing/open-test-store.js';
+import { insertInvocations } from './insert-invocations.js';
+import { getByIdempotencyKeys, getExistingIds, getInvocation } from './read-invocations.js';
+
+const store = await openTestStore();
+const existing = (...ids: string[]) => getExistingIds(store.db, ids);
+const read = (id: string) => getInvocation(store.db, 'acme', id);
+const boxes = () => store.db.selectFrom('outbox').select(['outbox_id', 'deliveries']).orderBy('outbox_id').execute();
+
+test('what is inserted is read back whole', async () => {
+  const row = newInvocation({ session_id: 's', labels: { team: 'red' }, priority: -7, run_id: 'run_1' });
+  const { created_at } = await insertInvocations(store, [row]);
+  const {
+    tenant: _tenant,
+    idempotent: _idempotent,
+    spec_frozen: _frozen,
+    spec_hash: _hash,
+    webhook_url: _webhook,
+    delay_ms: _delay,
+    expires_in_ms: _expires,
+    ...shown
+  } = row;
+  expect(await read(row.invocation_id)).toEqual({
+    ...shown,
+    attempt: 0,
+    expires_at: null,
+    created_at,
+    finished_at: null,
+    result: null,
+  });
+});
+
+describe('an idempotency key', () => {
+  test('used twice in one batch keeps the first', async () => {
+    const [first, second, other] = [
+      newInvocation({ idempotency_key: 'once' }),
+      newInvocation({ idempotency_key: 'once' }),
+      newInvocation({ idempotency_key: 'other' }),
+    ];
+    expect(await insertInvocations(store, [first, second, other])).toMatchObject({ inserted: 2 });
+    const [known] = await getByIdempotencyKeys(store.db, 'acme', ['once']);
+    expect(known?.invocation_id).toBe(first.invocation_id);
+    expect(await existing(second.invocation_id)).toEqual(new Set());
+  });
+
+  test('used in two batches keeps the first, and the rest of the second is taken', async () => {
+    const first = newInvocation({ idempotency_key: 'across' });
+    await insertInvocations(store, [first]);
+    const [again, fresh] = [newInvocation({ idempotency_key: 'across' }), newInvocation()];
+    expect(await insertInvocations(store, [again, fresh])).toMatchObject({ inserted: 1 });
+    expect(await existing(again.invocation_id, fresh.invocation_id)).toEqual(new Set([fresh.invocation_id]));
+  });
+
+  test('used by fifty at once is one invocation', async () => {
+    const rows = manyInvocations(50, { idempotency_key: 'at once' });
+    const inserted = await Promise.all(rows.map((row) => insertInvocations(store, [row])));
+    expect(inserted.filter((one) => one.inserted === 1)).toHaveLength(1);
+    expect(await existing(...rows.map((row) => row.invocation_id))).toHaveProperty('size', 1);
+  });
+
+  test('in opposite orders in two batches at once deadlocks neither', async () => {
+    const keys = Array.from({ length: 1000 }, (_, index) => `crossing ${index}`);
+    const batch = (order: string[]) => order.map((idempotency_key) => newInvocation({ idempotency_key }));
+    const sent = [batch(keys), batch(keys.toReversed())];
+    const inserted = await Promise.allSettled(sent.map((rows) => insertInvocations(store, rows)));
+    expect(inserted.map((one) => one.status)).toEqual(['fulfilled', 'fulfilled']);
+    expect(await getByIdempotencyKeys(store.db, 'acme', keys)).toHaveLength(1000);
+  });
+
+  test('of another tenant is another key', async () => {
+    const rows = ['acme', 'globex'].map((tenant) => newInvocation({ tenant, idempotency_key: 'shared' }));
+    expect(await insertInvocations(store, rows)).toMatchObject({ inserted: 2 });
+  });
+
+  test('left out never conflicts', async () => {
+    expect(await insertInvocations(store, manyInvocations(3))).toMatchObject({ inserted: 3 });
+  });
+});
+
+describe('the clock is that of Postgres', () => {
+  const after = (from: string, ms: number) => new Date(Date.parse(from) + ms).toISOString().slice(0, 23);
+
+  test('for a delay and for an expiry', async () => {
+    const row = newInvocation({ status: 'deferred', delay_ms: 60_000, expires_in_ms: 3_600_000 });
+    const { created_at } = await insertInvocations(store, [row]);
+    const read_back = await read(row.invocation_id);
+    expect(read_back?.run_at?.slice(0, 23)).toBe(after(created_at, 60_000));
+    expect(read_back?.expires_at?.slice(0, 23)).toBe(after(created_at, 3_600_000));
+    expect(read_back?.created_at).toBe(created_at);
+  });
+
+  test('a start at a given time is that time in UTC', async () => {
+    const row = newInvocation({ status: 'deferred', run_at: '2040-05-06T07:08:09.123+02:00' });
+    await insertInvocations(store, [row]);
+    expect((await read(row.invocation_id))?.run_at).toBe('2040-05-06T05:08:09.123Z');
+  });
+});
+
+test('a denied one has ended at once', async () => {
+  const row = newInvocation({ status: 'denied' });
+  const { created_at } = await insertInvocations(store, [row]);
+  expect((await read(row.invocation_id))?.finished_at).toBe(created_at);
+});
+
+test('a batch is boxed with its rows, and boxes that were delivered go with the next', async () => {
+  const row = newInvocation();
+  const { invocation_id, runner, priority } = row;
+  const outbox = { outbox_id: 'box_1', deliveries: [{ invocation_id, runner, attempt: 0, priority }] };
+  await insertInvocations(store, [row], { outbox });
+  expect(await boxes()).toEqual([outbox]);
+  await insertInvocations(store, [newInvocation()], { delivered: ['box_1'] });
+  expect(await boxes()).toEqual([]);
+});
+
+test('a batch that cannot be stored leaves neither rows nor a box nor a run', async () => {
+  const twice = newInvocation();
+  const run = { run_id: 'run_half', tenant: 'acme', actor: 'ann' };
+  const outbox = { outbox_id: 'box_half', deliveries: [] };
+  await expect(insertInvocations(store, [twice, twice], { outbox, run })).rejects.toThrow('duplicate key');
+  expect(await existing(twice.invocation_id)).toEqual(new Set());
+  expect(await boxes()).toEqual([]);
+  expect(await store.db.selectFrom('runs').select('run_id').execute()).toEqual([]);
+});
+
+test('ten thousand at once are taken', async () => {
+  expect(await insertInvocations(store, manyInvocations(10_000))).toMatchObject({ inserted: 10_000 });
+});

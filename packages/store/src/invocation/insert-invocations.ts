@@ -1,0 +1,128 @@
+import type { Decision, InvocationStatus, JsonObject, RunnerType } from '@capstan/contracts';
+import type { Statement, Store } from '../open-store.js';
+import type { BoxedDeliveries } from '../outbox/outbox.js';
+
+export type NewInvocation = {
+  invocation_id: string;
+  tenant: string;
+  actor: string;
+  run_id: string | null;
+  tool_id: string;
+  runner: RunnerType;
+  inputs: JsonObject;
+  input_hash: string;
+  descriptor_hash: string;
+  policy_hash: string;
+  decision: Decision;
+  mode: 'execution' | 'planning';
+  session_id: string | null;
+  idempotency_key: string | null;
+  idempotent: boolean;
+  spec_frozen: boolean | null;
+  spec_hash: string | null;
+  priority: number;
+  timeout_ms: number;
+  max_attempts: number;
+  webhook_url: string | null;
+  labels: Record<string, string>;
+  status: InvocationStatus;
+  run_at: string | null;
+  delay_ms: number | null;
+  expires_in_ms: number | null;
+};
+
+export type Inserted = { created_at: string; inserted: number };
+
+/**
+ * One statement commits all rows, writes one outbox row for the lot, and clears outbox rows that were delivered since.
+ * Inputs travel as text within the JSON: Postgres' JSON functions refuse \\u0000, its `json` type does not.
+ * The caller compares `inserted` with what it sent: fewer means that idempotency keys were known already.
+ */
+const INSERT: Statement = {
+  name: 'insert-invocations',
+  text: `
+    WITH inserted AS (
+      INSERT INTO invocations (invocation_id, tenant, actor, run_id, tool_id, runner, inputs, input_hash,
+        descriptor_hash, policy_hash, decision, mode, session_id, idempotency_key, idempotent, spec_frozen, spec_hash,
+        priority, timeout_ms, max_attempts, webhook_url, labels, status, run_at, expires_at, finished_at)
+      SELECT invocation_id, tenant, actor, run_id, tool_id, runner, inputs::json, input_hash,
+        descriptor_hash, policy_hash, decision, mode, session_id, idempotency_key, idempotent, spec_frozen, spec_hash,
+        priority, timeout_ms, max_attempts, webhook_url, labels, status,
+        coalesce(run_at, now() + delay_ms * interval '1 millisecond'),
+        now() + expires_in_ms * interval '1 millisecond',
+        CASE WHEN status = 'denied' THEN now() END
+      FROM json_to_recordset($1::json) AS input (invocation_id text, tenant text, actor text, run_id text, tool_id text,
+        runner text, inputs text, input_hash text, descriptor_hash text, policy_hash text, decision json, mode text,
+        session_id text, idempotency_key text, idempotent boolean, spec_frozen boolean, spec_hash text, priority int,
+        timeout_ms int, max_attempts int, webhook_url text, labels jsonb, status text, run_at timestamptz,
+        delay_ms bigint, expires_in_ms bigint)
+      ON CONFLICT (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+      RETURNING 1
+    ), boxed AS (
+      INSERT INTO outbox (outbox_id, deliveries) SELECT $2, $3::json WHERE $2::text IS NOT NULL
+    ), grouped AS (
+      INSERT INTO runs (run_id, tenant, actor, kind, total_steps)
+      SELECT run_id, tenant, actor, 'bulk', (SELECT count(*) FROM inserted)
+      FROM json_to_record($5::json) AS run (run_id text, tenant text, actor text)
+      WHERE $5::json IS NOT NULL
+    ), unboxed AS (
+      DELETE FROM outbox WHERE outbox_id = ANY ($4::text[])
+    )
+    SELECT now() AS created_at, (SELECT count(*)::int FROM inserted) AS inserted`,
+};
+
+export type NewRun = { run_id: string; tenant: string; actor: string };
+
+type Together = {
+  outbox?: BoxedDeliveries | null;
+  /** Outbox rows that have reached the queue since. */
+  delivered?: string[];
+  /** The run that a bulk submission is. */
+  run?: NewRun | null;
+};
+
+export async function insertInvocations(
+  store: Store,
+  rows: NewInvocation[],
+  { outbox = null, delivered = [], run = null }: Together = {},
+): Promise<Inserted> {
+  const [inserted] = await unlessDeadlocked(() =>
+    store.query<Inserted>(INSERT, [
+      JSON.stringify(rows.map(toInput)),
+      outbox?.outbox_id ?? null,
+      outbox ? JSON.stringify(outbox.deliveries) : null,
+      delivered,
+      run ? JSON.stringify(run) : null,
+    ]),
+  );
+  if (!inserted) throw new Error('insert-invocations answered no row');
+  return inserted;
+}
+
+/** Null members are left out: most rows have many, and Postgres reads JSON slower than it writes rows. */
+const toInput = (row: NewInvocation) => ({
+  ...row,
+  inputs: JSON.stringify(row.inputs),
+  run_id: row.run_id ?? undefined,
+  session_id: row.session_id ?? undefined,
+  idempotency_key: row.idempotency_key ?? undefined,
+  spec_frozen: row.spec_frozen ?? undefined,
+  spec_hash: row.spec_hash ?? undefined,
+  webhook_url: row.webhook_url ?? undefined,
+  run_at: row.run_at ?? undefined,
+  delay_ms: row.delay_ms ?? undefined,
+  expires_in_ms: row.expires_in_ms ?? undefined,
+});
+
+const DEADLOCK = '40P01';
+
+/** Two batches that share idempotency keys in opposite orders; sorting them would cost the order of submission. */
+async function unlessDeadlocked<T>(statement: () => Promise<T>, tries = 5): Promise<T> {
+  try {
+    return await statement();
+  } catch (error) {
+    const deadlocked = error instanceof Error && 'code' in error && error.code === DEADLOCK;
+    if (!deadlocked || tries <= 1) throw error;
+    return unlessDeadlocked(statement, tries - 1);
+  }
+}

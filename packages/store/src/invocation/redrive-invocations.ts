@@ -1,0 +1,56 @@
+import type { InvocationFilter, InvocationStatus, Principal } from '@capstan/contracts';
+import { sql } from 'kysely';
+import { appendAudit } from '../audit/append-audit.js';
+import type { Store } from '../open-store.js';
+import { type BoxedDeliveries, boxDeliveries } from '../outbox/outbox.js';
+import { matching } from './filter-invocations.js';
+
+const REDRIVABLE = ['failed', 'timed_out', 'ambiguous'] as const satisfies InvocationStatus[];
+
+/**
+ * Runs ended invocations again, with all their attempts. The result that is replaced is dropped, its hash stays on the
+ * audit and its attempt on record.
+ */
+export async function redriveInvocations(
+  store: Store,
+  principal: Principal,
+  filter: InvocationFilter & { invocation_id?: string },
+): Promise<BoxedDeliveries | null> {
+  const { invocation_id, ...rest } = filter;
+  return store.db.transaction().execute(async (db) => {
+    let query = db
+      .updateTable('invocations')
+      .set({
+        status: 'queued',
+        first_attempt: sql<number>`attempt + 1`,
+        available_at: null,
+        finished_at: null,
+        expires_at: null,
+        cancel_requested_at: null,
+      })
+      .where(matching(principal.tenant, rest))
+      .where('status', 'in', REDRIVABLE);
+    if (invocation_id) query = query.where('invocation_id', '=', invocation_id);
+    const deliveries = await query.returning(['invocation_id', 'runner', 'attempt', 'priority']).execute();
+    if (deliveries.length === 0) return null;
+
+    const ids = deliveries.map((row) => row.invocation_id);
+    const dropped = await db
+      .deleteFrom('results')
+      .where('invocation_id', '=', sql<string>`ANY (${ids})`)
+      .returning(['invocation_id', 'output_hash'])
+      .execute();
+    const hashes = new Map(dropped.map((row) => [row.invocation_id, row.output_hash]));
+    await appendAudit(
+      db,
+      deliveries.map((row) => ({
+        tenant: principal.tenant,
+        actor: principal.actor,
+        event: 'invocation.redrive',
+        subject: row.invocation_id,
+        detail: { after_attempt: row.attempt, replaced_output_hash: hashes.get(row.invocation_id) ?? null },
+      })),
+    );
+    return boxDeliveries(db, deliveries);
+  });
+}

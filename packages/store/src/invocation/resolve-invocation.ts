@@ -1,0 +1,55 @@
+import { codeOf, type Principal, type Resolution } from '@capstan/contracts';
+import { hashJson } from '@capstan/integrity';
+import { sql } from 'kysely';
+import { appendAudit } from '../audit/append-audit.js';
+import type { Store } from '../open-store.js';
+
+/** A person says what became of an ambiguous invocation. False when it is not ambiguous (any more). */
+export async function resolveInvocation(
+  store: Store,
+  principal: Principal,
+  invocation_id: string,
+  { outcome, comment }: Resolution,
+): Promise<boolean> {
+  return store.db.transaction().execute(async (db) => {
+    const settled = await db
+      .updateTable('invocations')
+      .set({ status: outcome, finished_at: sql<string>`now()` })
+      .where('tenant', '=', principal.tenant)
+      .where('invocation_id', '=', invocation_id)
+      .where('status', '=', 'ambiguous')
+      .returning(['attempt', 'input_hash'])
+      .executeTakeFirst();
+    if (!settled) return false;
+    const success = outcome === 'succeeded';
+    await db
+      .insertInto('results')
+      .values({
+        invocation_id,
+        attempt: settled.attempt,
+        success,
+        payload: 'null',
+        error: success ? null : comment,
+        code: success ? null : codeOf('OUTCOME_UNKNOWN'),
+        declared_side_effects: '[]',
+        artifacts: '[]',
+        duration_ms: 0,
+        exit_code: null,
+        truncated: false,
+        input_hash: settled.input_hash,
+        output_hash: hashJson(null),
+        chain_hash: null,
+      })
+      .execute();
+    await appendAudit(db, [
+      {
+        tenant: principal.tenant,
+        actor: principal.actor,
+        event: 'invocation.resolve',
+        subject: invocation_id,
+        detail: { outcome, comment },
+      },
+    ]);
+    return true;
+  });
+}

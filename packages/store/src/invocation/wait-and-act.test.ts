@@ -1,0 +1,231 @@
+import type { Principal } from '@capstan/contracts';
+import { hashJson } from '@capstan/integrity';
+import { sql } from 'kysely';
+import { afterEach, describe, expect, test } from 'vitest';
+import { endLease, liveWorker } from '../testing/live-worker.js';
+import { manyInvocations, newInvocation } from '../testing/new-invocation.js';
+import { newSettlement } from '../testing/new-settlement.js';
+import { openTestStore } from '../testing/open-test-store.js';
+import { claimOne, endOne, startOne } from '../testing/run-one.js';
+import { settleAndTell } from '../testing/settle-and-tell.js';
+import { keepLease } from '../worker/worker-lease.js';
+import { cancelInvocations } from './cancel-invocations.js';
+import { expireInvocations } from './expire-invocations.js';
+import { insertInvocations, type NewInvocation } from './insert-invocations.js';
+import { nextDeadline, promoteDeferred } from './promote-deferred.js';
+import { getInvocation } from './read-invocations.js';
+import { redriveInvocations } from './redrive-invocations.js';
+import { rescueInvocations } from './rescue-invocations.js';
+import { resolveInvocation } from './resolve-invocation.js';
+
+const store = await openTestStore();
+const operator: Principal = { key_id: 'key_1', tenant: 'acme', actor: 'ann', roles: ['operate'] };
+const read = (id: string) => getInvocation(store.db, 'acme', id);
+const audit = (subject: string) =>
+  store.db.selectFrom('audit').select(['event', 'actor', 'detail']).where('subject', '=', subject).execute();
+const resultsOf = (id: string) => store.db.selectFrom('results').selectAll().where('invocation_id', '=', id).execute();
+const insert = async (given: Partial<NewInvocation>) => {
+  const row = newInvocation(given);
+  await insertInvocations(store, [row]);
+  return row.invocation_id;
+};
+/** Moves the clock on, for one row. */
+const pass = (id: string, column: 'run_at' | 'expires_at') =>
+  sql`UPDATE invocations SET ${sql.ref(column)} = now() - interval '1 millisecond' WHERE invocation_id = ${id}`.execute(
+    store.db,
+  );
+
+afterEach(() => sql`TRUNCATE invocations, attempts, results, workers, outbox`.execute(store.db));
+
+describe('a deferred invocation', () => {
+  test('is queued when its time has come, not before', async () => {
+    const id = await insert({ status: 'deferred', delay_ms: 60_000, priority: 3 });
+    expect(await promoteDeferred(store, 10)).toBeNull();
+    await pass(id, 'run_at');
+    const box = await promoteDeferred(store, 10);
+    expect(box?.deliveries).toEqual([{ invocation_id: id, runner: 'exec', attempt: 0, priority: 3 }]);
+    expect(await store.db.selectFrom('outbox').select(['outbox_id', 'deliveries']).execute()).toEqual([box]);
+    expect(await read(id)).toMatchObject({ status: 'queued' });
+    expect(await promoteDeferred(store, 10)).toBeNull();
+  });
+
+  test('tells how long it waits, also beside one that expires earlier or later', async () => {
+    expect(await nextDeadline(store)).toBeNull();
+    await insert({ status: 'deferred', delay_ms: 50_000 });
+    const alone = await nextDeadline(store);
+    expect(alone).toBeGreaterThan(20_000);
+    expect(alone).toBeLessThanOrEqual(50_000);
+    await insert({ expires_in_ms: 90_000 });
+    expect(await nextDeadline(store)).toBeGreaterThan(20_000);
+    const soon = await insert({ expires_in_ms: 10_000 });
+    expect(await nextDeadline(store)).toBeLessThanOrEqual(10_000);
+    await pass(soon, 'expires_at');
+    expect(await nextDeadline(store)).toBe(0);
+  });
+});
+
+describe('an invocation past its expiry', () => {
+  test.each(['held', 'deferred', 'queued'] as const)('that is %s expires', async (status) => {
+    const id = await insert({ status, expires_in_ms: 60_000, ...(status === 'deferred' ? { delay_ms: 70_000 } : {}) });
+    expect(await expireInvocations(store, 10)).toEqual([]);
+    await pass(id, 'expires_at');
+    expect(await expireInvocations(store, 10)).toEqual([id]);
+    expect(await read(id)).toMatchObject({ status: 'expired', finished_at: expect.any(String) });
+  });
+
+  test('goes on when it runs', async () => {
+    const { claimed } = await startOne(store, { expires_in_ms: 60_000 });
+    await pass(claimed.invocation_id, 'expires_at');
+    expect(await expireInvocations(store, 10)).toEqual([]);
+    expect(await settleAndTell(store, [newSettlement(claimed)])).toEqual([true]);
+  });
+
+  test('is never late twice, and at most as many as asked for are', async () => {
+    await insertInvocations(store, manyInvocations(5, { expires_in_ms: 1 }));
+    await sql`UPDATE invocations SET expires_at = now()`.execute(store.db);
+    const rounds = [
+      await expireInvocations(store, 3),
+      await expireInvocations(store, 3),
+      await expireInvocations(store, 3),
+    ];
+    expect(rounds.map((ids) => ids.length)).toEqual([3, 2, 0]);
+    expect(new Set(rounds.flat()).size).toBe(5);
+  });
+});
+
+describe('a cancel', () => {
+  test.each(['held', 'deferred', 'queued'] as const)('ends what is %s', async (status) => {
+    const id = await insert({ status, delay_ms: 60_000 });
+    expect(await cancelInvocations(store, operator, { invocation_id: id })).toEqual([
+      { invocation_id: id, status: 'canceled' },
+    ]);
+    expect(await read(id)).toMatchObject({ status: 'canceled', finished_at: expect.any(String), result: null });
+    expect(await audit(id)).toEqual([{ event: 'invocation.cancel', actor: 'ann', detail: {} }]);
+  });
+
+  test('marks what runs, and its worker hears of it with its heartbeat', async () => {
+    const { worker_id, claimed } = await startOne(store);
+    const id = claimed.invocation_id;
+    expect((await keepLease(store, worker_id, 60_000)).cancel).toEqual([]);
+    expect(await cancelInvocations(store, operator, { invocation_id: id })).toEqual([
+      { invocation_id: id, status: 'running' },
+    ]);
+    expect(await read(id)).toMatchObject({ status: 'running', finished_at: null });
+    expect((await keepLease(store, worker_id, 60_000)).cancel).toEqual([id]);
+    await settleAndTell(store, [newSettlement(claimed, { status: 'canceled' })]);
+    expect((await keepLease(store, worker_id, 60_000)).cancel).toEqual([]);
+    expect(await read(id)).toMatchObject({ status: 'canceled' });
+  });
+
+  test('reaches those that the filter names, and says how each is now', async () => {
+    await insertInvocations(store, [
+      newInvocation({ session_id: 'mine' }),
+      newInvocation({ session_id: 'mine', status: 'held' }),
+      newInvocation({ session_id: 'other' }),
+    ]);
+    await endOne(store, 'succeeded', { session_id: 'mine' });
+    const canceled = await cancelInvocations(store, operator, { session_id: 'mine' });
+    expect(canceled.map((row) => row.status)).toEqual(['canceled', 'canceled']);
+  });
+
+  test('reaches fifteen thousand at once', async () => {
+    await insertInvocations(store, manyInvocations(15_000));
+    expect(await cancelInvocations(store, operator, {})).toHaveLength(15_000);
+  });
+});
+
+describe('a redrive', () => {
+  test.each(['failed', 'timed_out'] as const)('of what %s drops the result and keeps its hash', async (status) => {
+    const { invocation_id } = await endOne(store, status, { expires_in_ms: 60_000 });
+    const box = await redriveInvocations(store, operator, { invocation_id });
+    expect(box?.deliveries).toEqual([{ invocation_id, runner: 'exec', attempt: 1, priority: 0 }]);
+    expect(await read(invocation_id)).toMatchObject({
+      status: 'queued',
+      finished_at: null,
+      expires_at: null,
+      result: null,
+    });
+    expect(await resultsOf(invocation_id)).toEqual([]);
+    expect(await audit(invocation_id)).toEqual([
+      {
+        event: 'invocation.redrive',
+        actor: 'ann',
+        detail: { after_attempt: 1, replaced_output_hash: hashJson({ sum: 3 }) },
+      },
+    ]);
+  });
+
+  test('gives all attempts anew', async () => {
+    const { invocation_id } = await endOne(store, 'failed', { max_attempts: 1 });
+    await redriveInvocations(store, operator, { invocation_id });
+    const worker_id = await liveWorker(store);
+    expect(await claimOne(store, worker_id, invocation_id)).toMatchObject({ attempt: 2, first_attempt: 2 });
+    await settleAndTell(store, [newSettlement({ invocation_id, attempt: 2 })]);
+    expect(await read(invocation_id)).toMatchObject({ status: 'succeeded', attempt: 2, result: { success: true } });
+    expect(await resultsOf(invocation_id)).toHaveLength(1);
+  });
+
+  test('refuses the attempt of before', async () => {
+    const { worker_id, claimed } = await startOne(store, { idempotent: false });
+    await endLease(store, worker_id);
+    await rescueInvocations(store, 10);
+    await redriveInvocations(store, operator, { invocation_id: claimed.invocation_id });
+    await claimOne(store, await liveWorker(store), claimed.invocation_id);
+    expect(await settleAndTell(store, [newSettlement(claimed)])).toEqual([false]);
+    expect(await read(claimed.invocation_id)).toMatchObject({ status: 'running', attempt: 2 });
+  });
+
+  test('forgets a cancel that came before', async () => {
+    const { worker_id, claimed } = await startOne(store, { idempotent: false });
+    await cancelInvocations(store, operator, {});
+    await endLease(store, worker_id);
+    await rescueInvocations(store, 10);
+    await redriveInvocations(store, operator, { invocation_id: claimed.invocation_id });
+    const next = await liveWorker(store);
+    await claimOne(store, next, claimed.invocation_id);
+    expect((await keepLease(store, next, 60_000)).cancel).toEqual([]);
+  });
+
+  test('of nothing that may be run again answers null', async () => {
+    const { invocation_id } = await endOne(store, 'succeeded');
+    expect(await redriveInvocations(store, operator, { invocation_id })).toBeNull();
+    expect(await redriveInvocations(store, operator, { invocation_id: 'inv_none' })).toBeNull();
+  });
+
+  test('by filter reaches all of it', async () => {
+    await Promise.all([endOne(store, 'failed'), endOne(store, 'timed_out'), endOne(store, 'ambiguous')]);
+    const box = await redriveInvocations(store, operator, { status: ['failed', 'ambiguous'] });
+    expect(box?.deliveries).toHaveLength(2);
+  });
+});
+
+describe('an ambiguous invocation', () => {
+  test.each([
+    { outcome: 'succeeded', result: { success: true, error: null, code: null, payload: null } },
+    { outcome: 'failed', result: { success: false, error: 'I looked', code: 2009, payload: null } },
+  ] as const)('is $outcome when a person says so, once', async ({ outcome, result }) => {
+    const { invocation_id } = await endOne(store, 'ambiguous');
+    const resolution = { outcome, comment: 'I looked' };
+    expect(await resolveInvocation(store, operator, invocation_id, resolution)).toBe(true);
+    expect(await read(invocation_id)).toMatchObject({ status: outcome, result });
+    expect(await audit(invocation_id)).toEqual([{ event: 'invocation.resolve', actor: 'ann', detail: resolution }]);
+    expect(await resolveInvocation(store, operator, invocation_id, resolution)).toBe(false);
+    expect(await audit(invocation_id)).toHaveLength(1);
+  });
+
+  test('may be run again instead, and be resolved after that', async () => {
+    const { invocation_id } = await endOne(store, 'ambiguous');
+    await redriveInvocations(store, operator, { invocation_id });
+    await claimOne(store, await liveWorker(store), invocation_id);
+    await settleAndTell(store, [newSettlement({ invocation_id, attempt: 2 }, { status: 'ambiguous' })]);
+    expect(await resolveInvocation(store, operator, invocation_id, { outcome: 'failed', comment: 'no' })).toBe(true);
+    expect(await redriveInvocations(store, operator, { invocation_id })).not.toBeNull();
+  });
+
+  test('resolved by two persons at once is resolved by one', async () => {
+    const { invocation_id } = await endOne(store, 'ambiguous');
+    const says = (outcome: 'succeeded' | 'failed') =>
+      resolveInvocation(store, operator, invocation_id, { outcome, comment: 'I know' });
+    expect((await Promise.all([says('succeeded'), says('failed')])).filter(Boolean)).toHaveLength(1);
+  });
+});

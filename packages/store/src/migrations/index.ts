@@ -1,0 +1,7 @@
+import type { Migration } from 'kysely';
+import * as foundation from './0001-foundation.js';
+
+/** In order. Never edited once shipped: a change is a new entry. */
+export const MIGRATIONS: Record<string, Migration> = {
+  '0001-foundation': foundation,
+};

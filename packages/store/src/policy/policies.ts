@@ -1,0 +1,59 @@
+import type { Policy, PolicyDocument, Principal } from '@capstan/contracts';
+import { hashJson } from '@capstan/integrity';
+import { sql } from 'kysely';
+import { appendAudit } from '../audit/append-audit.js';
+import type { Db, Store } from '../open-store.js';
+
+const columns = ['name', 'version', 'policy_hash', 'document', 'created_at'] as const;
+
+/** Versions are kept for ever: recorded decisions refer to them by hash. */
+export async function putPolicy(store: Store, by: Principal, name: string, document: PolicyDocument): Promise<Policy> {
+  return store.db.transaction().execute(async (db) => {
+    await sql`SELECT pg_advisory_xact_lock(hashtext(${`policy:${name}`}))`.execute(db);
+    const policy_hash = hashJson(document);
+    const latest = await latestPolicy(db, name);
+    if (latest?.policy_hash === policy_hash) return latest;
+    const policy = await insertPolicy(db, name, (latest?.version ?? 0) + 1, document, by.actor);
+    await appendAudit(db, [
+      {
+        tenant: by.tenant,
+        actor: by.actor,
+        event: 'policy.put',
+        subject: name,
+        detail: { version: policy.version, policy_hash },
+      },
+    ]);
+    return policy;
+  });
+}
+
+const insertPolicy = (db: Db, name: string, version: number, document: PolicyDocument, created_by: string) =>
+  db
+    .insertInto('policies')
+    .values({ name, version, policy_hash: hashJson(document), document: JSON.stringify(document), created_by })
+    .returning(columns)
+    .executeTakeFirstOrThrow();
+
+/** The policy of a first start; an existing one of that name is left alone. */
+export async function ensurePolicy(store: Store, name: string, document: PolicyDocument): Promise<void> {
+  await store.db
+    .insertInto('policies')
+    .values({
+      name,
+      version: 1,
+      policy_hash: hashJson(document),
+      document: JSON.stringify(document),
+      created_by: 'system',
+    })
+    .onConflict((conflict) => conflict.columns(['name', 'version']).doNothing())
+    .execute();
+}
+
+export const latestPolicy = (db: Db, name: string): Promise<Policy | undefined> =>
+  db.selectFrom('policies').select(columns).where('name', '=', name).orderBy('version', 'desc').executeTakeFirst();
+
+export const latestPolicies = (db: Db): Promise<Policy[]> =>
+  db.selectFrom('policies').distinctOn('name').select(columns).orderBy('name').orderBy('version', 'desc').execute();
+
+export const policyByHash = (db: Db, policy_hash: string): Promise<Policy | undefined> =>
+  db.selectFrom('policies').select(columns).where('policy_hash', '=', policy_hash).executeTakeFirst();

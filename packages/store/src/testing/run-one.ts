@@ -1,0 +1,29 @@
+import { type Claimed, claimByIds } from '../invocation/claim-invocations.js';
+import { insertInvocations, type NewInvocation } from '../invocation/insert-invocations.js';
+import { type Settlement, settleInvocations } from '../invocation/settle-invocations.js';
+import type { Store } from '../open-store.js';
+import { liveWorker } from './live-worker.js';
+import { newInvocation } from './new-invocation.js';
+import { newSettlement } from './new-settlement.js';
+
+/** Claims an invocation that is queued. */
+export async function claimOne(store: Store, worker_id: string, invocation_id: string): Promise<Claimed> {
+  const [claimed] = await claimByIds(store, worker_id, [invocation_id]);
+  if (!claimed) throw new Error(`${invocation_id} could not be claimed`);
+  return claimed;
+}
+
+/** A new invocation, running at a worker of its own. */
+export async function startOne(store: Store, given: Partial<NewInvocation> = {}) {
+  const row = newInvocation(given);
+  await insertInvocations(store, [row]);
+  const worker_id = await liveWorker(store);
+  return { worker_id, claimed: await claimOne(store, worker_id, row.invocation_id) };
+}
+
+/** A new invocation whose first attempt ended so. */
+export async function endOne(store: Store, status: Settlement['status'], given: Partial<NewInvocation> = {}) {
+  const { claimed } = await startOne(store, given);
+  await settleInvocations(store, [newSettlement(claimed, { status })]);
+  return claimed;
+}

@@ -1,0 +1,11 @@
+import type { Backbone } from '@capstan/backbone';
+import { expireInvocations } from '@capstan/store';
+
+const BATCH = 1000;
+
+/** What waited longer than its submitter allows. */
+export async function expireLate({ store, relay }: Backbone): Promise<number> {
+  const expired = await expireInvocations(store, BATCH);
+  relay.publish('settled', expired);
+  return expired.length;
+}

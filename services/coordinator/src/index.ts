@@ -1,0 +1,3 @@
+export * from './env.js';
+export * from './run-coordinator.js';
+export * from './start-coordinator.js';

@@ -1,0 +1,23 @@
+import { createLog, openBackbone, untilSignal } from '@capstan/backbone';
+import { coordinatorEnv, DAY_MS } from './env.js';
+import { startCoordinator } from './start-coordinator.js';
+
+/** `capstan coordinator`: runs until it is told to stop. */
+export async function runCoordinator(): Promise<void> {
+  const env = coordinatorEnv(process.env);
+  const log = createLog('coordinator', env.CAPSTAN_LOG_LEVEL);
+  const backbone = await openBackbone({
+    database_url: env.DATABASE_URL,
+    redis_url: env.REDIS_URL,
+    name: 'capstan-coordinator',
+    connections: 6,
+    log,
+  });
+  const coordinator = startCoordinator(backbone, {
+    sweep_ms: env.CAPSTAN_SWEEP_MS,
+    retention_ms: env.CAPSTAN_RETENTION_DAYS * DAY_MS,
+  });
+  await untilSignal();
+  await coordinator.stop();
+  await backbone.close();
+}

@@ -1,0 +1,18 @@
+import { BackboneEnv, readEnv } from '@capstan/backbone';
+import { z } from 'zod';
+
+const Port = z.coerce.number().int().min(0).max(65_535);
+
+export const GatewayEnv = BackboneEnv.extend({
+  PORT: Port.optional(),
+  CAPSTAN_PORT: Port.optional(),
+  CAPSTAN_HOST: z.string().default('127.0.0.1'),
+  CAPSTAN_BODY_LIMIT: z.coerce.number().int().min(1024).default(1_048_576),
+  CAPSTAN_BULK_LIMIT: z.coerce.number().int().min(1024).default(67_108_864),
+  CAPSTAN_API_KEY: z.string().min(8).optional(),
+});
+export type GatewayEnv = z.infer<typeof GatewayEnv>;
+
+export const gatewayEnv = (env: NodeJS.ProcessEnv): GatewayEnv => readEnv(GatewayEnv, env);
+
+export const DEFAULT_PORT = 7070;

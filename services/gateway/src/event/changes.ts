@@ -1,0 +1,35 @@
+import type { Relay, Topic } from '@capstan/queue';
+
+/** Tells who follows an invocation in this process that something about it changed. */
+export type Changes = {
+  /** Resolves at the next change, or after `timeout_ms` (signals may be lost), or when `signal` aborts. */
+  next(invocation_id: string, timeout_ms: number, signal: AbortSignal): Promise<void>;
+};
+
+const HEARD: Topic[] = ['settled', 'changed', 'log'];
+
+export function createChanges(relay: Relay): Changes {
+  const followers = new Map<string, Set<() => void>>();
+  const tell = (ids: string[]) => {
+    for (const id of ids) for (const wake of followers.get(id) ?? []) wake();
+  };
+  for (const topic of HEARD) relay.subscribe(topic, tell);
+  return {
+    next: (invocation_id, timeout_ms, signal) =>
+      new Promise((resolve) => {
+        const wakes = followers.get(invocation_id) ?? new Set();
+        const wake = () => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', wake);
+          wakes.delete(wake);
+          if (wakes.size === 0) followers.delete(invocation_id);
+          resolve();
+        };
+        const timer = setTimeout(wake, timeout_ms);
+        signal.addEventListener('abort', wake);
+        wakes.add(wake);
+        followers.set(invocation_id, wakes);
+        if (signal.aborted) wake();
+      }),
+  };
+}

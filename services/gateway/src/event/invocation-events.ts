@@ -1,0 +1,70 @@
+import {
+  type Attempt,
+  type Invocation,
+  type InvocationEvent,
+  type InvocationStatus,
+  isTerminal,
+  type LogStream,
+} from '@capstan/contracts';
+
+/**
+ * The events of an invocation are read off its rows, so nothing extra is written, and a stream can be resumed by any
+ * gateway at any time. An event's id is its place: the attempt, then the place within it.
+ */
+export type Place = { attempt: number; part: number };
+
+export const START: Place = { attempt: -1, part: 0 };
+const RUNNING = 0;
+/** Log lines take the parts from 1; what follows an attempt comes after all of them. */
+const AFTER_LOGS = 2_000_000_000;
+const END = 2_000_000_000;
+
+export const toId = ({ attempt, part }: Place): string => `${attempt}-${part}`;
+
+export function fromId(id: string | undefined): Place | null {
+  const [, attempt, part] = /^(\d+)-(\d+)$/.exec(id ?? '') ?? [];
+  return attempt && part ? { attempt: Number(attempt), part: Number(part) } : null;
+}
+
+export const isAfter = (a: Place, b: Place): boolean =>
+  a.attempt > b.attempt || (a.attempt === b.attempt && a.part > b.part);
+
+export type PlacedEvent = { place: Place; event: InvocationEvent };
+export type LogRow = { attempt: number; seq: number; stream: LogStream; text: string };
+
+export function eventsOf(invocation: Invocation, attempts: Attempt[], logs: LogRow[]): PlacedEvent[] {
+  const events: PlacedEvent[] = [];
+  const status = (place: Place, name: InvocationStatus, attempt: number, at: string) =>
+    events.push({ place, event: { id: toId(place), event: 'status', data: { status: name, attempt, at } } });
+
+  const first = firstStatus(invocation);
+  if (!isTerminal(first)) status({ attempt: 0, part: 0 }, first, 0, invocation.created_at);
+  const begun = attempts[0];
+  if (first === 'deferred' && (begun || invocation.status === 'queued'))
+    status({ attempt: 0, part: 1 }, 'queued', 0, begun?.started_at ?? invocation.run_at ?? invocation.created_at);
+
+  for (const { attempt, started_at, ended_at } of attempts) {
+    status({ attempt, part: RUNNING }, 'running', attempt, started_at);
+    for (const log of logs) if (log.attempt === attempt) events.push(logEvent(log));
+    const again = attempt < invocation.attempt || invocation.status === 'queued';
+    if (ended_at && again) status({ attempt, part: AFTER_LOGS }, 'queued', attempt, ended_at);
+  }
+  if (isTerminal(invocation.status)) {
+    const at = invocation.finished_at ?? invocation.created_at;
+    status({ attempt: END, part: 0 }, invocation.status, invocation.attempt, at);
+    const place = { attempt: END, part: 1 };
+    if (invocation.result) events.push({ place, event: { id: toId(place), event: 'result', data: invocation.result } });
+  }
+  return events;
+}
+
+function logEvent({ attempt, seq, stream, text }: LogRow): PlacedEvent {
+  const place = { attempt, part: seq };
+  return { place, event: { id: toId(place), event: 'log', data: { stream, text, seq } } };
+}
+
+function firstStatus({ decision, run_at }: Invocation): InvocationStatus {
+  if (decision.effect === 'deny') return 'denied';
+  if (decision.effect === 'hold') return 'held';
+  return run_at ? 'deferred' : 'queued';
+}

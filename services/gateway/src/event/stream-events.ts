@@ -1,0 +1,79 @@
+import { Readable } from 'node:stream';
+import { isTerminal } from '@capstan/contracts';
+import { getInvocation, listAttempts, readLogs } from '@capstan/store';
+import type { GatewayContext } from '../gateway-context.js';
+import type { Asked } from '../http/route.js';
+import { notFound } from '../invocation/act-on.js';
+import { eventsOf, fromId, isAfter, type Place, START } from './invocation-events.js';
+
+const LOG_PAGE = 1000;
+/** Also how often an idle stream shows a sign of life. */
+const LOOK_MS = 5000;
+const MAX_STREAM_MS = 3_600_000;
+
+export async function streamEvents(
+  gateway: GatewayContext,
+  { principal, params, request, reply }: Asked<unknown, unknown>,
+) {
+  const id = params.id ?? '';
+  if (!(await getInvocation(gateway.store.db, principal.tenant, id))) throw notFound(id);
+  const header = request.headers['last-event-id'];
+  const after = fromId(Array.isArray(header) ? header[0] : header) ?? START;
+  const gone = new AbortController();
+  reply.raw.on('close', () => gone.abort());
+  reply.headers({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  });
+  const signal = AbortSignal.any([gone.signal, gateway.stopping]);
+  return reply.send(Readable.from(follow(gateway, principal.tenant, id, after, signal)));
+}
+
+/** Sends what is there, then waits for a change and looks again, until the invocation has ended. */
+async function* follow(gateway: GatewayContext, tenant: string, id: string, from: Place, signal: AbortSignal) {
+  const deadline = performance.now() + MAX_STREAM_MS;
+  let sent = from;
+  yield ': capstan\n\n';
+  while (!signal.aborted && performance.now() < deadline) {
+    // Listening starts before looking, so a change in between is not missed.
+    const looked = new AbortController();
+    const change = gateway.changes.next(id, LOOK_MS, AbortSignal.any([signal, looked.signal]));
+    const { text, last, more, ended } = await look(gateway, tenant, id, sent);
+    if (text) yield text;
+    sent = last;
+    if (more || ended) looked.abort();
+    if (ended && !more) return;
+    await change;
+    if (!text && !more) yield ': waiting\n\n';
+  }
+}
+
+type Look = { text: string; last: Place; more: boolean; ended: boolean };
+
+async function look({ store: { db } }: GatewayContext, tenant: string, id: string, after: Place): Promise<Look> {
+  // The invocation first: log lines are written before its end, so what ended has all of them by then.
+  const invocation = await getInvocation(db, tenant, id);
+  if (!invocation) return { text: '', last: after, more: false, ended: true };
+  const [attempts, logs] = await Promise.all([
+    listAttempts(db, id),
+    readLogs(db, id, { attempt: after.attempt, seq: after.part }, LOG_PAGE),
+  ]);
+  const more = logs.length === LOG_PAGE;
+  const lastLog = logs.at(-1);
+  const fresh = eventsOf(invocation, attempts, logs).filter(({ place }) => isAfter(place, after));
+  // With more lines to come, nothing beyond the last line read may be sent yet.
+  const shown =
+    more && lastLog
+      ? fresh.filter(({ place }) => !isAfter(place, { attempt: lastLog.attempt, part: lastLog.seq }))
+      : fresh;
+  return {
+    text: shown.map(({ event }) => toText(event)).join(''),
+    last: shown.at(-1)?.place ?? after,
+    more,
+    ended: isTerminal(invocation.status),
+  };
+}
+
+const toText = ({ id, event, data }: { id: string; event: string; data: unknown }) =>
+  `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

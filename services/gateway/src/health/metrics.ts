@@ -1,0 +1,53 @@
+import { listQueues, type Store } from '@capstan/store';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+export type Metrics = {
+  registry: Registry;
+  submitted(status: string): void;
+  answered(route: string, status: number, seconds: number): void;
+};
+
+export function createMetrics(store: Store, waiters: () => number): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const submissions = new Counter({
+    name: 'capstan_submissions_total',
+    help: 'Invocations committed by this gateway, by first status',
+    labelNames: ['status'],
+    registers: [registry],
+  });
+  const requests = new Histogram({
+    name: 'capstan_http_request_seconds',
+    help: 'Time to answer, waiting included',
+    labelNames: ['route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'capstan_waiting_callers',
+    help: 'Callers that wait for a result at this gateway',
+    registers: [registry],
+    collect() {
+      this.set(waiters());
+    },
+  });
+  new Gauge({
+    name: 'capstan_invocations',
+    help: 'Invocations that have not ended, by runner type and status',
+    labelNames: ['runner', 'status'],
+    registers: [registry],
+    async collect() {
+      for (const { runner, queued, deferred, held, running } of await listQueues(store.db)) {
+        this.set({ runner, status: 'queued' }, queued);
+        this.set({ runner, status: 'deferred' }, deferred);
+        this.set({ runner, status: 'held' }, held);
+        this.set({ runner, status: 'running' }, running);
+      }
+    },
+  });
+  return {
+    registry,
+    submitted: (status) => submissions.inc({ status }),
+    answered: (route, status, seconds) => requests.observe({ route, status: String(status) }, seconds),
+  };
+}

@@ -1,0 +1,39 @@
+import type { Backbone } from '@capstan/backbone';
+import { Failure, toProblem } from '@capstan/contracts';
+import { isUnavailable } from '@capstan/store';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+
+/** Every error leaves as problem+json with a code and a suggestion, and none with a stack. */
+export const answerFailure =
+  (log: Backbone['log']) =>
+  (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const failure = toFailure(error);
+    if (failure.status >= 500)
+      log.error({ err: error, request_id: request.id, path: pathOf(request) }, 'a request failed');
+    reply
+      .code(failure.status)
+      .headers(failure.headers)
+      .header('content-type', 'application/problem+json; charset=utf-8')
+      .send(JSON.stringify({ ...toProblem(failure), request_id: request.id }));
+  };
+
+export const noSuchRoute = (request: FastifyRequest): Failure =>
+  new Failure('NO_SUCH_ROUTE', { detail: `There is no ${request.method} ${pathOf(request)}.` });
+
+const pathOf = (request: FastifyRequest) => request.url.split('?', 1)[0] ?? request.url;
+
+function toFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  if (isUnavailable(error))
+    return new Failure('STORAGE_UNAVAILABLE', { detail: 'Postgres cannot be reached.', cause: error });
+  const code = isFastifyError(error) ? error.code : '';
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Failure('BODY_TOO_LARGE', { detail: 'The body is too large.' });
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+    return new Failure('UNSUPPORTED_MEDIA_TYPE', { detail: 'Only JSON bodies are taken here.' });
+  if (isFastifyError(error) && error.statusCode !== undefined && error.statusCode < 500)
+    return new Failure('INVALID_REQUEST', { detail: error.message });
+  return new Failure('INTERNAL', { detail: 'Something went wrong here.', cause: error });
+}
+
+const isFastifyError = (error: unknown): error is FastifyError =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string';

@@ -1,0 +1,51 @@
+import { Failure, hasRole, type Principal, type Role } from '@capstan/contracts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { GatewayContext } from '../gateway-context.js';
+import { parseWith } from './parse-request.js';
+import type { Route } from './route.js';
+
+const NOBODY: Principal = { key_id: '', tenant: '', actor: '', roles: [] };
+
+export function registerRoutes(
+  app: FastifyInstance,
+  gateway: GatewayContext,
+  routes: Route[],
+  bulk_limit: number,
+): void {
+  for (const route of routes) {
+    app.route({
+      method: route.method,
+      url: route.path.replace(/\{(\w+)\}/g, ':$1'),
+      ...(route.body_limit === 'bulk' ? { bodyLimit: bulk_limit } : {}),
+      // Before the body is read: nobody without the role makes us parse anything.
+      onRequest: async (request) => {
+        if (!route.roles) return;
+        const principal = await gateway.authenticator.authenticate(request.headers.authorization);
+        requireRole(principal, route.roles);
+        request.principal = principal;
+      },
+      handler: (request, reply) =>
+        route.handle(gateway, {
+          principal: request.principal ?? NOBODY,
+          params: paramsOf(request),
+          query: route.query ? parseWith(route.query, request.query, 'query') : undefined,
+          body: route.body ? parseWith(route.body, request.body ?? {}, 'body') : undefined,
+          request,
+          reply,
+        }),
+    });
+  }
+}
+
+function requireRole(principal: Principal, roles: Role[]): void {
+  if (!hasRole(principal, ...roles))
+    throw new Failure('ROLE_MISSING', { detail: `This needs the role ${roles.join(' or ')}.`, context: { roles } });
+}
+
+const paramsOf = (request: FastifyRequest) => request.params as Record<string, string>;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal?: Principal;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Principal, Role } from '@capstan/contracts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { GatewayContext } from '../gateway-context.js';
+
+/** What a handler gets: parsed, authenticated, allowed. */
+export type Asked<Query, Body> = {
+  principal: Principal;
+  params: Record<string, string>;
+  query: Query;
+  body: Body;
+  request: FastifyRequest;
+  reply: FastifyReply;
+};
+
+/** A route, once: what registers it also writes /openapi.json. */
+export type Route = {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  summary: string;
+  /** Any one of these roles. Absent: no key is needed. */
+  roles?: Role[];
+  query?: z.ZodType;
+  body?: z.ZodType;
+  answers: Record<number, { description: string; schema?: z.ZodType }>;
+  body_limit?: 'bulk';
+  handle(gateway: GatewayContext, asked: Asked<unknown, unknown>): unknown;
+};
+
+type Typed<Query extends z.ZodType, Body extends z.ZodType> = Omit<Route, 'query' | 'body' | 'handle'> & {
+  query?: Query;
+  body?: Body;
+  handle(gateway: GatewayContext, asked: Asked<z.infer<Query>, z.infer<Body>>): unknown;
+};
+
+/** Ties the handler's types to the schemas; register-routes.ts parses with those same schemas. */
+export const route = <Query extends z.ZodType = z.ZodNever, Body extends z.ZodType = z.ZodNever>(
+  typed: Typed<Query, Body>,
+): Route => typed as unknown as Route;

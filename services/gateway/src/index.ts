@@ -1,0 +1,3 @@
+export * from './env.js';
+export * from './run-gateway.js';
+export * from './start-gateway.js';

@@ -1,0 +1,113 @@
+import {
+  Failure,
+  type InvocationDetail,
+  type InvocationFilter,
+  isTerminal,
+  type Principal,
+  type Resolution,
+} from '@capstan/contracts';
+import {
+  type BoxedDeliveries,
+  cancelInvocations,
+  getInvocation,
+  listAttempts,
+  redriveInvocations,
+  resolveInvocation,
+  unboxDeliveries,
+} from '@capstan/store';
+import type { GatewayContext } from '../gateway-context.js';
+
+type Which = InvocationFilter & { invocation_id?: string };
+
+export async function readDetail(
+  { store }: GatewayContext,
+  principal: Principal,
+  invocation_id: string,
+): Promise<InvocationDetail> {
+  const [invocation, attempts] = await Promise.all([
+    getInvocation(store.db, principal.tenant, invocation_id),
+    listAttempts(store.db, invocation_id),
+  ]);
+  if (!invocation) throw notFound(invocation_id);
+  return { ...invocation, attempts, hold: null };
+}
+
+export const notFound = (id: string) => new Failure('NOT_FOUND', { detail: `There is no ${id}.` });
+
+/** Ends what waits; tells the workers of what runs. Answers how many were reached. */
+export async function cancel({ store, relay }: GatewayContext, principal: Principal, which: Which): Promise<number> {
+  const canceled = await cancelInvocations(store, principal, which);
+  const running = canceled.filter((row) => row.status === 'running').map((row) => row.invocation_id);
+  relay.publish('cancel', running);
+  relay.publish(
+    'settled',
+    canceled.filter((row) => row.status !== 'running').map((row) => row.invocation_id),
+  );
+  return canceled.length;
+}
+
+export async function cancelOne(
+  gateway: GatewayContext,
+  principal: Principal,
+  invocation_id: string,
+): Promise<InvocationDetail> {
+  const count = await cancel(gateway, principal, { invocation_id });
+  const detail = await readDetail(gateway, principal, invocation_id);
+  if (count === 0 && isTerminal(detail.status) && detail.status !== 'canceled')
+    throw illegal(detail, 'it has ended and cannot be canceled');
+  return detail;
+}
+
+export async function redrive(gateway: GatewayContext, principal: Principal, which: Which): Promise<number> {
+  const box = await redriveInvocations(gateway.store, principal, which);
+  if (!box) return 0;
+  await handOver(gateway, box);
+  return box.deliveries.length;
+}
+
+export async function redriveOne(
+  gateway: GatewayContext,
+  principal: Principal,
+  invocation_id: string,
+): Promise<InvocationDetail> {
+  const count = await redrive(gateway, principal, { invocation_id });
+  const detail = await readDetail(gateway, principal, invocation_id);
+  if (count === 0) throw illegal(detail, 'only failed, timed out and ambiguous ones are redriven');
+  return detail;
+}
+
+export async function resolve(
+  gateway: GatewayContext,
+  principal: Principal,
+  invocation_id: string,
+  resolution: Resolution,
+): Promise<InvocationDetail> {
+  const resolved = await resolveInvocation(gateway.store, principal, invocation_id, resolution);
+  const detail = await readDetail(gateway, principal, invocation_id);
+  if (!resolved) throw illegal(detail, 'only ambiguous ones are resolved');
+  gateway.relay.publish('settled', [invocation_id]);
+  return detail;
+}
+
+/** If the queue cannot be reached, the box stays and the coordinator delivers it. */
+async function handOver(
+  { store, queue, relay, log }: GatewayContext,
+  { outbox_id, deliveries }: BoxedDeliveries,
+): Promise<void> {
+  relay.publish(
+    'changed',
+    deliveries.map((delivery) => delivery.invocation_id),
+  );
+  try {
+    await queue.enqueue(deliveries);
+    await unboxDeliveries(store.db, [outbox_id]);
+  } catch (error) {
+    log.warn({ err: error }, 'the queue cannot be reached; the outbox keeps the work');
+  }
+}
+
+const illegal = (detail: InvocationDetail, why: string) =>
+  new Failure('ILLEGAL_STATE', {
+    detail: `${detail.invocation_id} is ${detail.status}: ${why}.`,
+    context: { invocation_id: detail.invocation_id, invocation_status: detail.status },
+  });

@@ -1,0 +1,150 @@
+import {
+  BulkAnswer,
+  BulkSubmission,
+  Failure,
+  Invocation,
+  InvocationDetail,
+  InvocationFilter,
+  PageQuery,
+  Resolution,
+  Submission,
+} from '@capstan/contracts';
+import { listInvocations } from '@capstan/store';
+import { z } from 'zod';
+import { streamEvents } from '../event/stream-events.js';
+import { type Route, route } from '../http/route.js';
+import { cancel, cancelOne, readDetail, redrive, redriveOne, resolve } from './act-on.js';
+import { waitAsked } from './preference.js';
+import { submit } from './submit.js';
+import { submitBulk } from './submit-bulk.js';
+
+const WaitQuery = z.object({ wait: z.string().optional() });
+const Count = z.object({ count: z.int() });
+/** In a query, several values are written with commas or by repeating the parameter. */
+const many = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (typeof value === 'string' ? value.split(',') : value), schema);
+const ListQuery = z.strictObject({
+  ...PageQuery.shape,
+  ...InvocationFilter.shape,
+  status: many(InvocationFilter.shape.status),
+});
+/** Acting on everything by leaving out a field is refused. */
+const ActFilter = InvocationFilter.refine((filter) => Object.values(filter).some((value) => value !== undefined), {
+  message: 'at least one field must be given',
+});
+const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
+
+export const invocationRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/invocations',
+    summary: 'Submit an invocation; with Prefer: wait=N, wait for its end',
+    roles: ['submit'],
+    query: WaitQuery,
+    // Parsed by admission, which bulk submissions share.
+    body: z.unknown().meta({ override: Submission }),
+    answers: {
+      200: { description: 'It has ended', schema: Invocation },
+      202: { description: 'It is committed', schema: Invocation },
+      403: { description: 'Denied by policy; the denial is on record' },
+    },
+    handle: async (gateway, { principal, body, query, request, reply }) => {
+      const wait_ms = waitAsked(request, query.wait);
+      const { status, invocation } = await submit(gateway, principal, body, wait_ms);
+      reply.code(status);
+      if (status === 202) reply.header('location', `/v1/invocations/${invocation.invocation_id}`);
+      return invocation;
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/invocations/bulk',
+    summary: 'Submit up to 10,000 invocations as one run',
+    roles: ['submit'],
+    body: BulkSubmission,
+    body_limit: 'bulk',
+    answers: { 202: { description: 'What is right is committed, what is not is named', schema: BulkAnswer } },
+    handle: async (gateway, { principal, body, reply }) => {
+      const answer = await submitBulk(gateway, principal, body.invocations);
+      return reply.code(202).send(answer);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/invocations',
+    summary: 'List invocations, newest first',
+    roles: READERS,
+    query: ListQuery,
+    answers: {
+      200: {
+        description: 'A page',
+        schema: z.object({ items: z.array(Invocation), next_cursor: z.string().nullable() }),
+      },
+    },
+    handle: ({ store }, { principal, query: { limit, cursor, ...filter } }) => {
+      if (cursor !== undefined && !/^\d{1,18}$/.test(cursor))
+        throw new Failure('INVALID_REQUEST', { detail: 'cursor: take it from next_cursor of the page before.' });
+      return listInvocations(store.db, principal.tenant, filter, { limit, cursor });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/invocations/{id}',
+    summary: 'One invocation with its attempts and result',
+    roles: READERS,
+    answers: { 200: { description: 'The invocation', schema: InvocationDetail } },
+    handle: (gateway, { principal, params }) => readDetail(gateway, principal, params.id ?? ''),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/invocations/{id}/events',
+    summary: 'Follow an invocation: server-sent events, resumable with Last-Event-ID',
+    roles: READERS,
+    answers: { 200: { description: 'text/event-stream of status, log and result' } },
+    handle: streamEvents,
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/invocations/{id}/cancel',
+    summary: 'Cancel an invocation, also a running one',
+    roles: ['submit', 'operate'],
+    answers: { 200: { description: 'The invocation', schema: InvocationDetail } },
+    handle: (gateway, { principal, params }) => cancelOne(gateway, principal, params.id ?? ''),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/invocations/{id}/redrive',
+    summary: 'Run a failed, timed out or ambiguous invocation again',
+    roles: ['operate'],
+    answers: { 202: { description: 'It is queued again', schema: InvocationDetail } },
+    handle: async (gateway, { principal, params, reply }) =>
+      reply.code(202).send(await redriveOne(gateway, principal, params.id ?? '')),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/invocations/{id}/resolve',
+    summary: 'Say what became of an ambiguous invocation',
+    roles: ['operate'],
+    body: Resolution,
+    answers: { 200: { description: 'The invocation', schema: InvocationDetail } },
+    handle: (gateway, { principal, params, body }) => resolve(gateway, principal, params.id ?? '', body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/invocations/cancel',
+    summary: 'Cancel all that match a filter',
+    roles: ['operate'],
+    body: ActFilter,
+    answers: { 200: { description: 'How many', schema: Count } },
+    handle: async (gateway, { principal, body }) => ({ count: await cancel(gateway, principal, body) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/invocations/redrive',
+    summary: 'Run again all that match a filter',
+    roles: ['operate'],
+    body: ActFilter,
+    answers: { 200: { description: 'How many', schema: Count } },
+    handle: async (gateway, { principal, body }) => ({ count: await redrive(gateway, principal, body) }),
+  }),
+];

@@ -1,0 +1,56 @@
+import {
+  type BulkAnswer,
+  type BulkItem,
+  Failure,
+  type Invocation,
+  type Principal,
+  toProblem,
+} from '@capstan/contracts';
+import type { NewInvocation } from '@capstan/store';
+import { nanoid } from 'nanoid';
+import type { GatewayContext } from '../gateway-context.js';
+import { admit, denial } from './admit.js';
+
+/** Takes what is right and names what is not; all that is taken is committed at once, as one run. */
+export async function submitBulk(gateway: GatewayContext, principal: Principal, sent: unknown[]): Promise<BulkAnswer> {
+  const run_id = `run_${nanoid()}`;
+  const items: BulkItem[] = [];
+  const rows: { index: number; row: NewInvocation }[] = [];
+  sent.forEach((one, index) => {
+    try {
+      rows.push({ index, row: admit(gateway, principal, one, run_id) });
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      items[index] = { index, status: 'invalid', problem: toProblem(error) };
+    }
+  });
+
+  const { tenant, actor } = principal;
+  const admitted = rows.map(({ row }) => row);
+  const committed = await gateway.committer.many(admitted, { run_id, tenant, actor });
+  rows.forEach(({ index, row }, at) => {
+    const outcome = committed[at];
+    if (outcome?.kind === 'known') items[index] = knownItem(index, row, outcome.invocation);
+    else {
+      gateway.metrics.submitted(row.status);
+      items[index] = newItem(index, row);
+    }
+  });
+  const count = (...statuses: string[]) => items.filter((item) => statuses.includes(item.status)).length;
+  const [held, denied, invalid] = [count('held'), count('denied'), count('invalid')];
+  return { run_id, accepted: items.length - held - denied - invalid, held, denied, invalid, items };
+}
+
+const newItem = (index: number, row: NewInvocation): BulkItem => ({
+  index,
+  invocation_id: row.invocation_id,
+  status: row.status,
+  ...(row.status === 'denied' ? { problem: toProblem(denial(row)) } : {}),
+});
+
+function knownItem(index: number, row: NewInvocation, known: Invocation): BulkItem {
+  if (known.tool_id === row.tool_id && known.input_hash === row.input_hash)
+    return { index, invocation_id: known.invocation_id, status: known.status };
+  const failure = new Failure('IDEMPOTENCY_CONFLICT', { detail: 'This idempotency_key was used for another call.' });
+  return { index, invocation_id: known.invocation_id, status: 'invalid', problem: toProblem(failure) };
+}

@@ -1,0 +1,91 @@
+import { Failure, type Invocation, isTerminal, loneRunId, type Principal } from '@capstan/contracts';
+import type { InvocationOutcome, NewInvocation } from '@capstan/store';
+import type { GatewayContext } from '../gateway-context.js';
+import { admit, denial } from './admit.js';
+import type { Waiting } from './waiters.js';
+
+export type Answer = { status: 200 | 202; invocation: Invocation };
+
+/** Admits one invocation, commits it, and waits for its end when asked to. */
+export async function submit(
+  gateway: GatewayContext,
+  principal: Principal,
+  sent: unknown,
+  wait_ms: number,
+): Promise<Answer> {
+  const row = admit(gateway, principal, sent, null);
+  // Before the commit: a quick tool may end before we would be back here.
+  const mayEnd = row.status === 'queued' || row.status === 'deferred';
+  const waiting = wait_ms > 0 && mayEnd ? gateway.waiters.wait(row.invocation_id, wait_ms) : null;
+  try {
+    const committed = await gateway.committer.one(row);
+    if (committed.kind === 'known') return await answerKnown(gateway, row, committed.invocation, wait_ms);
+    gateway.metrics.submitted(row.status);
+    if (row.status === 'denied') throw denial(row);
+    return answer(toInvocation(row, committed.created_at), waiting ? await waiting.ended : null);
+  } finally {
+    waiting?.cancel();
+  }
+}
+
+/** The same key: the first invocation answers, unless it was another call. */
+async function answerKnown(
+  gateway: GatewayContext,
+  row: NewInvocation,
+  known: Invocation,
+  wait_ms: number,
+): Promise<Answer> {
+  if (known.tool_id !== row.tool_id || known.input_hash !== row.input_hash)
+    throw new Failure('IDEMPOTENCY_CONFLICT', {
+      detail: 'This idempotency_key was used for another call.',
+      context: { invocation_id: known.invocation_id },
+    });
+  if (known.status === 'denied') throw denial(known);
+  if (wait_ms === 0 || isTerminal(known.status)) return { status: wait_ms > 0 ? 200 : 202, invocation: known };
+  return answer(known, await waitFor(gateway, known.invocation_id, wait_ms));
+}
+
+async function waitFor(
+  { waiters }: GatewayContext,
+  invocation_id: string,
+  wait_ms: number,
+): Promise<InvocationOutcome | null> {
+  const waiting: Waiting = waiters.wait(invocation_id, wait_ms);
+  return waiting.ended;
+}
+
+function answer(invocation: Invocation, outcome: InvocationOutcome | null): Answer {
+  if (!outcome) return { status: 202, invocation };
+  const { status, attempt, finished_at, result } = outcome;
+  return { status: 200, invocation: { ...invocation, status, attempt, finished_at, result } };
+}
+
+/** The row as every other answer shows it; run_at and expires_at are Postgres' to compute and appear when it is read. */
+function toInvocation(row: NewInvocation, created_at: string): Invocation {
+  return {
+    invocation_id: row.invocation_id,
+    run_id: row.run_id ?? loneRunId(row.invocation_id),
+    tool_id: row.tool_id,
+    runner: row.runner,
+    status: row.status,
+    actor: row.actor,
+    inputs: row.inputs,
+    input_hash: row.input_hash,
+    descriptor_hash: row.descriptor_hash,
+    policy_hash: row.policy_hash,
+    decision: row.decision,
+    mode: row.mode,
+    session_id: row.session_id,
+    idempotency_key: row.idempotency_key,
+    priority: row.priority,
+    timeout_ms: row.timeout_ms,
+    max_attempts: row.max_attempts,
+    attempt: 0,
+    labels: row.labels,
+    run_at: row.run_at,
+    expires_at: null,
+    created_at,
+    finished_at: null,
+    result: null,
+  };
+}

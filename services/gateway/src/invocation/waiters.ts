@@ -1,0 +1,66 @@
+import type { Relay } from '@capstan/queue';
+import { groupCommit, type InvocationOutcome, loadOutcomes, type Store } from '@capstan/store';
+
+/** Callers who wait for invocations to end, in this process. */
+export type Waiters = {
+  /** Null when `timeout_ms` passes first. Start waiting before the invocation can end, or its signal may be missed. */
+  wait(invocation_id: string, timeout_ms: number): Waiting;
+  count(): number;
+  close(): void;
+};
+export type Waiting = { ended: Promise<InvocationOutcome | null>; cancel(): void };
+
+/** A backstop for signals that were lost. */
+const LOOK_MS = 1000;
+const MAX_LOAD = 500;
+
+export function createWaiters(store: Store, relay: Relay): Waiters {
+  const waiting = new Map<string, Set<(outcome: InvocationOutcome | null) => void>>();
+
+  const load = groupCommit<string, InvocationOutcome | null>({
+    write: async (ids) => {
+      const outcomes = new Map((await loadOutcomes(store, ids)).map((outcome) => [outcome.invocation_id, outcome]));
+      return ids.map((id) => outcomes.get(id) ?? null);
+    },
+    max_batch: MAX_LOAD,
+    max_waiting: Number.POSITIVE_INFINITY,
+    isolate: () => false,
+  });
+  const look = async (id: string) => {
+    const outcome = await load(id);
+    if (outcome) for (const tell of waiting.get(id) ?? []) tell(outcome);
+  };
+  // What fails here is looked for again in a moment.
+  const lookAt = (ids: Iterable<string>) => {
+    for (const id of ids) if (waiting.has(id)) look(id).catch(() => {});
+  };
+  relay.subscribe('settled', lookAt);
+  const backstop = setInterval(() => lookAt(waiting.keys()), LOOK_MS);
+  backstop.unref();
+
+  return {
+    wait: (invocation_id, timeout_ms) => {
+      let cancel = () => {};
+      const ended = new Promise<InvocationOutcome | null>((resolve) => {
+        const tell = (outcome: InvocationOutcome | null) => {
+          clearTimeout(timer);
+          const others = waiting.get(invocation_id);
+          others?.delete(tell);
+          if (others?.size === 0) waiting.delete(invocation_id);
+          resolve(outcome);
+        };
+        cancel = () => tell(null);
+        const timer = setTimeout(cancel, timeout_ms);
+        const others = waiting.get(invocation_id);
+        if (others) others.add(tell);
+        else waiting.set(invocation_id, new Set([tell]));
+      });
+      return { ended, cancel };
+    },
+    count: () => waiting.size,
+    close: () => {
+      clearInterval(backstop);
+      for (const tells of [...waiting.values()]) for (const tell of [...tells]) tell(null);
+    },
+  };
+}

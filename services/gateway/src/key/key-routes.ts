@@ -1,0 +1,48 @@
+import { DEFAULT_TENANT, Failure, Key, NewKey, type Principal } from '@capstan/contracts';
+import { createKey, deleteKey, listKeys } from '@capstan/store';
+import { z } from 'zod';
+import { type Route, route } from '../http/route.js';
+import { notFound } from '../invocation/act-on.js';
+
+/** An admin of the default tenant runs the installation; any other admin sees their own tenant only. */
+const scope = ({ tenant }: Principal): string | null => (tenant === DEFAULT_TENANT ? null : tenant);
+
+export const keyRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/keys',
+    summary: 'Make a key; it is shown this once',
+    roles: ['admin'],
+    body: NewKey,
+    answers: { 201: { description: 'The key', schema: Key.extend({ key: z.string() }) } },
+    handle: async ({ store }, { principal, body, reply }) => {
+      const tenant = scope(principal);
+      if (tenant !== null && body.tenant !== tenant)
+        throw new Failure('TENANT_FORBIDDEN', { detail: `This key manages the tenant ${tenant} alone.` });
+      return reply.code(201).send(await createKey(store, principal, body));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/keys',
+    summary: 'List keys, without their secrets',
+    roles: ['admin'],
+    answers: { 200: { description: 'All keys', schema: z.object({ items: z.array(Key), next_cursor: z.null() }) } },
+    handle: async ({ store }, { principal }) => ({
+      items: await listKeys(store.db, scope(principal)),
+      next_cursor: null,
+    }),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/keys/{id}',
+    summary: 'Delete a key; it is refused from then on',
+    roles: ['admin'],
+    answers: { 204: { description: 'Gone' } },
+    handle: async ({ store, relay }, { principal, params, reply }) => {
+      if (!(await deleteKey(store, principal, params.id ?? '', scope(principal)))) throw notFound(params.id ?? '');
+      relay.publish('refresh', ['keys']);
+      return reply.code(204).send();
+    },
+  }),
+];

@@ -1,0 +1,34 @@
+import { DEFAULT_TENANT, Failure } from '@capstan/contracts';
+import { type CompiledPolicy, compilePolicy } from '@capstan/policy';
+import type { Relay } from '@capstan/queue';
+import { latestPolicies, type Store } from '@capstan/store';
+
+/** The policy in force for each tenant: the one named after it, else `default`. Compiled once per version. */
+export type TenantPolicies = { of(tenant: string): CompiledPolicy; refresh(): Promise<void> };
+
+const REFRESH_MS = 10_000;
+
+export async function createTenantPolicies(store: Store, relay: Relay): Promise<TenantPolicies> {
+  let policies = new Map<string, CompiledPolicy>();
+  const refresh = async () => {
+    const known = new Map([...policies.values()].map((policy) => [policy.policy_hash, policy]));
+    const latest = await latestPolicies(store.db);
+    policies = new Map(
+      latest.map(({ name, policy_hash, document }) => [name, known.get(policy_hash) ?? compilePolicy(document)]),
+    );
+  };
+  await refresh();
+  relay.subscribe('refresh', (what) => {
+    if (what.includes('policies')) refresh().catch(() => {});
+  });
+  // For signals that were lost.
+  setInterval(() => refresh().catch(() => {}), REFRESH_MS).unref();
+  return {
+    refresh,
+    of: (tenant) => {
+      const policy = policies.get(tenant) ?? policies.get(DEFAULT_TENANT);
+      if (!policy) throw new Failure('POLICY_DENIED', { detail: 'No policy is installed, so nothing is allowed.' });
+      return policy;
+    },
+  };
+}

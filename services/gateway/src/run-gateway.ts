@@ -1,0 +1,38 @@
+import { type Backbone, createLog, openBackbone, untilSignal } from '@capstan/backbone';
+import { BUILTIN_TOOLS, createCatalog } from '@capstan/catalog';
+import { DEFAULT_TENANT } from '@capstan/contracts';
+import { DEFAULT_POLICY } from '@capstan/policy';
+import { ALL_ROLES, ensureKey, ensurePolicy } from '@capstan/store';
+import { DEFAULT_PORT, type GatewayEnv, gatewayEnv } from './env.js';
+import { type GatewayOptions, startGateway } from './start-gateway.js';
+
+/** `capstan gateway`: serves until it is told to stop. */
+export async function runGateway(): Promise<void> {
+  const env = gatewayEnv(process.env);
+  const log = createLog('gateway', env.CAPSTAN_LOG_LEVEL);
+  const backbone = await openBackbone({
+    database_url: env.DATABASE_URL,
+    redis_url: env.REDIS_URL,
+    name: 'capstan-gateway',
+    log,
+  });
+  await prepareFirstStart(backbone, env.CAPSTAN_API_KEY);
+  const gateway = await startGateway(backbone, gatewayOptions(env));
+  await untilSignal();
+  await gateway.stop();
+  await backbone.close();
+}
+
+export const gatewayOptions = (env: Omit<GatewayEnv, 'DATABASE_URL'>): GatewayOptions => ({
+  host: env.CAPSTAN_HOST,
+  port: env.CAPSTAN_PORT ?? env.PORT ?? DEFAULT_PORT,
+  body_limit: env.CAPSTAN_BODY_LIMIT,
+  bulk_limit: env.CAPSTAN_BULK_LIMIT,
+  catalog: createCatalog(BUILTIN_TOOLS),
+});
+
+/** The default policy, and the admin key when one is set. */
+export async function prepareFirstStart({ store }: Backbone, key: string | undefined): Promise<void> {
+  await ensurePolicy(store, DEFAULT_TENANT, DEFAULT_POLICY);
+  if (key !== undefined) await ensureKey(store, { tenant: DEFAULT_TENANT, actor: 'admin', roles: ALL_ROLES }, key);
+}

@@ -1,0 +1,27 @@
+import { untilSignal } from '@capstan/backbone';
+import { standaloneEnv } from './env.js';
+import { startStandalone } from './start-standalone.js';
+
+/** `capstan up`, and `npm start`. */
+export async function runStandalone(): Promise<void> {
+  const env = standaloneEnv(process.env);
+  const asked = untilSignal();
+  const standalone = await startStandalone(env);
+  process.stdout.write(`
+  Capstan is up at ${standalone.url}
+
+  key    ${standalone.key}
+  data   ${standalone.data_dir}
+  queue  ${env.REDIS_URL ? 'BullMQ on Redis' : 'Postgres'}
+
+  Try    npx capstan invoke cap:test_math:add '{"a":2,"b":3}'
+  Stop   Ctrl-C
+
+`);
+  try {
+    await Promise.race([asked, standalone.failed]);
+    process.stdout.write('  Stopping: what runs may finish first.\n');
+  } finally {
+    await standalone.stop();
+  }
+}

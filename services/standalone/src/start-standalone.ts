@@ -1,0 +1,93 @@
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Backbone, createLog, openBackbone } from '@capstan/backbone';
+import { DAY_MS, startCoordinator } from '@capstan/coordinator';
+import { gatewayOptions, prepareFirstStart, startGateway } from '@capstan/gateway';
+import { migrate } from '@capstan/store';
+import { startWorker, workerOptions } from '@capstan/worker';
+import { adminKey } from './admin-key.js';
+import { startEmbeddedPostgres } from './embedded-postgres/start-embedded-postgres.js';
+import type { StandaloneEnv } from './env.js';
+
+export type Standalone = { url: string; key: string; data_dir: string; stop(): Promise<void>; failed: Promise<never> };
+
+/** Everything in one process, on an embedded Postgres unless DATABASE_URL names another. */
+export async function startStandalone(env: StandaloneEnv): Promise<Standalone> {
+  const data_dir = resolve(env.CAPSTAN_DATA_DIR);
+  await mkdir(data_dir, { recursive: true });
+  /** What was started, to be stopped in reverse, also when the start fails half-way. */
+  const started: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const end of started.reverse().splice(0)) await end();
+  };
+  try {
+    const database = env.DATABASE_URL ? { url: env.DATABASE_URL, failed: never() } : await embedded(data_dir, started);
+    const log = createLog('capstan', env.CAPSTAN_LOG_LEVEL);
+    const backbone = await openBackbone({
+      database_url: database.url,
+      redis_url: env.REDIS_URL,
+      name: 'capstan',
+      connections: 20,
+      log,
+    });
+    started.push(() => backbone.close());
+    await migrate(backbone.store);
+    const key = await adminKey(data_dir, env.CAPSTAN_API_KEY);
+    await prepareFirstStart(backbone, key);
+    const url = await startServices(
+      backbone,
+      { ...env, DATABASE_URL: database.url, CAPSTAN_API_KEY: key },
+      data_dir,
+      started,
+    );
+    return { url, key, data_dir, stop, failed: database.failed };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Started = (() => Promise<unknown>)[];
+
+async function startServices(
+  backbone: Backbone,
+  env: StandaloneEnv & { DATABASE_URL: string },
+  data_dir: string,
+  started: Started,
+): Promise<string> {
+  const coordinator = startCoordinator(backbone, {
+    sweep_ms: env.CAPSTAN_SWEEP_MS,
+    retention_ms: env.CAPSTAN_RETENTION_DAYS * DAY_MS,
+  });
+  started.push(coordinator.stop);
+  const options = workerOptions({ ...env, CAPSTAN_WORK_DIR: env.CAPSTAN_WORK_DIR ?? join(data_dir, 'work') });
+  const worker = await startWorker(backbone, {
+    ...options,
+    runner_types: [...options.runners.keys()],
+    onWedged: (runner) => backbone.log.error({ runner }, 'work waits and nothing is taken; restart Capstan'),
+  });
+  started.push(worker.stop);
+  const gateway = await startGateway(backbone, gatewayOptions(env));
+  started.push(gateway.stop);
+  return gateway.url;
+}
+
+async function embedded(data_dir: string, started: Started) {
+  const postgres = await startEmbeddedPostgres({ data_dir: join(data_dir, 'postgres') });
+  let stopping = false;
+  started.push(() => {
+    stopping = true;
+    return postgres.stop();
+  });
+  const failed = postgres.exited.then(({ code, signal }) => {
+    if (stopping) return never();
+    throw new Error(
+      `The embedded Postgres ended by itself (${signal ?? code}); its log is ${join(data_dir, 'postgres.log')}.`,
+    );
+  });
+  // Looked at by whoever waits for the standalone; a failure before that must not end the process unhandled.
+  failed.catch(() => {});
+  return { url: postgres.url, failed };
+}
+
+const never = () => new Promise<never>(() => {});

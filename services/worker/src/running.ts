@@ -1,0 +1,38 @@
+import type { Claimed } from '@capstan/store';
+
+/** Why a tool is stopped. `lost`: the lease ended, so whatever it returns will be refused. */
+export type StopReason = 'timeout' | 'cancel' | 'shutdown' | 'lost';
+
+/**
+ * An invocation under way. The abort signal is made when a runner first asks for it: tools that finish within one turn
+ * of the event loop never do, and making one for each costs more than running them.
+ */
+export class Running {
+  readonly claimed: Claimed;
+  stopped: StopReason | null = null;
+  #controller: AbortController | null = null;
+  #onStop: (() => void) | null = null;
+
+  constructor(claimed: Claimed) {
+    this.claimed = claimed;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.stopped) this.#controller.abort(this.stopped);
+    return this.#controller.signal;
+  }
+
+  /** The first reason counts. */
+  stop(reason: StopReason): void {
+    if (this.stopped) return;
+    this.stopped = reason;
+    this.#controller?.abort(reason);
+    this.#onStop?.();
+  }
+
+  onStop(listener: () => void): void {
+    this.#onStop = listener;
+    if (this.stopped) listener();
+  }
+}

@@ -1,0 +1,155 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Backbone } from '@capstan/backbone';
+import type { Catalog } from '@capstan/catalog';
+import type { RunnerType } from '@capstan/contracts';
+import type { Consumer, Take } from '@capstan/queue';
+import type { Redactor, Runner } from '@capstan/runners';
+import { type Heartbeat, isUnavailable, pausedRunners } from '@capstan/store';
+import { createClaimer } from './claimer.js';
+import { holdLease } from './lease.js';
+import { createLogWriter } from './log-writer.js';
+import { runInvocation } from './pipeline.js';
+import { createPolicies } from './policies.js';
+import type { Running, StopReason } from './running.js';
+import { createSettler } from './settler.js';
+import { type Watched, watchForWedge } from './watchdog.js';
+import type { WorkerContext } from './worker-context.js';
+
+export type WorkerOptions = {
+  runner_types: RunnerType[];
+  concurrency(runner: RunnerType): number;
+  lease_ms: number;
+  drain_ms: number;
+  wedge_ms: number;
+  catalog: Catalog;
+  runners: ReadonlyMap<RunnerType, Runner>;
+  redactor: Redactor;
+  onWedged(runner: RunnerType): void;
+};
+
+export type Worker = { worker_id(): string; paused(): RunnerType[]; stop(): Promise<void> };
+
+export async function startWorker(backbone: Backbone, options: WorkerOptions): Promise<Worker> {
+  const { store, queue, relay, log } = backbone;
+  const running = new Map<string, Running>();
+  const stopAll = (reason: StopReason) => {
+    for (const one of running.values()) one.stop(reason);
+  };
+  const cancel = (ids: string[]) => {
+    for (const id of ids) running.get(id)?.stop('cancel');
+  };
+  const consumers = new Map<RunnerType, Consumer>();
+  const applyPauses = (paused: RunnerType[]) => {
+    for (const [runner, consumer] of consumers) paused.includes(runner) ? consumer.pause() : consumer.resume();
+  };
+
+  let alive = true;
+  const settler = createSettler(backbone, () => alive);
+  const paused = await pausedRunners(store);
+  let pausedNow = paused;
+  const onBeat = ({ cancel: ids, paused: now, held }: Heartbeat) => {
+    cancel(ids);
+    const strays = held.filter(
+      ({ invocation_id }) => !running.has(invocation_id) && !settler.isSettling(invocation_id),
+    );
+    if (strays.length > 0)
+      settler
+        .giveBack(strays)
+        .catch((error: unknown) => log.warn({ err: error }, 'strays were left for the next beat'));
+    if (now.join() === pausedNow.join()) return;
+    pausedNow = now;
+    applyPauses(now);
+  };
+  const lease = await holdLease(backbone, {
+    runners: options.runner_types,
+    concurrency: options.runner_types.reduce((sum, runner) => sum + options.concurrency(runner), 0),
+    lease_ms: options.lease_ms,
+    onBeat,
+    onLost: () => stopAll('lost'),
+  });
+
+  const logs = createLogWriter(store, relay, (error) => log.warn({ err: error }, 'log lines were lost'));
+  const context: WorkerContext = {
+    catalog: options.catalog,
+    runners: options.runners,
+    policies: createPolicies(store),
+    redactor: options.redactor,
+    running,
+    isLeaseHeld: lease.isHeld,
+    settle: (one, settlement) => settler.settle(one, settlement),
+    logs,
+    log,
+  };
+
+  const claim = createClaimer(store, lease.worker_id, options.lease_ms);
+  const watched: Watched[] = [];
+  for (const runner of options.runner_types) {
+    const watch = { runner, lastTake: performance.now() };
+    const take: Take = async (asked) => {
+      watch.lastTake = performance.now();
+      const claimed = await untilAvailable(
+        () => claim(runner, asked),
+        () => alive,
+      ).catch((error: unknown) => {
+        log.error({ err: error, runner }, 'a claim was refused');
+        throw error;
+      });
+      return claimed.map((row) => runInvocation(context, row));
+    };
+    const consumer = queue.consume(
+      { runner, concurrency: options.concurrency(runner), lease_ms: options.lease_ms },
+      take,
+    );
+    consumers.set(runner, consumer);
+    watched.push(Object.assign(watch, { consumer }));
+  }
+  applyPauses(paused);
+  const unsubscribe = [
+    relay.subscribe('cancel', cancel),
+    relay.subscribe('refresh', (what) => {
+      if (what.includes('queues'))
+        pausedRunners(store).then(
+          (now) => onBeat({ kept: true, cancel: [], paused: now, held: [] }),
+          () => {},
+        );
+    }),
+  ];
+  const unwatch = watchForWedge(queue, watched, options.wedge_ms, options.onWedged);
+  log.info({ worker_id: lease.worker_id(), runners: options.runner_types }, 'worker started');
+
+  /** Takes no more, lets what runs end within the grace period, and hands the rest back. */
+  const stop = async () => {
+    unwatch();
+    await lease.drain().catch(() => {});
+    await Promise.all([...consumers.values()].map((consumer) => consumer.stop()));
+    await untilEmpty(running, options.drain_ms);
+    stopAll('shutdown');
+    await untilEmpty(running, 10_000);
+    const settled = settler.idle();
+    await Promise.race([settled, delay(10_000, undefined, { ref: false })]);
+    alive = false;
+    for (const off of unsubscribe) off();
+    await lease.stop().catch(() => {});
+    await Promise.all([...options.runners.values()].map((runner) => runner.close?.()));
+    log.info({ worker_id: lease.worker_id() }, 'worker stopped');
+  };
+  return { worker_id: lease.worker_id, paused: () => pausedNow, stop };
+}
+
+/** The delivery exists only here until it is claimed, so Postgres being away is waited out. */
+async function untilAvailable<T>(claim: () => Promise<T[]>, isAlive: () => boolean): Promise<T[]> {
+  for (;;) {
+    try {
+      return await claim();
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      if (!isAlive()) return [];
+      await delay(250);
+    }
+  }
+}
+
+async function untilEmpty(running: Map<string, unknown>, timeout_ms: number): Promise<void> {
+  const deadline = performance.now() + timeout_ms;
+  while (running.size > 0 && performance.now() < deadline) await delay(20);
+}

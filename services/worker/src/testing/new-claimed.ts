@@ -1,0 +1,26 @@
+import { hashJson } from '@capstan/integrity';
+import type { Claimed } from '@capstan/store';
+
+const HASH = hashJson(null);
+
+/** A claim of the first of three attempts of an idempotent tool. */
+export const newClaimed = (given: Partial<Claimed> = {}): Claimed => ({
+  invocation_id: 'inv_1',
+  attempt: 1,
+  tenant: 'acme',
+  actor: 'ann',
+  tool_id: 'cap:test_math:add',
+  runner: 'builtin',
+  inputs: { a: 1, b: 2 },
+  input_hash: hashJson({ a: 1, b: 2 }),
+  descriptor_hash: HASH,
+  policy_hash: HASH,
+  mode: 'execution',
+  session_id: null,
+  idempotent: true,
+  priority: 0,
+  timeout_ms: 1500,
+  max_attempts: 3,
+  first_attempt: 1,
+  ...given,
+});

@@ -1,0 +1,190 @@
+import { BUILTIN_TOOLS, createCatalog } from '@capstan/catalog';
+import { type Decision, type Descriptor, Failure, type Json } from '@capstan/contracts';
+import { hashJson } from '@capstan/integrity';
+import { createRedactor, type RunOutcome } from '@capstan/runners';
+import type { Claimed } from '@capstan/store';
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { Running, type StopReason } from './running.js';
+import { newClaimed } from './testing/new-claimed.js';
+import { type Finished, toSettlement } from './to-settlement.js';
+import type { WorkerContext } from './worker-context.js';
+
+const SECRET = 'correct-horse-battery-staple';
+const worker: WorkerContext = {
+  catalog: createCatalog(BUILTIN_TOOLS),
+  runners: new Map(),
+  policies: { cached: () => undefined, load: () => Promise.reject(new Error('not asked for here')) },
+  redactor: createRedactor({ values: [SECRET] }),
+  running: new Map(),
+  isLeaseHeld: () => true,
+  settle: () => {},
+  logs: { write: () => {}, written: () => null },
+  log: pino({ level: 'silent' }),
+};
+const [descriptor] = BUILTIN_TOOLS;
+
+function settle(finished: Finished, given: Partial<Claimed> = {}, stopped?: StopReason) {
+  const running = new Running(newClaimed(given));
+  if (stopped) running.stop(stopped);
+  return toSettlement(worker, running, finished, 12.345_678);
+}
+function ran(outcome: RunOutcome | null, tool: Descriptor | undefined = descriptor): Finished {
+  if (!tool) throw new Error('there is no tool');
+  return { kind: 'ran', outcome, descriptor: tool };
+}
+const succeeded = (payload: Json = { result: 3 }) => ran({ success: true, payload });
+const failed = (retryable: boolean) =>
+  ran({ success: false, error: 'exit 1', kind: 'TOOL_ERROR', retryable, exit_code: 1, payload: 'out' });
+
+describe('a tool that succeeded', () => {
+  test('settles with its payload and the hashes of both sides', () => {
+    expect(settle(succeeded())).toEqual({
+      invocation_id: 'inv_1',
+      attempt: 1,
+      status: 'succeeded',
+      backoff_ms: 0,
+      outcome: 'succeeded',
+      error: null,
+      result: {
+        success: true,
+        payload: { result: 3 },
+        code: null,
+        declared_side_effects: [],
+        artifacts: [],
+        duration_ms: 12.346,
+        exit_code: null,
+        truncated: false,
+        input_hash: hashJson({ a: 1, b: 2 }),
+        output_hash: hashJson({ result: 3 }),
+      },
+    });
+  });
+
+  test('is redacted before it is hashed', () => {
+    const { result } = settle(succeeded({ [SECRET]: [`Bearer ${SECRET}`] }));
+    expect(JSON.stringify(result)).not.toContain(SECRET);
+    expect(result?.output_hash).toBe(hashJson(result?.payload));
+  });
+
+  test('is mended when its output has no canonical form, and the hash is that of what is stored', () => {
+    const { status, result } = settle(succeeded({ text: 'a\ud800', number: Number.NaN, nul: '\u0000' }));
+    expect(status).toBe('succeeded');
+    expect(result?.payload).toEqual({ text: 'a\ufffd', number: null, nul: '\u0000' });
+    expect(result?.output_hash).toBe(hashJson({ text: 'a\ufffd', number: null, nul: '\u0000' }));
+  });
+
+  test('names the side effects that the tool declares', () => {
+    const shell = BUILTIN_TOOLS.find((tool) => tool.tool_id === 'shell.run');
+    expect(settle(ran({ success: true, payload: null }, shell)).result?.declared_side_effects).toContain('system.exec');
+  });
+});
+
+describe('a tool that failed', () => {
+  test('for good ends the invocation, with what it said', () => {
+    expect(settle(failed(false))).toMatchObject({
+      status: 'failed',
+      outcome: 'failed',
+      error: 'exit 1',
+      result: { success: false, code: 2003, exit_code: 1, payload: 'out' },
+    });
+  });
+
+  test('is tried again while it may help and attempts are left', () => {
+    const first = settle(failed(true), { attempt: 1 });
+    expect(first).toMatchObject({ status: 'queued', outcome: 'failed', error: 'exit 1' });
+    expect(first.backoff_ms).toBeGreaterThanOrEqual(250);
+    expect(first.backoff_ms).toBeLessThanOrEqual(500);
+    const second = settle(failed(true), { attempt: 2 });
+    expect(second.backoff_ms).toBeGreaterThanOrEqual(500);
+    expect(settle(failed(true), { attempt: 3 })).toMatchObject({ status: 'failed', backoff_ms: 0 });
+  });
+
+  test('counts its attempts from where they were given anew', () => {
+    expect(settle(failed(true), { attempt: 5, first_attempt: 5 })).toMatchObject({ status: 'queued' });
+    expect(settle(failed(true), { attempt: 7, first_attempt: 5 })).toMatchObject({ status: 'failed' });
+  });
+
+  test('says nothing secret and nothing that Postgres cannot hold', () => {
+    const error = `no \u0000 ${SECRET} \ud800`;
+    const settled = settle(ran({ success: false, error, kind: 'TOOL_ERROR', retryable: false }));
+    expect(settled.error).not.toContain(SECRET);
+    expect(settled.error).not.toContain('\u0000');
+    expect(settled.error?.isWellFormed()).toBe(true);
+  });
+});
+
+describe('an attempt that broke outside of its tool', () => {
+  test('is tried again when the fault is unknown', () => {
+    const broke: Finished = { kind: 'broke', error: new TypeError('x is undefined') };
+    expect(settle(broke)).toMatchObject({ status: 'queued', error: 'x is undefined', result: { code: 2008 } });
+    expect(settle(broke, { max_attempts: 1 })).toMatchObject({
+      status: 'failed',
+      result: { success: false, payload: null },
+    });
+    expect(settle({ kind: 'broke', error: 'text' })).toMatchObject({ error: 'text' });
+  });
+
+  test('is not when the fault says that it cannot help', () => {
+    const error = new Failure('UNKNOWN_TOOL', { detail: 'This worker does not know it.', retryable: false });
+    expect(settle({ kind: 'broke', error })).toMatchObject({ status: 'failed', result: { code: 2001 } });
+  });
+
+  test('ends when its runner did not come back though nobody stopped it', () => {
+    expect(settle(ran(null))).toMatchObject({ status: 'failed', error: 'the runner did not stop' });
+  });
+});
+
+test('a denial right before the run ends it, with the reason', () => {
+  const decision: Decision = {
+    effect: 'deny',
+    allowed: false,
+    reason: 'a rule forbids it',
+    rule_matched: 'no-shell',
+    code: 'POLICY_DENIED',
+    limits: { timeout_ms: 1500, max_output_bytes: 1000 },
+    policy_hash: hashJson(null),
+  };
+  expect(settle({ kind: 'denied', decision })).toMatchObject({
+    status: 'denied',
+    error: 'denied right before the run: a rule forbids it',
+    result: { success: false, code: 1003 },
+  });
+});
+
+describe('a tool that was stopped', () => {
+  test('by its deadline timed out, whatever it returned', () => {
+    for (const finished of [succeeded(), failed(true), ran(null)])
+      expect(settle(finished, {}, 'timeout')).toMatchObject({
+        status: 'timed_out',
+        error: '[TIMEOUT after 1.5s]',
+        backoff_ms: 0,
+        result: { success: false, code: 2004 },
+      });
+  });
+
+  test('by a cancel is canceled', () => {
+    expect(settle(failed(true), {}, 'cancel')).toMatchObject({ status: 'canceled', result: { code: 2007 } });
+  });
+
+  test.each(['shutdown', 'lost'] as const)('by a %s goes to another worker when it may be repeated', (reason) => {
+    const settled = settle(failed(false), {}, reason);
+    expect(settled).toMatchObject({ status: 'queued', outcome: 'handed_back' });
+    expect(settled.backoff_ms).toBeGreaterThan(0);
+  });
+
+  test.each(['shutdown', 'lost'] as const)('by a %s is ambiguous when it may have taken effect', (reason) => {
+    expect(settle(failed(true), { idempotent: false }, reason)).toMatchObject({
+      status: 'ambiguous',
+      outcome: 'ambiguous',
+      result: { success: false, code: 2009 },
+    });
+  });
+
+  test('is handed back also on its last attempt, which then does not count', () => {
+    expect(settle(failed(true), { attempt: 3 }, 'shutdown')).toMatchObject({
+      status: 'queued',
+      outcome: 'handed_back',
+    });
+  });
+});

@@ -1,0 +1,130 @@
+import { codeOf, type Decision, type Descriptor, Failure, type FailureName, type Json } from '@capstan/contracts';
+import { CanonicalJsonError, hashJson } from '@capstan/integrity';
+import type { RunOutcome } from '@capstan/runners';
+import type { Settlement } from '@capstan/store';
+import { retryBackoff } from './retry-backoff.js';
+import type { Running } from './running.js';
+import { storableText, wellFormed } from './storable.js';
+import type { WorkerContext } from './worker-context.js';
+
+/** How an attempt ended, as seen by the worker. */
+export type Finished =
+  | { kind: 'ran'; outcome: RunOutcome | null; descriptor: Descriptor }
+  | { kind: 'denied'; decision: Decision }
+  | { kind: 'unstarted' }
+  | { kind: 'broke'; error: unknown };
+
+type Verdict = Pick<Settlement, 'status' | 'backoff_ms' | 'outcome'> & { error: string | null; code: number | null };
+
+/** Redacts, hashes, and says what becomes of the invocation. */
+export function toSettlement(
+  worker: WorkerContext,
+  running: Running,
+  finished: Finished,
+  duration_ms: number,
+): Settlement {
+  const { claimed } = running;
+  const verdict = judge(running, finished);
+  const outcome = finished.kind === 'ran' ? finished.outcome : null;
+  const { payload, output_hash } = hashed(worker.redactor.json(outcome?.payload ?? null));
+  const error = verdict.error === null ? null : storableText(worker.redactor.text(verdict.error));
+  return {
+    invocation_id: claimed.invocation_id,
+    attempt: claimed.attempt,
+    status: verdict.status,
+    backoff_ms: verdict.backoff_ms,
+    outcome: verdict.outcome,
+    error,
+    result: {
+      success: verdict.status === 'succeeded',
+      payload,
+      code: verdict.code,
+      declared_side_effects: finished.kind === 'ran' ? finished.descriptor.side_effects : [],
+      artifacts: [],
+      duration_ms: Math.round(duration_ms * 1000) / 1000,
+      exit_code: outcome?.exit_code ?? null,
+      truncated: outcome?.truncated ?? false,
+      input_hash: claimed.input_hash,
+      output_hash,
+    },
+  };
+}
+
+function judge(running: Running, finished: Finished): Verdict {
+  switch (running.stopped) {
+    case 'timeout':
+      return ended('timed_out', 'TOOL_TIMEOUT', `[TIMEOUT after ${seconds(running)}s]`);
+    case 'cancel':
+      return ended('canceled', 'CANCELED', 'canceled while running');
+    case 'shutdown':
+    case 'lost':
+      return handBack(running);
+    case null:
+      return judgeOutcome(running, finished);
+  }
+}
+
+function judgeOutcome(running: Running, finished: Finished): Verdict {
+  if (finished.kind === 'unstarted') return UNSTARTED;
+  if (finished.kind === 'denied')
+    return ended('denied', 'POLICY_CHANGED', `denied right before the run: ${finished.decision.reason}`);
+  if (finished.kind === 'broke') {
+    const failure =
+      finished.error instanceof Failure
+        ? finished.error
+        : new Failure('RUNNER_FAILED', { detail: message(finished.error), cause: finished.error });
+    return failed(running, failure.kind, failure.message, failure.retryable);
+  }
+  const { outcome } = finished;
+  if (outcome === null) return failed(running, 'RUNNER_FAILED', 'the runner did not stop', false);
+  return outcome.success
+    ? { status: 'succeeded', backoff_ms: 0, outcome: 'succeeded', error: null, code: null }
+    : failed(running, outcome.kind, outcome.error, outcome.retryable);
+}
+
+function failed({ claimed }: Running, kind: FailureName, error: string, retryable: boolean): Verdict {
+  const tries = claimed.attempt - claimed.first_attempt + 1;
+  if (retryable && tries < claimed.max_attempts)
+    return { status: 'queued', backoff_ms: retryBackoff(tries), outcome: 'failed', error, code: codeOf(kind) };
+  return ended('failed', kind, error);
+}
+
+const ended = (status: 'failed' | 'timed_out' | 'canceled' | 'denied', kind: FailureName, error: string): Verdict => ({
+  status,
+  backoff_ms: 0,
+  outcome: status,
+  error,
+  code: codeOf(kind),
+});
+
+/** Never started, so any worker may. The backoff marks the row as waiting, for the coordinator to deliver if need be. */
+const UNSTARTED: Verdict = {
+  status: 'queued',
+  backoff_ms: 1,
+  outcome: 'handed_back',
+  error: 'claimed, but not started',
+  code: null,
+};
+
+/** A tool that was stopped half-way may have taken effect: only an idempotent one may go to another worker unasked. */
+const handBack = ({ claimed }: Running): Verdict => ({
+  status: claimed.idempotent ? 'queued' : 'ambiguous',
+  // Marks the row as waiting, so that the coordinator delivers it should this worker end before it does.
+  backoff_ms: claimed.idempotent ? 1 : 0,
+  outcome: claimed.idempotent ? 'handed_back' : 'ambiguous',
+  error: 'the worker was shut down during the run',
+  code: codeOf('OUTCOME_UNKNOWN'),
+});
+
+function hashed(payload: Json): { payload: Json; output_hash: string } {
+  try {
+    return { payload, output_hash: hashJson(payload) };
+  } catch (error) {
+    if (!(error instanceof CanonicalJsonError)) throw error;
+    const mended = wellFormed(payload);
+    return { payload: mended, output_hash: hashJson(mended) };
+  }
+}
+
+const seconds = ({ claimed }: Running) => Math.round(claimed.timeout_ms / 100) / 10;
+const message = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,21 @@
+import type { Backbone } from '@capstan/backbone';
+import type { Catalog } from '@capstan/catalog';
+import type { RunnerType } from '@capstan/contracts';
+import type { Redactor, Runner } from '@capstan/runners';
+import type { Settlement } from '@capstan/store';
+import type { LogWriter } from './log-writer.js';
+import type { Policies } from './policies.js';
+import type { Running } from './running.js';
+
+/** What the pipeline works with. */
+export type WorkerContext = {
+  catalog: Catalog;
+  runners: ReadonlyMap<RunnerType, Runner>;
+  policies: Policies;
+  redactor: Redactor;
+  running: Map<string, Running>;
+  isLeaseHeld(): boolean;
+  settle(running: Running, settlement: Settlement): void;
+  logs: LogWriter;
+  log: Backbone['log'];
+};

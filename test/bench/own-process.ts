@@ -1,0 +1,41 @@
+import { fileURLToPath } from 'node:url';
+import { execaNode } from 'execa';
+import type { z } from 'zod';
+import type { Cleanup } from './cleanup.js';
+
+/** A part of the bench that must not share its event loop with another: it takes one order at a time and answers it. */
+export interface OwnProcess {
+  ask<Answer>(order: object, answer: z.ZodType<Answer>): Promise<Answer>;
+  /** A message that comes later than the answer to an order. Listen before what brings it about. */
+  next<Message>(message: z.ZodType<Message>): Promise<Message>;
+}
+
+/** Starts `module` (beside this file) in a process of its own. Its errors go to the terminal and end whatever is being asked. */
+export async function startOwnProcess(
+  module: string,
+  { args = [], cleanup }: { args?: readonly string[]; cleanup: Cleanup },
+): Promise<OwnProcess> {
+  const child = execaNode(fileURLToPath(new URL(module, import.meta.url)), args, {
+    ipc: true,
+    nodePath: process.execPath,
+    nodeOptions: [],
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'inherit',
+    buffer: false,
+    reject: false,
+  });
+  await cleanup.defer(async () => {
+    child.kill();
+    await child;
+  });
+  return {
+    async ask(order, answer) {
+      const [message] = await Promise.all([child.getOneMessage(), child.sendMessage(order)]);
+      return answer.parse(message);
+    },
+    async next(expected) {
+      return expected.parse(await child.getOneMessage());
+    },
+  };
+}

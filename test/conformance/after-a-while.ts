@@ -1,0 +1,12 @@
+import type { Backbone } from '@capstan/backbone';
+import { listAttempts } from '@capstan/store';
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Long enough for anything that was about to happen: the servers have answered again and again. */
+export async function afterAWhile({ store, queue }: Backbone): Promise<void> {
+  for (let round = 0; round < 10; round += 1) {
+    await Promise.all([queue.ping(), queue.counts('exec'), listAttempts(store.db, 'inv_none')]);
+    await turn();
+  }
+}

@@ -1,0 +1,245 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { BackboneEnv } from '@capstan/backbone';
+import { RUNNER_TYPES } from '@capstan/contracts';
+import { CoordinatorEnv } from '@capstan/coordinator';
+import { GatewayEnv } from '@capstan/gateway';
+import { WorkerEnv } from '@capstan/worker';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { findRepository } from '../fixtures/find-repository.js';
+import { spawnCapstan } from '../fixtures/spawn-capstan.js';
+
+const repository = findRepository();
+const inRepository = (path: string) => fileURLToPath(new URL(path, repository));
+const read = (path: string) => readFileSync(inRepository(path), 'utf8');
+
+const Service = z.object({
+  image: z.string().optional(),
+  build: z.object({ context: z.string(), dockerfile: z.string() }).optional(),
+  command: z.array(z.string()).optional(),
+  environment: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
+  depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
+  healthcheck: z.object({ test: z.array(z.string()) }).optional(),
+  volumes: z.array(z.string()).default([]),
+  ports: z.array(z.string()).default([]),
+  init: z.boolean().optional(),
+  restart: z.string().optional(),
+  stop_grace_period: z.string().optional(),
+});
+type Service = z.infer<typeof Service>;
+const ComposeFile = z.object({ services: z.record(z.string(), Service), volumes: z.record(z.string(), z.null()) });
+
+const { services, volumes } = ComposeFile.parse(parse(read('docker-compose.yml'), { merge: true }));
+const every = Object.entries(services).map(([name, service]) => ({ name, ...service }));
+const ours = every.filter(({ image }) => image === 'capstan');
+const service = (name: string) => services[name] ?? expect.fail(`docker-compose.yml has no service ${name}`);
+
+const SECRETS: Record<string, string> = {
+  CAPSTAN_API_KEY: 'a-key-of-the-tests',
+  POSTGRES_PASSWORD: 'a-password-of-the-tests',
+};
+/** The environment as compose hands it over: `${NAME:-value}` and `${NAME:?message}` filled in. */
+const environmentOf = ({ environment }: Service): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [
+      name,
+      String(value).replace(/\$\{(\w+)(?::-([^}]*)|:\?[^}]*)\}/g, (_, variable, value) => value ?? SECRETS[variable]),
+    ]),
+  );
+
+/** What each command reads from its environment. */
+const ENVIRONMENTS = { migrate: BackboneEnv, gateway: GatewayEnv, coordinator: CoordinatorEnv, worker: WorkerEnv };
+const schemaOf = ({ command = [] }: Service) => {
+  const name = z.enum(['migrate', 'gateway', 'coordinator', 'worker']).parse(command[0]);
+  return ENVIRONMENTS[name];
+};
+
+describe('every service', () => {
+  test.each(every)('$name has an image or is built, and waits only for services that exist', (one) => {
+    expect(one.image ?? one.build).toBeDefined();
+    for (const [name, { condition }] of Object.entries(one.depends_on)) {
+      if (condition === 'service_healthy') expect(service(name).healthcheck).toBeDefined();
+      else expect([name, condition]).toEqual(['migrate', 'service_completed_successfully']);
+    }
+  });
+
+  test.each(every)('$name keeps its data in volumes that are declared', (one) => {
+    for (const mount of one.volumes) expect(Object.keys(volumes)).toContain(mount.split(':')[0]);
+  });
+});
+
+describe('redis', () => {
+  const options = (service('redis').command ?? []).join(' ');
+
+  test('keeps an append-only file on a volume and drops nothing when memory runs short', () => {
+    expect(options).toContain('--appendonly yes');
+    expect(options).toContain('--maxmemory-policy noeviction');
+    expect(service('redis').volumes).toEqual(['redis:/data']);
+  });
+});
+
+test('postgres keeps its data where the image of its version has it', () => {
+  const version = Number(/^postgres:(\d+)/.exec(service('postgres').image ?? '')?.[1]);
+  expect(version).toBeGreaterThanOrEqual(16);
+  expect(service('postgres').volumes).toEqual([`postgres:/var/lib/postgresql${version < 18 ? '/data' : ''}`]);
+});
+
+describe('a service of Capstan', () => {
+  test('is the gateway, the coordinator, the migration, or one worker of each runner type', () => {
+    const workers = RUNNER_TYPES.map((runner) => ['worker', '--runner', runner]);
+    const commands = ours.map(({ command }) => command);
+    expect(commands).toHaveLength(workers.length + 3);
+    expect(commands).toEqual(expect.arrayContaining([['migrate'], ['gateway'], ['coordinator'], ...workers]));
+  });
+
+  test.each(ours)('$name sets only what it reads, to values that it takes', (one) => {
+    const schema = schemaOf(one);
+    expect(Object.keys(schema.shape)).toEqual(expect.arrayContaining(Object.keys(one.environment)));
+    expect(schema.safeParse(environmentOf(one)).error).toBeUndefined();
+  });
+
+  test.each(['migrate', 'gateway', 'coordinator', 'worker-exec'])('%s is a command that capstan has', async (name) => {
+    const capstan = await spawnCapstan([...(service(name).command ?? []), '--help']);
+    expect(await capstan.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test.each(ours)('$name is given the time to stop that its worker takes at most', (one) => {
+    const seconds = Number(/^(\d+)s$/.exec(one.stop_grace_period ?? '')?.[1]);
+    const { CAPSTAN_DRAIN_MS } = WorkerEnv.parse(environmentOf(service('worker-exec')));
+    // After the drain: 10 s for the tools that are told to stop, 10 s for their results.
+    expect(seconds * 1000).toBeGreaterThan(CAPSTAN_DRAIN_MS + 20_000);
+  });
+
+  test.each(ours)('$name has an init process, and comes back when it ends unless it runs once', (one) => {
+    expect(one.init).toBe(true);
+    expect(one.restart).toBe(one.name === 'migrate' ? 'no' : 'unless-stopped');
+  });
+
+  test('has the admin key only where it is checked, and does not start without one', () => {
+    const holders = ours.filter(({ environment }) => 'CAPSTAN_API_KEY' in environment).map(({ name }) => name);
+    expect(holders).toEqual(['gateway']);
+    expect(service('gateway').environment.CAPSTAN_API_KEY).toMatch(/^\$\{CAPSTAN_API_KEY:\?.+\}$/);
+  });
+
+  test('is reached from this machine alone, on the port that the gateway listens on', () => {
+    const { CAPSTAN_PORT, CAPSTAN_HOST } = GatewayEnv.parse(environmentOf(service('gateway')));
+    expect(CAPSTAN_HOST).toBe('0.0.0.0');
+    expect(service('gateway').ports).toEqual([`127.0.0.1:7070:${CAPSTAN_PORT}`]);
+    expect(every.filter(({ ports }) => ports.length > 0)).toHaveLength(1);
+  });
+
+  test('comes from one build', () => {
+    expect(ours.filter(({ build }) => build).map(({ name }) => name)).toEqual(['migrate']);
+  });
+});
+
+describe('the Dockerfile', () => {
+  const { build } = service('migrate');
+  const lines = read(build?.dockerfile ?? '')
+    .replaceAll(/\\\n/g, ' ')
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  const of = (instruction: string) =>
+    lines.flatMap((line, at) =>
+      line.startsWith(`${instruction} `) ? [{ at, rest: line.slice(instruction.length + 1) }] : [],
+    );
+  const stages = of('FROM').map(({ at, rest }) => ({
+    at,
+    name: / AS (\S+)$/.exec(rest)?.[1],
+    from: rest.split(' ')[0],
+  }));
+  const stageBefore = (at: number, name: string | undefined) =>
+    stages.some((stage) => stage.at < at && stage.name === name);
+  const last = stages.at(-1) ?? expect.fail('no stage');
+  const copies = of('COPY').map(({ at, rest }) => {
+    const words = rest.split(' ');
+    return {
+      at,
+      from: /--from=(\S+)/.exec(rest)?.[1],
+      sources: words.filter((word) => !word.startsWith('--')).slice(0, -1),
+    };
+  });
+
+  test('builds on Node and on its own earlier stages', () => {
+    for (const { at, from } of stages) expect(/^node:2[24]-slim$/.test(from ?? '') || stageBefore(at, from)).toBe(true);
+  });
+
+  test('copies from earlier stages and from what exists', () => {
+    for (const { at, from, sources } of copies) {
+      expect(sources.length).toBeGreaterThan(0);
+      if (from !== undefined) expect(stageBefore(at, from)).toBe(true);
+      else for (const source of sources) expect(existsSync(inRepository(source))).toBe(true);
+    }
+  });
+
+  test('puts nothing into the image but what was installed for production and what was built', () => {
+    expect(copies.filter(({ at }) => at > last.at).map(({ from }) => from)).toEqual(['production', 'build']);
+    expect(lines.find((line) => line.includes('npm ci') && line.includes('--omit=dev'))).toContain('@capstan/cli');
+  });
+
+  test('starts the capstan command as a user other than root, with a sandbox for exec installed', () => {
+    const [entrypoint] = of('ENTRYPOINT');
+    const [node, file] = z.array(z.string()).parse(JSON.parse(entrypoint?.rest ?? '[]'));
+    expect(node).toBe('node');
+    expect(existsSync(inRepository(file ?? 'nothing'))).toBe(true);
+    expect(of('USER')).toEqual([{ at: expect.any(Number), rest: 'node' }]);
+    expect(lines.slice(last.at).join('\n')).toMatch(/apt-get install .*bubblewrap/);
+  });
+
+  test('gets what it needs past .dockerignore, and no secret', () => {
+    const workspaces = ['packages', 'services'].flatMap((folder) =>
+      readdirSync(inRepository(folder)).map((name) => `${folder}/${name}/package.json`),
+    );
+    const needed = [
+      ...workspaces,
+      'test/package.json',
+      'package-lock.json',
+      'turbo.json',
+      'tsconfig.base.json',
+      'packages/cli/bin/capstan.js',
+    ];
+    expect(needed.filter(isIgnored)).toEqual([]);
+    const kept_out = ['.env', '.git', '.capstan', 'node_modules', 'packages/cli/dist', 'services/worker/node_modules'];
+    expect(kept_out.filter((path) => !isIgnored(path))).toEqual([]);
+  });
+});
+
+/** The last rule that matches decides, as in Docker: `**` any folders, `*` anything within one, `!` takes back. */
+function isIgnored(path: string): boolean {
+  const rules = read('.dockerignore')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  return rules.reduce((ignored, rule) => {
+    const pattern = rule
+      .replace(/^!/, '')
+      .replaceAll(/[.+^$()|[\]{}]/g, '\\$&')
+      .replaceAll(/\*\*\/|\*\*|\*/g, (stars) => ({ '**/': '(?:.*/)?', '**': '.*' })[stars] ?? '[^/]*');
+    return new RegExp(`^${pattern}(?:/.*)?$`).test(path) ? !rule.startsWith('!') : ignored;
+  }, false);
+}
+
+const compose = spawnSync('docker', ['compose', 'version'], { stdio: 'ignore' });
+const hasCompose = compose.error === undefined && compose.status === 0;
+if (!hasCompose) console.warn('\n  !! NOT TESTED: what `docker compose config` says, because it is not installed.\n');
+
+describe.runIf(hasCompose)('docker compose', () => {
+  const config = (env: Record<string, string>) =>
+    spawnSync('docker', ['compose', 'config', '--quiet'], {
+      cwd: inRepository('.'),
+      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
+      encoding: 'utf8',
+    });
+
+  test('takes the file', () => {
+    expect(config(SECRETS)).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  test('refuses to start without an admin key', () => {
+    const { status, stderr } = config({ ...SECRETS, CAPSTAN_API_KEY: '' });
+    expect(status).not.toBe(0);
+    expect(stderr).toContain('CAPSTAN_API_KEY');
+  });
+});

@@ -1,0 +1,78 @@
+import type { Backbone } from '@capstan/backbone';
+import { nanoid } from 'nanoid';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase } from '../fixtures/create-test-database.js';
+import { eventually } from '../fixtures/eventually.js';
+import { queues } from '../fixtures/queues.js';
+import { startTestRedis } from '../fixtures/start-test-redis.js';
+import { openTestBackbone, type Servers } from './open-test-backbone.js';
+
+describe.each(queues)('the relay on $name brings signals', ({ name }) => {
+  const servers: Servers = { database_url: '' };
+  const open = () => openTestBackbone(servers);
+
+  beforeAll(async () => {
+    servers.database_url = (await createTestDatabase()).url;
+    if (name === 'redis') servers.redis_url = (await startTestRedis()).url;
+  });
+
+  /** Two processes that hear each other. */
+  const openTwo = async () => {
+    const [one, other] = [await open(), await open()];
+    let heard = 0;
+    const off = other.relay.subscribe('due', () => {
+      heard += 1;
+    });
+    await eventually(() => {
+      one.relay.publish('due', ['now']);
+      return heard > 0;
+    });
+    off();
+    return [one, other] as const;
+  };
+
+  test('to another process, and to the one that sent them', async () => {
+    const [one, other] = await openTwo();
+    const listen = ({ relay }: Backbone) =>
+      new Promise<string[]>((resolve) => void relay.subscribe('settled', resolve));
+    const heard = Promise.all([listen(one), listen(other)]);
+    one.relay.publish('settled', ['inv_1', 'inv_2']);
+    expect(await heard).toEqual([
+      ['inv_1', 'inv_2'],
+      ['inv_1', 'inv_2'],
+    ]);
+  });
+
+  test('whole, also when they are too many for one message', async () => {
+    const [one, other] = await openTwo();
+    const sent = Array.from({ length: 3000 }, () => `inv_${nanoid()}`);
+    const heard: string[] = [];
+    const all = new Promise<void>((resolve) => {
+      other.relay.subscribe('settled', (some) => {
+        heard.push(...some);
+        if (heard.length >= sent.length) resolve();
+      });
+    });
+    one.relay.publish('settled', sent);
+    await all;
+    expect(heard.sort()).toEqual(sent.sort());
+  });
+
+  test('of a burst together', async () => {
+    const [one, other] = await openTwo();
+    let messages = 0;
+    const heard = new Set<string>();
+    const last = new Promise<void>((resolve) => {
+      other.relay.subscribe('log', (some) => {
+        messages += 1;
+        for (const id of some) heard.add(id);
+        if (heard.has('last')) resolve();
+      });
+    });
+    for (let index = 0; index < 5000; index += 1) one.relay.publish('log', [`inv_${index % 100}`]);
+    one.relay.publish('log', ['last']);
+    await last;
+    expect(heard.size).toBe(101);
+    expect(messages).toBeLessThanOrEqual(3);
+  });
+});

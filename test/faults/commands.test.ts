@@ -1,0 +1,89 @@
+import type { Client } from '@capstan/client';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../fixtures/eventually.js';
+import { queues } from '../fixtures/queues.js';
+import { allowShell } from './allow-shell.js';
+import { checkInvariants } from './check-invariants.js';
+import { processIsGone } from './process-is-gone.js';
+import { redisFor } from './redis-for.js';
+import { type Cluster, startCluster } from './start-cluster.js';
+import { startSleeper } from './start-sleeper.js';
+import { stopInTime } from './stop-in-time.js';
+import { untilStatus } from './until-status.js';
+
+/** Commands are not idempotent: whoever runs one a second time may do harm. */
+describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
+  let cluster: Cluster;
+  let client: Client;
+  beforeAll(async () => {
+    cluster = await startCluster({ redis: await redisFor(queue), runners: 'exec' });
+    client = cluster.client;
+    await allowShell(client);
+  });
+
+  test('a cancel stops a command that runs in another process', async () => {
+    await cluster.workersFor('exec', 1);
+    const { invocation_id, pid } = await startSleeper(client);
+    await client.cancel(invocation_id);
+    await untilStatus(client, invocation_id, 'canceled');
+    expect(processIsGone(pid)).toBe(true);
+    expect(await howItEnded(client, invocation_id)).toEqual({
+      status: 'canceled',
+      result: null,
+      attempts: ['canceled'],
+    });
+    await checkInvariants(cluster, [invocation_id]);
+  });
+
+  test('a command whose worker is frozen past its lease ends ambiguous, also when that wakes', async () => {
+    const [worker] = await cluster.workersFor('exec', 1);
+    const { invocation_id, pid } = await startSleeper(client);
+    worker?.kill('SIGSTOP');
+    await untilStatus(client, invocation_id, 'ambiguous');
+
+    worker?.kill('SIGCONT');
+    await worker?.waitForLine(/a late result was refused/);
+    expect(processIsGone(pid)).toBe(true);
+    expect(await howItEnded(client, invocation_id)).toEqual({
+      status: 'ambiguous',
+      result: null,
+      attempts: ['refused'],
+    });
+    await checkInvariants(cluster, [invocation_id]);
+
+    await client.resolve(invocation_id, { outcome: 'succeeded', comment: 'it slept' });
+    expect(await client.get(invocation_id)).toMatchObject({ status: 'succeeded', result: { success: true } });
+    await checkInvariants(cluster);
+  });
+
+  test('a command whose worker is killed ends ambiguous, does not run on and is not tried again', async () => {
+    const [worker] = await cluster.workersFor('exec', 1);
+    const { invocation_id, pid } = await startSleeper(client);
+    worker?.kill('SIGKILL');
+    await eventually(() => processIsGone(pid));
+    await untilStatus(client, invocation_id, 'ambiguous');
+    // Whatever waited before this one has been taken when it ends.
+    await cluster.startWorker({ runners: 'exec' });
+    await client.submit({ tool_id: 'shell.run', inputs: { cmd: ['true'] } }, { wait_s: 15 });
+    expect(await howItEnded(client, invocation_id)).toEqual({ status: 'ambiguous', result: null, attempts: ['lost'] });
+    await checkInvariants(cluster, [invocation_id]);
+  });
+
+  test('a command that outlasts the time its worker has to stop ends ambiguous, and the worker in time', async () => {
+    const [worker] = await cluster.workersFor('exec', 1);
+    const { invocation_id, pid } = await startSleeper(client);
+    await stopInTime(worker);
+    expect(processIsGone(pid)).toBe(true);
+    expect(await howItEnded(client, invocation_id)).toEqual({
+      status: 'ambiguous',
+      result: null,
+      attempts: ['ambiguous'],
+    });
+    await checkInvariants(cluster, [invocation_id]);
+  });
+});
+
+async function howItEnded(client: Client, invocation_id: string) {
+  const { status, result, attempts } = await client.get(invocation_id);
+  return { status, result, attempts: attempts.map(({ outcome }) => outcome) };
+}

@@ -1,0 +1,150 @@
+import { access, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createTestDatabase } from '../fixtures/create-test-database.js';
+import { eventually } from '../fixtures/eventually.js';
+import { queues } from '../fixtures/queues.js';
+import type { LineProcess } from '../fixtures/start-line-process.js';
+import { tempDir } from '../fixtures/temp-dir.js';
+import { allowShell } from './allow-shell.js';
+import { checkInvariants } from './check-invariants.js';
+import { redisFor } from './redis-for.js';
+import { type Cluster, startCluster } from './start-cluster.js';
+import { type LossyProxy, startLossyProxy } from './start-lossy-proxy.js';
+import { submitSums } from './submit-sums.js';
+import { untilAllEnded } from './until-all-ended.js';
+import { untilStatus } from './until-status.js';
+
+const CLAIM = { postgres: 'claim-next', redis: 'claim-by-ids' };
+const command = (...cmd: string[]) => ({ tool_id: 'shell.run', inputs: { cmd } });
+
+describe.each(queues)(
+  'when a connection to Postgres breaks at a bad moment, on the $name queue,',
+  {
+    timeout: 60_000,
+  },
+  (queue) => {
+    let cluster: Cluster;
+    let proxy: LossyProxy;
+    let worker: LineProcess;
+    beforeAll(async () => {
+      proxy = await startLossyProxy((await createTestDatabase()).url);
+      cluster = await startCluster({ redis: await redisFor(queue), database_url: proxy.url, workers: 0 });
+      [worker] = await Promise.all([startWorker(), allowShell(cluster.client)]);
+    });
+
+    const startWorker = () => cluster.startWorker({ runners: 'builtin,exec', concurrency: 1 });
+    // What ended during the test before cannot be of use to the next.
+    beforeEach(() => expect(cluster.crashes).toEqual([]));
+
+    test('a submission whose commit is not known is answered 503, and runs once all the same', async () => {
+      const lost = proxy.loseAnswer('insert-invocations');
+      const { refused } = await submitSums(cluster.client, { bulk: 0, lone: 1 });
+      await lost;
+      expect(refused).toHaveLength(1);
+      await untilAllEnded(cluster.ask);
+      expect(await cluster.ask('SELECT status, attempt FROM invocations')).toEqual([
+        { status: 'succeeded', attempt: 1 },
+      ]);
+      await checkInvariants(cluster);
+    });
+
+    test('a command is not failed because its policy could not be read', async () => {
+      await allowShell(cluster.client, 'a version that no worker has read yet');
+      const lost = proxy.loseStatement('from "policies" where "policy_hash"');
+      const { invocation_id } = await cluster.client.submit(command('true'));
+      await lost;
+      await untilStatus(cluster.client, invocation_id, 'succeeded');
+      await checkInvariants(cluster, [invocation_id]);
+    });
+
+    test('the log of a command is whole', async () => {
+      const lost = proxy.loseStatement('append-logs');
+      const { invocation_id } = await cluster.client.submit(command('echo', 'every word'));
+      await lost;
+      await untilStatus(cluster.client, invocation_id, 'succeeded');
+      const lines = await cluster.ask('SELECT text FROM logs WHERE invocation_id = $1', [invocation_id]);
+      expect(lines).toEqual([{ text: 'every word\n' }]);
+    });
+
+    test('a result that was taken is not refused when it is sent again', async () => {
+      const lost = proxy.loseAnswer('settle-invocations', 'inv_');
+      const { accepted } = await submitSums(cluster.client, { bulk: 0, lone: 1 });
+      await lost;
+      const [invocation_id = ''] = accepted;
+      const sentAgain = await proxy.delayAnswer(invocation_id);
+      sentAgain();
+      // Settlements are written one after the other: what became of the first is on record before the next is.
+      await submitSums(cluster.client, { bulk: 0, lone: 1 });
+      await untilAllEnded(cluster.ask);
+      await checkInvariants(cluster, accepted);
+    });
+
+    test('a claim that its worker was not told of is made again', async () => {
+      const lost = proxy.loseAnswer(CLAIM[queue.name], 'inv_');
+      const { accepted } = await submitSums(cluster.client, { bulk: 0, lone: 1 });
+      await lost;
+      const [invocation_id = ''] = accepted;
+      await untilStatus(cluster.client, invocation_id, 'succeeded');
+      await checkInvariants(cluster, accepted);
+    });
+
+    test('a command that was claimed and never begun is not taken for one that may have run', async () => {
+      const lost = proxy.loseAnswer(CLAIM[queue.name], 'inv_');
+      const { invocation_id } = await cluster.client.submit(command('true'));
+      await lost;
+      await untilStatus(cluster.client, invocation_id, 'succeeded');
+    });
+
+    test('a worker that learns of its claim after the end of its lease does not begin', async () => {
+      const proof = join(await tempDir(), 'proof');
+      const delayed = proxy.delayAnswer(CLAIM[queue.name], 'inv_');
+      const { invocation_id } = await cluster.client.submit(command('touch', proof));
+      const release = await delayed;
+      worker.kill('SIGSTOP');
+      await untilStatus(cluster.client, invocation_id, 'ambiguous');
+      release();
+      worker.kill('SIGCONT');
+      await worker.waitForLine(/the lease was lost/);
+      await untilBackAtWork();
+      await expect(access(proof)).rejects.toThrow(/ENOENT/);
+    });
+
+    test('a worker that learns of its claim when another has it does not begin', async () => {
+      const proof = join(await tempDir(), 'proof');
+      const delayed = proxy.delayAnswer(CLAIM[queue.name], 'inv_');
+      const { invocation_id } = await cluster.client.submit(command('sh', '-c', `echo ran >> ${proof}`));
+      const release = await delayed;
+      const other = await cluster.startWorker({ runners: 'exec' });
+      await untilStatus(cluster.client, invocation_id, 'succeeded');
+      release();
+      other.kill('SIGTERM');
+      await other.exited;
+      await untilBackAtWork();
+      expect(await readFile(proof, 'utf8')).toBe('ran\n');
+    });
+
+    test('a worker that is told to stop during a claim neither loses it nor leaves it to be run twice', async () => {
+      const proof = join(await tempDir(), 'proof');
+      const delayed = proxy.delayAnswer(CLAIM[queue.name], 'inv_');
+      const { invocation_id } = await cluster.client.submit(command('sh', '-c', `echo ran >> ${proof}`));
+      const release = await delayed;
+      worker.kill('SIGTERM');
+      // It should wait for the answer; if it does not, it has ended its lease by then.
+      const ended = () => cluster.ask('SELECT FROM workers WHERE draining AND stopped_at IS NOT NULL');
+      await eventually(async () => (await ended()).length > 0, { timeout_ms: 1_000 }).catch(() => undefined);
+      release();
+      expect(await worker.exited).toEqual({ code: 0, signal: null });
+      worker = await startWorker();
+      const { attempts } = await untilStatus(cluster.client, invocation_id, 'succeeded');
+      expect(attempts.map(({ outcome }) => outcome)).not.toContain('lost');
+      expect(await readFile(proof, 'utf8')).toBe('ran\n');
+    });
+
+    /** What the worker does with a claim, it has begun before it takes another. */
+    const untilBackAtWork = async () => {
+      const { invocation_id } = await cluster.client.submit(command('true'));
+      await untilStatus(cluster.client, invocation_id, 'succeeded');
+    };
+  },
+);

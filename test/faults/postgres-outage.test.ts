@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../fixtures/eventually.js';
+import { queues } from '../fixtures/queues.js';
+import { checkInvariants } from './check-invariants.js';
+import type { Ask } from './open-questions.js';
+import { redisFor } from './redis-for.js';
+import { startCluster } from './start-cluster.js';
+import { submitSums } from './submit-sums.js';
+import { untilAllEnded } from './until-all-ended.js';
+
+describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
+  test('when every connection to Postgres is ended under load, what was taken ends and the rest is answered 503', async () => {
+    const cluster = await startCluster({ redis: await redisFor(queue) });
+    const { client, ask } = cluster;
+    const accepted: string[] = [];
+    for (let times = 0; times < 5; times++) {
+      const submitting = submitSums(client, { bulk: 200, lone: 50 });
+      await eventually(() => isAtWork(ask));
+      await endAllConnections(ask);
+      accepted.push(...(await submitting).accepted);
+    }
+    expect(accepted.length).toBeGreaterThan(0);
+    await untilAllEnded(ask);
+    await checkInvariants(cluster, accepted);
+  });
+});
+
+const isAtWork = async (ask: Ask) =>
+  (await ask(`SELECT FROM invocations WHERE status IN ('queued', 'running') LIMIT 1`)).length > 0;
+
+const endAllConnections = (ask: Ask) =>
+  ask(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name <> 'capstan-faults'`);

@@ -1,0 +1,65 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { findRedisBinary } from '../fixtures/find-redis-binary.js';
+import { startTestRedis, type TestRedis } from '../fixtures/start-test-redis.js';
+import { checkInvariants } from './check-invariants.js';
+import { type Cluster, startCluster } from './start-cluster.js';
+import { submitSums } from './submit-sums.js';
+import { untilAllEnded } from './until-all-ended.js';
+
+const OUTAGE_MS = 5_000;
+/** Within which work goes on once Redis is back. */
+const RESUMED = { timeout_ms: 10_000 };
+
+describe.runIf(findRedisBinary())('while Redis', { timeout: 60_000 }, () => {
+  let redis: TestRedis;
+  let cluster: Cluster;
+  beforeAll(async () => {
+    redis = await startTestRedis();
+    cluster = await startCluster({ redis });
+  });
+
+  test('is down, submissions are taken, and they run once it is back', async () => {
+    const { client, ask } = cluster;
+    const before = await submitSums(client, { bulk: 500, lone: 20 });
+    await redis.kill();
+    const during = await submitSums(client, { bulk: 50, lone: 50 });
+    await delay(OUTAGE_MS);
+    const late = await submitSums(client, { bulk: 50, lone: 50 });
+    await redis.restart();
+    await untilAllEnded(ask, RESUMED);
+    expect([...during.refused, ...late.refused]).toEqual([]);
+    await checkInvariants(cluster, [...before.accepted, ...during.accepted, ...late.accepted]);
+  });
+
+  test('hangs, submissions are taken, and they run once it answers', async () => {
+    const { client, ask } = cluster;
+    process.kill(redis.pid, 'SIGSTOP');
+    const { accepted, refused } = await submitSums(client, { bulk: 50, lone: 50 });
+    await delay(OUTAGE_MS);
+    process.kill(redis.pid, 'SIGCONT');
+    await untilAllEnded(ask, RESUMED);
+    expect(refused).toEqual([]);
+    await checkInvariants(cluster, accepted);
+  });
+
+  test('is emptied, everything that waited is queued again', async () => {
+    const { client, ask, workers } = cluster;
+    for (const worker of workers) {
+      worker.kill('SIGTERM');
+      await worker.exited;
+    }
+    const { accepted } = await submitSums(client, { bulk: 500, lone: 50 });
+    await flush(redis);
+    await cluster.startWorker();
+    await untilAllEnded(ask, RESUMED);
+    await checkInvariants(cluster, accepted);
+  });
+});
+
+async function flush({ url }: TestRedis): Promise<void> {
+  const connection = new Redis(url);
+  await connection.flushall();
+  connection.disconnect();
+}

@@ -1,0 +1,130 @@
+import { type Client, createClient } from '@capstan/client';
+import { atEnd } from '../fixtures/at-end.js';
+import { createTestDatabase } from '../fixtures/create-test-database.js';
+import { freePort } from '../fixtures/free-port.js';
+import { spawnCapstan } from '../fixtures/spawn-capstan.js';
+import type { LineProcess } from '../fixtures/start-line-process.js';
+import type { TestRedis } from '../fixtures/start-test-redis.js';
+import { tempDir } from '../fixtures/temp-dir.js';
+import { type Ask, openQuestions } from './open-questions.js';
+
+type Env = Readonly<Record<string, string>>;
+
+export interface ClusterOptions {
+  /** Without it the queue is the invocations table. */
+  redis?: TestRedis | undefined;
+  /** A fresh one when left out. */
+  database_url?: string;
+  /** The workers to begin with, each with these runner types. */
+  workers?: number;
+  runners?: string;
+  /** For every process. */
+  env?: Env;
+}
+
+export interface WorkerOptions {
+  runners?: string;
+  concurrency?: number;
+  env?: Env;
+}
+
+export interface RunningGateway {
+  readonly process: LineProcess;
+  readonly client: Client;
+}
+
+/** Capstan as it is deployed, each service in a process of its own, on a database of its own. */
+export interface Cluster {
+  readonly client: Client;
+  readonly gateway: RunningGateway;
+  readonly coordinator: LineProcess;
+  readonly database_url: string;
+  readonly ask: Ask;
+  /** Those that live. */
+  readonly workers: ReadonlySet<LineProcess>;
+  /** Some that live and have these runner types; as many as are missing are started. */
+  workersFor(runners: string, count: number): Promise<LineProcess[]>;
+  startWorker(options?: WorkerOptions): Promise<LineProcess>;
+  startGateway(env?: Env): Promise<RunningGateway>;
+  startCoordinator(env?: Env): Promise<LineProcess>;
+  /** What ended by itself, which no fault that a test makes may cause. */
+  readonly crashes: readonly string[];
+}
+
+/** How long a worker may be silent and has to stop, and how long the coordinator rests: short, for the tests to be. */
+const LEASE_MS = 1_500;
+/** For tests in which no worker is lost, however busy the machine is: a second attempt there means something else. */
+export const LONG_LEASE = { CAPSTAN_LEASE_MS: '30000' };
+export const DRAIN_MS = 500;
+const SWEEP_MS = 200;
+const KEY = 'the-key-of-the-fault-tests';
+
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const { redis, workers: count = 1, runners: cluster_runners = 'builtin' } = options;
+  const database_url = options.database_url ?? (await createTestDatabase()).url;
+  const common = {
+    DATABASE_URL: database_url,
+    ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
+    CAPSTAN_API_KEY: KEY,
+    CAPSTAN_LOG_LEVEL: 'info',
+    CAPSTAN_LEASE_MS: String(LEASE_MS),
+    CAPSTAN_DRAIN_MS: String(DRAIN_MS),
+    CAPSTAN_SWEEP_MS: String(SWEEP_MS),
+    CAPSTAN_WORK_DIR: await tempDir(),
+    ...options.env,
+  };
+  const crashes: string[] = [];
+  const start = async (args: readonly string[], env: Env): Promise<LineProcess> => {
+    const started = await spawnCapstan(args, { ...common, ...env });
+    void started.exited.then(({ code }) => {
+      // Those that a test kills end by a signal, and those that it stops with 0.
+      if (code)
+        crashes.push(`${args[0]} ended with ${code}: ${[...started.stdout, ...started.stderr].slice(-25).join('\n')}`);
+    });
+    await started.waitForLine(new RegExp(`${args[0]} started`));
+    return started;
+  };
+
+  const workers = new Set<LineProcess>();
+  const runnersOf = new WeakMap<LineProcess, string>();
+  const startWorker = async ({ runners = cluster_runners, concurrency, env = {} }: WorkerOptions = {}) => {
+    const how = concurrency === undefined ? [] : ['--concurrency', String(concurrency)];
+    const worker = await start(['worker', '--runner', runners, ...how], env);
+    workers.add(worker);
+    runnersOf.set(worker, runners);
+    void worker.exited.then(() => workers.delete(worker));
+    return worker;
+  };
+  const workersFor = async (runners: string, wanted: number) => {
+    const living = [...workers].filter((worker) => runnersOf.get(worker) === runners);
+    const missing = Array.from({ length: Math.max(0, wanted - living.length) }, () => startWorker({ runners }));
+    return [...living, ...(await Promise.all(missing))];
+  };
+  const startGateway = async (env: Env = {}): Promise<RunningGateway> => {
+    const port = await freePort();
+    const process = await start(['gateway'], { ...env, PORT: String(port) });
+    const client = createClient({ url: `http://127.0.0.1:${port}`, key: KEY });
+    atEnd(() => client.close());
+    return { process, client };
+  };
+  const startCoordinator = (env: Env = {}) => start(['coordinator'], env);
+
+  const [gateway, coordinator] = await Promise.all([
+    startGateway(),
+    startCoordinator(),
+    ...Array.from({ length: count }, () => startWorker()),
+  ]);
+  return {
+    client: gateway.client,
+    gateway,
+    coordinator,
+    database_url,
+    ask: openQuestions(database_url),
+    workers,
+    workersFor,
+    startWorker,
+    startGateway,
+    startCoordinator,
+    crashes,
+  };
+}

@@ -1,0 +1,16 @@
+import { expect } from 'vitest';
+import { eventually } from '../fixtures/eventually.js';
+import type { Ask } from './open-questions.js';
+
+/** Until nothing waits or runs any more. */
+export async function untilAllEnded(ask: Ask, { timeout_ms = 15_000 } = {}): Promise<void> {
+  await eventually(
+    async () => {
+      const open = await ask(
+        `SELECT status, count(*)::int FROM invocations WHERE status IN ('held', 'deferred', 'queued', 'running') GROUP BY status`,
+      );
+      expect(open).toEqual([]);
+    },
+    { timeout_ms },
+  );
+}

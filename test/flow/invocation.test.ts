@@ -1,0 +1,157 @@
+import { hashJson } from '@capstan/integrity';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../fixtures/eventually.js';
+import { queues } from '../fixtures/queues.js';
+import { ALLOW_ALL, type System, startSystem } from './start-system.js';
+
+const add = (a: number, b: number) => ({ tool_id: 'cap:test_math:add', inputs: { a, b } });
+const shell = (...cmd: string[]) => ({ tool_id: 'shell.run', inputs: { cmd } });
+
+describe.each(queues)('an invocation on the $name queue', (queue) => {
+  let system: System;
+  beforeAll(async () => {
+    system = await startSystem(queue);
+    await system.admin.policies.put('default', ALLOW_ALL);
+  });
+
+  test('goes all the way, and the waiting caller gets its result with both hashes', async () => {
+    const done = await system.admin.submit(add(2, 3), { wait_s: 10 });
+    expect(done).toMatchObject({ status: 'succeeded', attempt: 1, result: { success: true, payload: { result: 5 } } });
+    expect(done.input_hash).toBe(hashJson({ a: 2, b: 3 }));
+    expect(done.result?.output_hash).toBe(hashJson({ result: 5 }));
+    expect(done.run_id).toBe(done.invocation_id.replace('inv_', 'run_'));
+  });
+
+  test('is answered at once without a wait, and can be followed to its end', async () => {
+    const taken = await system.admin.submit(add(1, 1));
+    expect(taken.status).toBe('queued');
+    const seen: string[] = [];
+    for await (const event of system.admin.events(taken.invocation_id))
+      seen.push(event.event === 'status' ? event.data.status : event.event);
+    expect(seen).toEqual(['queued', 'running', 'succeeded', 'result']);
+  });
+
+  test('keeps its attempts on record', async () => {
+    const { invocation_id } = await system.admin.submit(add(1, 1), { wait_s: 10 });
+    const { attempts } = await system.admin.get(invocation_id);
+    expect(attempts).toMatchObject([{ attempt: 1, outcome: 'succeeded', error: null }]);
+  });
+
+  test('fails for good when the tool says so, with its code and message', async () => {
+    const done = await system.admin.submit({ tool_id: 'cap:test_math:divide', inputs: { a: 1, b: 0 } }, { wait_s: 10 });
+    expect(done).toMatchObject({
+      status: 'failed',
+      attempt: 1,
+      result: { success: false, error: 'Division by zero', code: 2003 },
+    });
+  });
+
+  test('is tried again when that can help, and ends failed after the last attempt', async () => {
+    const done = await system.admin.submit({ ...shell('false'), max_attempts: 2 }, { wait_s: 20 });
+    expect(done).toMatchObject({ status: 'failed', attempt: 2, result: { exit_code: 1, code: 2003 } });
+    const { attempts } = await system.admin.get(done.invocation_id);
+    expect(attempts.map((attempt) => attempt.outcome)).toEqual(['failed', 'failed']);
+  });
+
+  test('is stopped at its deadline, and what it printed until then is kept', async () => {
+    const done = await system.admin.submit(
+      { ...shell('sh', '-c', 'echo begun; exec sleep 60'), timeout_ms: 700 },
+      { wait_s: 20 },
+    );
+    expect(done).toMatchObject({ status: 'timed_out', result: { code: 2004, payload: { stdout: 'begun\n' } } });
+    expect(done.result?.error).toContain('[TIMEOUT after 0.7s]');
+  });
+
+  test('is canceled while it runs, and its process is gone', async () => {
+    const { invocation_id } = await system.admin.submit(shell('sh', '-c', 'echo $$; exec sleep 60'));
+    let pid = 0;
+    for await (const event of system.admin.events(invocation_id)) {
+      if (event.event === 'log') {
+        pid = Number(event.data.text);
+        await system.admin.cancel(invocation_id);
+      }
+    }
+    expect((await system.admin.get(invocation_id)).status).toBe('canceled');
+    expect(pid).toBeGreaterThan(0);
+    await eventually(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'));
+  });
+
+  test('is canceled before it starts', async () => {
+    const { invocation_id } = await system.admin.submit({ ...add(1, 1), delay_ms: 600_000 });
+    expect(await system.admin.cancel(invocation_id)).toMatchObject({ status: 'canceled' });
+    await expect(system.admin.redrive(invocation_id)).rejects.toMatchObject({ status: 409, code: 3005 });
+  });
+
+  test('starts after its delay and not before, by the clock of Postgres', async () => {
+    const taken = await system.admin.submit({ ...add(1, 1), delay_ms: 400 });
+    expect(taken.status).toBe('deferred');
+    const done = await system.admin.wait(taken.invocation_id, { timeout_s: 20 });
+    expect(done.status).toBe('succeeded');
+    const started = done.attempts[0]?.started_at ?? '';
+    expect(Date.parse(started) - Date.parse(done.created_at)).toBeGreaterThanOrEqual(400);
+  });
+
+  test('starts at once when its run_at has passed already', async () => {
+    const done = await system.admin.submit({ ...add(1, 1), run_at: '2020-01-01T00:00:00Z' }, { wait_s: 10 });
+    expect(done.status).toBe('succeeded');
+  });
+
+  test('expires when it waits longer than it may', async () => {
+    const taken = await system.admin.submit({ ...add(1, 1), delay_ms: 600_000, expires_in_ms: 100 }, { wait_s: 10 });
+    expect(taken.status).toBe('expired');
+  });
+
+  test('streams its output line by line, and a stream taken up again goes on where it was', async () => {
+    const { invocation_id } = await system.admin.submit(
+      shell('sh', '-c', 'for i in 1 2 3; do echo $i; sleep 0.05; done'),
+    );
+    const first: string[] = [];
+    let last_event_id = '';
+    for await (const event of system.admin.events(invocation_id)) {
+      if (event.event !== 'log') continue;
+      first.push(event.data.text);
+      last_event_id = event.id;
+      break;
+    }
+    const rest: string[] = [];
+    for await (const event of system.admin.events(invocation_id, { last_event_id }))
+      if (event.event === 'log') rest.push(event.data.text);
+    expect([...first, ...rest].join('')).toBe('1\n2\n3\n');
+  });
+
+  test('that was redriven runs again with all its attempts', async () => {
+    const failed = await system.admin.submit(shell('false'), { wait_s: 20 });
+    const redriven = await system.admin.redrive(failed.invocation_id);
+    expect(redriven).toMatchObject({ status: 'queued', result: null });
+    const again = await system.admin.wait(failed.invocation_id, { timeout_s: 20 });
+    expect(again).toMatchObject({ status: 'failed', attempt: 2 });
+  });
+
+  test('with a known idempotency key is the first one', async () => {
+    const one = { ...add(4, 4), idempotency_key: 'only-once' };
+    const first = await system.admin.submit(one, { wait_s: 10 });
+    const second = await system.admin.submit(one, { wait_s: 10 });
+    expect(second).toEqual(first);
+    await expect(system.admin.submit({ ...one, inputs: { a: 5, b: 5 } })).rejects.toMatchObject({
+      status: 409,
+      code: 3006,
+    });
+  });
+
+  test('a paused queue hands nothing out; resumed, lower numbers go first', async () => {
+    const paused = await system.admin.queues.pause('exec');
+    expect(paused).toMatchObject({ runner: 'exec', paused: true });
+    await eventually(() => expect(system.worker.paused()).toEqual(['exec']));
+    const submissions = [5, 1, -3].map((priority) =>
+      system.admin.submit({ ...shell('true'), priority, labels: { test: 'order' } }),
+    );
+    for (const { status } of await Promise.all(submissions)) expect(status).toBe('queued');
+    await system.admin.queues.resume('exec');
+    const done = await Promise.all(
+      (await Promise.all(submissions)).map(({ invocation_id }) => system.admin.wait(invocation_id, { timeout_s: 20 })),
+    );
+    const started = (priority: number) => done.find((one) => one.priority === priority)?.attempts[0]?.started_at ?? '';
+    const order = [started(-3), started(1), started(5)];
+    expect(order).toEqual([...order].sort());
+  });
+});

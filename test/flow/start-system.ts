@@ -1,0 +1,79 @@
+import { type Backbone, createLog, openBackbone } from '@capstan/backbone';
+import { BUILTIN_TOOLS, createCatalog } from '@capstan/catalog';
+import { createClient } from '@capstan/client';
+import { startCoordinator } from '@capstan/coordinator';
+import { prepareFirstStart, startGateway } from '@capstan/gateway';
+import { createRedactor, createRunners } from '@capstan/runners';
+import { startWorker, type Worker } from '@capstan/worker';
+import { atEnd } from '../fixtures/at-end.js';
+import { createTestDatabase } from '../fixtures/create-test-database.js';
+import { startTestRedis } from '../fixtures/start-test-redis.js';
+import { tempDir } from '../fixtures/temp-dir.js';
+
+export const ADMIN_KEY = 'cap_flow-test-admin-key-0123456789';
+
+/**
+ * All services in this process, each on connections of its own as if apart, on a fresh database and, for `redis`, a
+ * private Redis. Stopped at the end of the test file.
+ */
+export async function startSystem(queue: { name: string }, { workers = 1 }: { workers?: number } = {}) {
+  const database = await createTestDatabase();
+  const redis = queue.name === 'redis' ? await startTestRedis({}) : null;
+  const backbone = async (name: string): Promise<Backbone> => {
+    const opened = await openBackbone({
+      database_url: database.url,
+      redis_url: redis?.url,
+      name,
+      connections: 5,
+      log: createLog(name, 'silent'),
+    });
+    atEnd(() => opened.close());
+    return opened;
+  };
+
+  const front = await backbone('gateway');
+  await prepareFirstStart(front, ADMIN_KEY);
+  const gateway = await startGateway(front, {
+    host: '127.0.0.1',
+    port: 0,
+    body_limit: 1_048_576,
+    bulk_limit: 67_108_864,
+    catalog: createCatalog(BUILTIN_TOOLS),
+  });
+  atEnd(() => gateway.stop());
+  const coordinator = startCoordinator(await backbone('coordinator'), { sweep_ms: 200, retention_ms: 86_400_000 });
+  atEnd(() => coordinator.stop());
+
+  const addWorker = async (): Promise<Worker> => {
+    const runners = createRunners({ work_dir: await tempDir(), env: { PATH: process.env.PATH } });
+    const worker = await startWorker(await backbone('worker'), {
+      runner_types: [...runners.keys()],
+      concurrency: () => 8,
+      lease_ms: 3000,
+      drain_ms: 2000,
+      wedge_ms: 60_000,
+      catalog: createCatalog(BUILTIN_TOOLS),
+      runners,
+      redactor: createRedactor({ values: [ADMIN_KEY] }),
+      onWedged: (runner) => {
+        throw new Error(`the ${runner} worker is wedged`);
+      },
+    });
+    atEnd(() => worker.stop());
+    return worker;
+  };
+  const [worker] = await Promise.all(Array.from({ length: workers }, addWorker));
+  if (!worker) throw new Error('a system needs a worker');
+
+  const clientFor = (key: string) => createClient({ url: gateway.url, key });
+  return { url: gateway.url, store: front.store, database, redis, clientFor, admin: clientFor(ADMIN_KEY), worker };
+}
+
+export type System = Awaited<ReturnType<typeof startSystem>>;
+
+/** Everything that the tests want to run is allowed. */
+export const ALLOW_ALL = {
+  version: '1.0',
+  boundary: 'deny_by_default',
+  rules: [{ id: 'all', effect: 'allow', match: { tool: '*' } }],
+} as const;

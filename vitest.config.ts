@@ -1,0 +1,20 @@
+import { defineConfig } from 'vitest/config';
+
+// biome-ignore lint/style/noDefaultExport: this is how vitest reads it
+export default defineConfig({
+  test: {
+    include: [
+      'packages/*/src/**/*.test.ts',
+      'services/*/src/**/*.test.ts',
+      'test/{flow,conformance,faults,fixtures,bench}/**/*.test.ts',
+    ],
+    globalSetup: ['test/fixtures/global-setup.ts'],
+    // Processes: files start servers, change the environment and are killed; threads would share all that.
+    pool: 'forks',
+    // The tests start real servers, which need the cores more than a third file would.
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 30_000,
+  },
+});
