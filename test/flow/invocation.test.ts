@@ -121,8 +121,10 @@ describe.each(queues)('an invocation on the $name queue', (queue) => {
 
   test('that was redriven runs again with all its attempts', async () => {
     const failed = await system.admin.submit(shell('false'), { wait_s: 20 });
+    await system.admin.queues.pause('exec');
     const redriven = await system.admin.redrive(failed.invocation_id);
     expect(redriven).toMatchObject({ status: 'queued', result: null });
+    await system.admin.queues.resume('exec');
     const again = await system.admin.wait(failed.invocation_id, { timeout_s: 20 });
     expect(again).toMatchObject({ status: 'failed', attempt: 2 });
   });

@@ -1,4 +1,4 @@
-import type { Descriptor, JsonObject } from '@capstan/contracts';
+import { ALL_EFFECTS, type Descriptor, type JsonObject, NO_EFFECTS } from '@capstan/contracts';
 
 const NUMBERS: JsonObject = {
   type: 'object',
@@ -13,11 +13,15 @@ const harmless = (tool_id: string, description: string, input_schema: JsonObject
   name: tool_id.slice(tool_id.lastIndexOf(':') + 1),
   description,
   source: 'capability',
+  origin: tool_id.split(':')[1] ?? '',
   runner: 'builtin',
+  binding: { kind: 'native' },
   input_schema,
   risk: 'LOW',
   side_effects: [],
-  effects: { idempotent: true, destructive: false, reversible: true, network: false },
+  effects: NO_EFFECTS,
+  trust: 'native',
+  inferred: [],
 });
 
 export const BUILTIN_TOOLS: Descriptor[] = [
@@ -38,7 +42,9 @@ export const BUILTIN_TOOLS: Descriptor[] = [
     name: 'shell.run',
     description: 'Run a program with arguments; no shell is involved',
     source: 'core',
+    origin: 'core',
     runner: 'exec',
+    binding: { kind: 'native' },
     input_schema: {
       type: 'object',
       required: ['cmd'],
@@ -50,6 +56,8 @@ export const BUILTIN_TOOLS: Descriptor[] = [
     },
     risk: 'HIGH',
     side_effects: ['system.exec', 'fs.read', 'fs.write', 'network.socket'],
-    effects: { idempotent: false, destructive: true, reversible: false, network: true },
+    effects: ALL_EFFECTS,
+    trust: 'native',
+    inferred: [],
   },
 ];

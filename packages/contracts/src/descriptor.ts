@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Binding } from './binding.js';
 import { JsonObject } from './json.js';
 import { RunnerType } from './runner-type.js';
 
@@ -29,22 +30,67 @@ export type SideEffect = z.infer<typeof SideEffect>;
 export const ToolSource = z.enum(['capability', 'extension', 'mcp', 'atip', 'core']);
 export type ToolSource = z.infer<typeof ToolSource>;
 
+/** How far a tool is trusted, the most trusted first. One that does not say is `inferred`. */
+export const Trust = z.enum(['native', 'vendor', 'org', 'community', 'user', 'inferred']);
+export type Trust = z.infer<typeof Trust>;
+
+/** What a call may do, in ATIP's words. What a source does not declare has the dangerous value. */
+export const Effects = z.strictObject({
+  idempotent: z.boolean(),
+  destructive: z.boolean(),
+  reversible: z.boolean(),
+  network: z.boolean(),
+  filesystem: z.strictObject({ read: z.boolean(), write: z.boolean(), delete: z.boolean() }),
+  /** Starts processes. */
+  subprocess: z.boolean(),
+  billable: z.boolean(),
+  /** Asks a person something while it runs. */
+  interactive: z.boolean(),
+  /** What one call is expected to cost. */
+  cost_units: z.number().nonnegative().optional(),
+});
+export type Effects = z.infer<typeof Effects>;
+
+export const NO_EFFECTS: Effects = {
+  idempotent: true,
+  destructive: false,
+  reversible: true,
+  network: false,
+  filesystem: { read: false, write: false, delete: false },
+  subprocess: false,
+  billable: false,
+  interactive: false,
+};
+/** What is assumed of a tool that says nothing of itself. */
+export const ALL_EFFECTS: Effects = {
+  idempotent: false,
+  destructive: true,
+  reversible: false,
+  network: true,
+  filesystem: { read: true, write: true, delete: true },
+  subprocess: true,
+  billable: true,
+  interactive: false,
+};
+
 /** A tool, as every process knows it. */
 export const Descriptor = z.strictObject({
   tool_id: z.string().min(1).max(512),
   name: z.string(),
   description: z.string(),
   source: ToolSource,
+  /** What brought it: the id of the extension, MCP server, ATIP tool or capability. */
+  origin: z.string(),
   runner: RunnerType,
+  binding: Binding,
   input_schema: JsonObject,
+  output_schema: JsonObject.optional(),
   risk: Risk,
   side_effects: z.array(SideEffect),
-  effects: z.strictObject({
-    idempotent: z.boolean(),
-    destructive: z.boolean(),
-    reversible: z.boolean(),
-    network: z.boolean(),
-  }),
+  effects: Effects,
+  trust: Trust,
+  /** What its source did not say and was concluded, and from what. */
+  inferred: z.array(z.strictObject({ field: z.string(), why: z.string() })),
   timeout_ms: z.int().positive().optional(),
 });
 export type Descriptor = z.infer<typeof Descriptor>;

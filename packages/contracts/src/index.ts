@@ -1,3 +1,4 @@
+export * from './binding.js';
 export * from './decision.js';
 export * from './delivery.js';
 export * from './descriptor.js';

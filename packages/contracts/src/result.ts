@@ -3,13 +3,43 @@ import { SideEffect } from './descriptor.js';
 import { Hash } from './hash.js';
 import type { Json } from './json.js';
 
+/** Content that a run left behind, named by its hash; `GET /v1/artifacts/{sha256}` has it. */
+export const Artifact = z.object({
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  name: z.string(),
+  media_type: z.string(),
+  size: z.int().nonnegative(),
+});
+export type Artifact = z.infer<typeof Artifact>;
+
+/** What a run was seen to do, to be held against what its tool declared. */
+export const Observed = z.object({
+  files_read: z.array(z.string()).optional(),
+  files_written: z.array(z.string()).optional(),
+  domains: z.array(z.string()).optional(),
+  processes: z.int().optional(),
+});
+export type Observed = z.infer<typeof Observed>;
+
+/** What is known of a run beyond its output. */
+export const RunFacts = z.object({
+  observed: Observed.optional(),
+  /** The level of containment it ran under. */
+  sandbox: z.enum(['bubblewrap', 'namespaces', 'process']).optional(),
+  cost_units: z.number().nonnegative().optional(),
+  /** Tokens, pages, rows: whatever the runner counts. */
+  usage: z.record(z.string(), z.number()).optional(),
+});
+export type RunFacts = z.infer<typeof RunFacts>;
+
 export const Result = z.object({
   success: z.boolean(),
   payload: z.custom<Json>(() => true),
   error: z.string().nullable(),
   code: z.int().nullable(),
   declared_side_effects: z.array(SideEffect),
-  artifacts: z.array(z.unknown()),
+  artifacts: z.array(Artifact),
+  facts: RunFacts.nullable(),
   duration_ms: z.number(),
   exit_code: z.int().nullable(),
   truncated: z.boolean(),

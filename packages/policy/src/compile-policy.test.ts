@@ -1,4 +1,4 @@
-import type { Descriptor, PolicyDocument } from '@capstan/contracts';
+import { type Descriptor, NO_EFFECTS, type PolicyDocument } from '@capstan/contracts';
 import { describe, expect, test } from 'vitest';
 import { compilePolicy } from './compile-policy.js';
 import { parsePolicy } from './parse-policy.js';
@@ -12,7 +12,11 @@ const tool = (over: Partial<Descriptor> = {}): Descriptor => ({
   input_schema: {},
   risk: 'LOW',
   side_effects: [],
-  effects: { idempotent: true, destructive: false, reversible: true, network: false },
+  effects: NO_EFFECTS,
+  origin: 'test_math',
+  binding: { kind: 'native' },
+  trust: 'native',
+  inferred: [],
   ...over,
 });
 const policy = (rules: unknown[], limits: unknown[] = []): PolicyDocument =>

@@ -1,5 +1,4 @@
 export * from './builtin/create-builtin-runner.js';
 export * from './create-runners.js';
 export * from './exec/create-exec-runner.js';
-export * from './redact/create-redactor.js';
 export * from './runner.js';

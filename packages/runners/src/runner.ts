@@ -1,5 +1,15 @@
-import type { Descriptor, FailureName, Json, JsonObject, Limits, LogStream, RunnerType } from '@capstan/contracts';
-import type { Redactor } from './redact/create-redactor.js';
+import type {
+  Artifact,
+  Descriptor,
+  FailureName,
+  Json,
+  JsonObject,
+  Limits,
+  LogStream,
+  RunFacts,
+  RunnerType,
+} from '@capstan/contracts';
+import type { Redactor } from '@capstan/redact';
 
 /**
  * The contract every runner type keeps: inputs in, output streamed, an abort signal obeyed, an outcome returned.
@@ -17,6 +27,8 @@ export interface Runner {
 export type Call = {
   invocation_id: string;
   attempt: number;
+  tenant: string;
+  actor: string;
   session_id: string | null;
   descriptor: Descriptor;
   inputs: JsonObject;
@@ -29,11 +41,17 @@ export type Call = {
   redact: Redactor;
   /** Live output, already redacted. */
   log(stream: LogStream, text: string): void;
+  /** Keeps a file with the result; the outcome's `artifacts` names it. */
+  keep(file: KeptFile): Promise<Artifact>;
+  /** The value behind `secret://name`. From then on `redact` takes it out. Throws a Failure for a name that is not known. */
+  secret(name: string): Promise<string>;
 };
+
+export type KeptFile = { name: string; media_type: string; content: Uint8Array | AsyncIterable<Uint8Array> };
 
 export type RunOutcome = ToolSuccess | ToolFailure;
 
-type Outcome = { exit_code?: number; truncated?: boolean };
+type Outcome = { exit_code?: number; truncated?: boolean; artifacts?: Artifact[]; facts?: RunFacts };
 export type ToolSuccess = Outcome & { success: true; payload: Json };
 export type ToolFailure = Outcome & {
   success: false;

@@ -1,4 +1,5 @@
 import type {
+  Artifact,
   Decision,
   Delivery,
   InvocationStatus,
@@ -6,6 +7,7 @@ import type {
   JsonObject,
   PolicyDocument,
   Role,
+  RunFacts,
   RunnerType,
   SideEffect,
 } from '@capstan/contracts';
@@ -135,7 +137,8 @@ export type ResultTable = {
   error: string | null;
   code: number | null;
   declared_side_effects: JsonText<SideEffect[]>;
-  artifacts: JsonText<unknown[]>;
+  artifacts: JsonText<Artifact[]>;
+  facts: ColumnType<RunFacts | null, string | null, string | null>;
   duration_ms: number;
   exit_code: number | null;
   truncated: boolean;

@@ -66,6 +66,8 @@ function run(worker: WorkerContext, running: Running, tool: Tool, decision: Deci
     tool.runner.run({
       invocation_id: claimed.invocation_id,
       attempt: claimed.attempt,
+      tenant: claimed.tenant,
+      actor: claimed.actor,
       session_id: claimed.session_id,
       descriptor: tool.entry.descriptor,
       inputs: claimed.inputs,
@@ -75,6 +77,8 @@ function run(worker: WorkerContext, running: Running, tool: Tool, decision: Deci
         return running.signal;
       },
       log: (stream, text) => worker.logs.write(claimed, stream, text),
+      keep: (file) => worker.keep(claimed, file),
+      secret: (name) => worker.secret(claimed, name),
     }),
   );
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { createLog, openBackbone, untilSignal } from '@capstan/backbone';
 import { BUILTIN_TOOLS, createCatalog } from '@capstan/catalog';
 import type { RunnerType } from '@capstan/contracts';
-import { createRedactor, createRunners } from '@capstan/runners';
+import { createRedactor } from '@capstan/redact';
+import { createRunners } from '@capstan/runners';
 import { type WorkerEnv, workerEnv } from './env.js';
 import { startWorker } from './start-worker.js';
 

@@ -3,13 +3,16 @@ import type { Backbone } from '@capstan/backbone';
 import type { Catalog } from '@capstan/catalog';
 import type { RunnerType } from '@capstan/contracts';
 import type { Consumer, Take } from '@capstan/queue';
-import type { Redactor, Runner } from '@capstan/runners';
+import type { Redactor } from '@capstan/redact';
+import type { Runner } from '@capstan/runners';
 import { type Heartbeat, isUnavailable, pausedRunners } from '@capstan/store';
 import { createClaimer } from './claimer.js';
+import { createKeeper } from './keep-file.js';
 import { holdLease } from './lease.js';
 import { createLogWriter } from './log-writer.js';
 import { runInvocation } from './pipeline.js';
 import { createPolicies } from './policies.js';
+import { createSecretResolver } from './resolve-secret.js';
 import type { Running, StopReason } from './running.js';
 import { createSettler } from './settler.js';
 import { type Watched, watchForWedge } from './watchdog.js';
@@ -78,6 +81,8 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     isLeaseHeld: lease.isHeld,
     settle: (one, settlement) => settler.settle(one, settlement),
     logs,
+    keep: createKeeper(),
+    secret: createSecretResolver(),
     log,
   };
 

@@ -1,7 +1,8 @@
 import { BUILTIN_TOOLS, createCatalog } from '@capstan/catalog';
 import { type Decision, type Descriptor, Failure, type Json } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
-import { createRedactor, type RunOutcome } from '@capstan/runners';
+import { createRedactor } from '@capstan/redact';
+import type { RunOutcome } from '@capstan/runners';
 import type { Claimed } from '@capstan/store';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
@@ -20,6 +21,8 @@ const worker: WorkerContext = {
   isLeaseHeld: () => true,
   settle: () => {},
   logs: { write: () => {}, written: () => null },
+  keep: () => Promise.reject(new Error('not asked for here')),
+  secret: () => Promise.reject(new Error('not asked for here')),
   log: pino({ level: 'silent' }),
 };
 const [descriptor] = BUILTIN_TOOLS;
@@ -52,6 +55,7 @@ describe('a tool that succeeded', () => {
         code: null,
         declared_side_effects: [],
         artifacts: [],
+        facts: null,
         duration_ms: 12.346,
         exit_code: null,
         truncated: false,

@@ -1,8 +1,9 @@
 import type { Backbone } from '@capstan/backbone';
 import type { Catalog } from '@capstan/catalog';
-import type { RunnerType } from '@capstan/contracts';
-import type { Redactor, Runner } from '@capstan/runners';
-import type { Settlement } from '@capstan/store';
+import type { Artifact, RunnerType } from '@capstan/contracts';
+import type { Redactor } from '@capstan/redact';
+import type { KeptFile, Runner } from '@capstan/runners';
+import type { Claimed, Settlement } from '@capstan/store';
 import type { LogWriter } from './log-writer.js';
 import type { Policies } from './policies.js';
 import type { Running } from './running.js';
@@ -17,5 +18,7 @@ export type WorkerContext = {
   isLeaseHeld(): boolean;
   settle(running: Running, settlement: Settlement): void;
   logs: LogWriter;
+  keep(claimed: Claimed, file: KeptFile): Promise<Artifact>;
+  secret(claimed: Claimed, name: string): Promise<string>;
   log: Backbone['log'];
 };

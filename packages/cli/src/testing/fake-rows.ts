@@ -55,6 +55,7 @@ export const createFakeRows = () => {
     row.result = {
       declared_side_effects: [],
       artifacts: [],
+      facts: null,
       duration_ms: 12,
       exit_code: null,
       truncated: false,

@@ -1,33 +1,13 @@
 import type { JsonObject } from '@capstan/contracts';
 import { describe, expect, test } from 'vitest';
-import { createRedactor } from '../redact/create-redactor.js';
+import { testCall, testDescriptor } from '../testing/test-call.js';
 import { createBuiltinRunner } from './create-builtin-runner.js';
 
 const SUMMER = new Date('2024-07-15T22:30:45.678Z');
 const WINTER = new Date('2024-01-15T22:30:45.678Z');
 
 const run = (tool_id: string, inputs: JsonObject, now = SUMMER) =>
-  createBuiltinRunner({ clock: () => now }).run({
-    invocation_id: 'inv_1',
-    attempt: 1,
-    session_id: null,
-    descriptor: {
-      tool_id,
-      name: tool_id,
-      description: '',
-      source: 'capability',
-      runner: 'builtin',
-      input_schema: {},
-      risk: 'LOW',
-      side_effects: [],
-      effects: { idempotent: true, destructive: false, reversible: true, network: false },
-    },
-    inputs,
-    limits: { timeout_ms: 1000, max_output_bytes: 1000 },
-    signal: new AbortController().signal,
-    redact: createRedactor({ values: [] }),
-    log: () => {},
-  });
+  createBuiltinRunner({ clock: () => now }).run(testCall(testDescriptor({ tool_id }), { inputs }));
 
 describe('get_current_time', () => {
   const time = (inputs: JsonObject, now?: Date) => run('cap:current_time:get_current_time', inputs, now);

@@ -1,5 +1,5 @@
+import { createRedactor } from '@capstan/redact';
 import { describe, expect, test } from 'vitest';
-import { createRedactor } from '../redact/create-redactor.js';
 import { captureOutput } from './capture-output.js';
 
 const TEXT = 'aüβ€😀 AKIAIOSFODNN7EXAMPLE \ufeffz';

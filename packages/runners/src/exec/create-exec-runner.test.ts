@@ -2,10 +2,11 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json, JsonObject, LogStream } from '@capstan/contracts';
+import { createRedactor } from '@capstan/redact';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createRedactor } from '../redact/create-redactor.js';
 import type { Call, Runner, RunOutcome } from '../runner.js';
+import { testCall, testDescriptor } from '../testing/test-call.js';
 import { createExecRunner } from './create-exec-runner.js';
 
 const SECRET = 'correct-horse-battery-staple';
@@ -27,28 +28,15 @@ afterAll(async () => {
 
 type Options = Partial<Call> & { max_output_bytes?: number };
 
-const callOf = (inputs: JsonObject, { max_output_bytes = 1_000_000, ...overrides }: Options = {}): Call => ({
-  invocation_id: 'inv_1',
-  attempt: 1,
-  session_id: null,
-  descriptor: {
-    tool_id: 'shell.run',
-    name: 'shell.run',
-    description: '',
-    source: 'core',
-    runner: 'exec',
-    input_schema: {},
-    risk: 'HIGH',
-    side_effects: ['system.exec'],
-    effects: { idempotent: false, destructive: true, reversible: false, network: true },
-  },
-  inputs,
-  limits: { timeout_ms: 30_000, max_output_bytes },
-  signal: new AbortController().signal,
-  redact: createRedactor({ values: [SECRET] }),
-  log: () => {},
-  ...overrides,
-});
+const SHELL_RUN = testDescriptor({ tool_id: 'shell.run', runner: 'exec', risk: 'HIGH', side_effects: ['system.exec'] });
+
+const callOf = (inputs: JsonObject, { max_output_bytes = 1_000_000, ...overrides }: Options = {}): Call =>
+  testCall(SHELL_RUN, {
+    inputs,
+    limits: { timeout_ms: 30_000, max_output_bytes },
+    redact: createRedactor({ values: [SECRET] }),
+    ...overrides,
+  });
 
 const run = async (cmd: Json, options?: Options & { stdin?: string }): Promise<RunOutcome> => {
   const { stdin, ...call } = options ?? {};

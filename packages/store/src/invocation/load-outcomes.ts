@@ -15,7 +15,7 @@ type Row = Omit<InvocationOutcome, 'result'> & { [Column in keyof Result]: Resul
 const LOAD: Statement = {
   name: 'load-outcomes',
   text: `SELECT i.invocation_id, i.status, i.attempt, i.finished_at, r.success, r.payload, r.error, r.code,
-      r.declared_side_effects, r.artifacts, r.duration_ms, r.exit_code, r.truncated, r.input_hash, r.output_hash,
+      r.declared_side_effects, r.artifacts, r.facts, r.duration_ms, r.exit_code, r.truncated, r.input_hash, r.output_hash,
       r.chain_hash
     FROM invocations i LEFT JOIN results r ON r.invocation_id = i.invocation_id AND r.invocation_id = ANY ($1)
     WHERE i.invocation_id = ANY ($1)`,

@@ -1,4 +1,4 @@
-import type { InvocationStatus, Json, SideEffect } from '@capstan/contracts';
+import type { Artifact, InvocationStatus, Json, RunFacts, SideEffect } from '@capstan/contracts';
 import type { Statement, Store } from '../open-store.js';
 
 /** The end of an attempt. `queued` hands the invocation back: a retry after backoff_ms, or at once. */
@@ -20,7 +20,8 @@ export type SettledResult = {
   payload: Json;
   code: number | null;
   declared_side_effects: SideEffect[];
-  artifacts: Json[];
+  artifacts: Artifact[];
+  facts: RunFacts | null;
   duration_ms: number;
   exit_code: number | null;
   truncated: boolean;
@@ -48,20 +49,20 @@ const SETTLE: Statement = {
         -- An attempt that its worker gave back at shutdown does not count towards max_attempts.
         first_attempt = i.first_attempt + (s.outcome = 'handed_back')::int
       FROM json_to_recordset($1::json) AS s (invocation_id text, attempt int, status text, backoff_ms bigint,
-        outcome text, error text, held text, success boolean, payload text, code int, declared_side_effects json, artifacts json,
+        outcome text, error text, held text, success boolean, payload text, code int, declared_side_effects json, artifacts json, facts json,
         duration_ms float8, exit_code int, truncated boolean, input_hash text, output_hash text)
       WHERE i.invocation_id = ANY ($2) AND i.invocation_id = s.invocation_id AND i.attempt = s.attempt
         AND i.status = s.held
       RETURNING i.invocation_id, i.attempt, i.status, s.outcome, s.error, s.success, s.payload, s.code,
-        s.declared_side_effects, s.artifacts, s.duration_ms, s.exit_code, s.truncated, s.input_hash, s.output_hash
+        s.declared_side_effects, s.artifacts, s.facts, s.duration_ms, s.exit_code, s.truncated, s.input_hash, s.output_hash
     ), ended AS (
       UPDATE attempts a SET ended_at = now(), outcome = moved.outcome, error = moved.error
       FROM moved WHERE a.invocation_id = moved.invocation_id AND a.attempt = moved.attempt
     ), kept AS (
       INSERT INTO results (invocation_id, attempt, success, payload, error, code, declared_side_effects, artifacts,
-        duration_ms, exit_code, truncated, input_hash, output_hash)
+        facts, duration_ms, exit_code, truncated, input_hash, output_hash)
       SELECT invocation_id, attempt, success, payload::json, error, code, declared_side_effects, artifacts,
-        duration_ms, exit_code, truncated, input_hash, output_hash
+        facts, duration_ms, exit_code, truncated, input_hash, output_hash
       FROM moved WHERE status IN ('succeeded', 'failed', 'timed_out')
     )
     SELECT invocation_id, attempt, status FROM moved`,

@@ -125,6 +125,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       code int,
       declared_side_effects json NOT NULL,
       artifacts json NOT NULL,
+      facts json,
       duration_ms double precision NOT NULL,
       exit_code int,
       truncated boolean NOT NULL,

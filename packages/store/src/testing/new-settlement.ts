@@ -22,6 +22,7 @@ export function newSettlement({ invocation_id, attempt }: Attempt, { result, ...
       code: null,
       declared_side_effects: [],
       artifacts: [],
+      facts: null,
       duration_ms: 1.5,
       exit_code: null,
       truncated: false,
