@@ -18,6 +18,7 @@ const newInvocation = (work: Work): NewInvocation => ({
   invocation_id: `inv_${nanoid()}`,
   tenant: 'default',
   actor: 'conformance',
+  roles: ['submit'],
   run_id: null,
   tool_id: 'cap:test_math:add',
   runner: 'exec',

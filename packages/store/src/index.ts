@@ -24,4 +24,6 @@ export * from './queue/count-queued.js';
 export * from './queue/pause-queue.js';
 export * from './run/runs.js';
 export * from './signal/postgres-signals.js';
+export * from './tool/read-tools.js';
+export * from './tool/replace-tools.js';
 export * from './worker/worker-lease.js';

@@ -2,6 +2,7 @@ import type {
   Artifact,
   Decision,
   Delivery,
+  Descriptor,
   InvocationStatus,
   Json,
   JsonObject,
@@ -10,6 +11,7 @@ import type {
   RunFacts,
   RunnerType,
   SideEffect,
+  ToolSource,
 } from '@capstan/contracts';
 import type { ColumnType, GeneratedAlways, JSONColumnType } from 'kysely';
 
@@ -77,6 +79,36 @@ export type Tables = {
     stopped_at: NullableTimestamp;
   };
   queues: { runner: RunnerType; paused: boolean };
+  tools: {
+    tool_id: string;
+    source: ToolSource;
+    origin: string;
+    descriptor: JsonText<Descriptor>;
+    descriptor_hash: string;
+    enabled: boolean;
+    updated_at: Timestamp;
+  };
+  extensions: {
+    extension_id: string;
+    manifest: JsonText<JsonObject>;
+    commands: JsonText<JsonObject>;
+    usage: string | null;
+    /** The set of files in extension_files that are its own executables. */
+    tools_hash: string | null;
+    enabled: boolean;
+    installed_by: string;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+  };
+  extension_files: { tools_hash: string; name: string; sha256: string; content: Buffer };
+  atip_documents: {
+    name: string;
+    document: JsonText<JsonObject>;
+    document_hash: string;
+    installed_by: string;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+  };
   audit: {
     seq: GeneratedAlways<string>;
     at: Timestamp;
@@ -93,6 +125,8 @@ export type InvocationTable = {
   invocation_id: string;
   tenant: string;
   actor: string;
+  /** The roles that its key had at submission: policy decides by them again in the worker. */
+  roles: Role[];
   run_id: string | null;
   tool_id: string;
   runner: RunnerType;

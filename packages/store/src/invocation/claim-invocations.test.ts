@@ -35,10 +35,38 @@ describe.each(WAYS)('a claim $way', ({ claim }) => {
     await insert(row);
     const worker_id = await liveWorker(store);
     const [claimed] = await claim(worker_id, [row.invocation_id]);
-    const { invocation_id, tenant, actor, tool_id, runner, inputs, input_hash, session_id, idempotent } = row;
+    const {
+      invocation_id,
+      tenant,
+      actor,
+      roles,
+      labels,
+      spec_frozen,
+      spec_hash,
+      tool_id,
+      runner,
+      inputs,
+      input_hash,
+      session_id,
+      idempotent,
+    } = row;
     const { descriptor_hash, policy_hash, mode, priority, timeout_ms, max_attempts } = row;
     expect(claimed).toEqual({
-      ...{ invocation_id, tenant, actor, tool_id, runner, inputs, input_hash, session_id, idempotent },
+      ...{
+        invocation_id,
+        tenant,
+        actor,
+        roles,
+        labels,
+        spec_frozen,
+        spec_hash,
+        tool_id,
+        runner,
+        inputs,
+        input_hash,
+        session_id,
+        idempotent,
+      },
       ...{ descriptor_hash, policy_hash, mode, priority, timeout_ms, max_attempts },
       attempt: 1,
       first_attempt: 1,

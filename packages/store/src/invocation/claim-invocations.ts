@@ -1,4 +1,4 @@
-import type { JsonObject, RunnerType } from '@capstan/contracts';
+import type { JsonObject, Role, RunnerType } from '@capstan/contracts';
 import type { Statement, Store } from '../open-store.js';
 
 /** All that a worker needs to run an invocation. `attempt` is the fencing token of this claim. */
@@ -7,6 +7,7 @@ export type Claimed = {
   attempt: number;
   tenant: string;
   actor: string;
+  roles: Role[];
   tool_id: string;
   runner: RunnerType;
   inputs: JsonObject;
@@ -14,6 +15,9 @@ export type Claimed = {
   descriptor_hash: string;
   policy_hash: string;
   mode: 'execution' | 'planning';
+  labels: Record<string, string>;
+  spec_frozen: boolean | null;
+  spec_hash: string | null;
   session_id: string | null;
   idempotent: boolean;
   priority: number;
@@ -31,8 +35,8 @@ const takeOver = (picked: string) => `
   WITH ${picked}, claimed AS (
     UPDATE invocations i SET status = 'running', attempt = i.attempt + 1, worker_id = $1, available_at = NULL
     FROM picked WHERE i.invocation_id = picked.invocation_id
-    RETURNING i.invocation_id, i.attempt, i.tenant, i.actor, i.tool_id, i.runner, i.inputs, i.input_hash,
-      i.descriptor_hash, i.policy_hash, i.mode, i.session_id, i.idempotent, i.priority, i.timeout_ms,
+    RETURNING i.invocation_id, i.attempt, i.tenant, i.actor, i.roles, i.tool_id, i.runner, i.inputs, i.input_hash,
+      i.descriptor_hash, i.policy_hash, i.mode, i.labels, i.spec_frozen, i.spec_hash, i.session_id, i.idempotent, i.priority, i.timeout_ms,
       i.max_attempts, i.first_attempt
   ), started AS (
     INSERT INTO attempts (invocation_id, attempt, worker_id) SELECT invocation_id, attempt, $1 FROM claimed

@@ -14,6 +14,7 @@ test('what is inserted is read back whole', async () => {
   const { created_at } = await insertInvocations(store, [row]);
   const {
     tenant: _tenant,
+    roles: _roles,
     idempotent: _idempotent,
     spec_frozen: _frozen,
     spec_hash: _hash,

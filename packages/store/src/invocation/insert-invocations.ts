@@ -1,4 +1,4 @@
-import type { Decision, InvocationStatus, JsonObject, RunnerType } from '@capstan/contracts';
+import type { Decision, InvocationStatus, JsonObject, Role, RunnerType } from '@capstan/contracts';
 import type { Statement, Store } from '../open-store.js';
 import type { BoxedDeliveries } from '../outbox/outbox.js';
 
@@ -6,6 +6,7 @@ export type NewInvocation = {
   invocation_id: string;
   tenant: string;
   actor: string;
+  roles: Role[];
   run_id: string | null;
   tool_id: string;
   runner: RunnerType;
@@ -42,16 +43,16 @@ const INSERT: Statement = {
   name: 'insert-invocations',
   text: `
     WITH inserted AS (
-      INSERT INTO invocations (invocation_id, tenant, actor, run_id, tool_id, runner, inputs, input_hash,
+      INSERT INTO invocations (invocation_id, tenant, actor, roles, run_id, tool_id, runner, inputs, input_hash,
         descriptor_hash, policy_hash, decision, mode, session_id, idempotency_key, idempotent, spec_frozen, spec_hash,
         priority, timeout_ms, max_attempts, webhook_url, labels, status, run_at, expires_at, finished_at)
-      SELECT invocation_id, tenant, actor, run_id, tool_id, runner, inputs::json, input_hash,
+      SELECT invocation_id, tenant, actor, roles, run_id, tool_id, runner, inputs::json, input_hash,
         descriptor_hash, policy_hash, decision, mode, session_id, idempotency_key, idempotent, spec_frozen, spec_hash,
         priority, timeout_ms, max_attempts, webhook_url, labels, status,
         coalesce(run_at, now() + delay_ms * interval '1 millisecond'),
         now() + expires_in_ms * interval '1 millisecond',
         CASE WHEN status = 'denied' THEN now() END
-      FROM json_to_recordset($1::json) AS input (invocation_id text, tenant text, actor text, run_id text, tool_id text,
+      FROM json_to_recordset($1::json) AS input (invocation_id text, tenant text, actor text, roles text[], run_id text, tool_id text,
         runner text, inputs text, input_hash text, descriptor_hash text, policy_hash text, decision json, mode text,
         session_id text, idempotency_key text, idempotent boolean, spec_frozen boolean, spec_hash text, priority int,
         timeout_ms int, max_attempts int, webhook_url text, labels jsonb, status text, run_at timestamptz,

@@ -46,6 +46,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       invocation_id text PRIMARY KEY,
       tenant text NOT NULL,
       actor text NOT NULL,
+      -- The roles its key had: policy decides by them again in the worker.
+      roles text[] NOT NULL DEFAULT '{}',
       run_id text,
       tool_id text NOT NULL,
       runner text NOT NULL,

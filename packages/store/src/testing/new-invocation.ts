@@ -9,6 +9,7 @@ export const newInvocation = (given: Partial<NewInvocation> = {}): NewInvocation
   invocation_id: `inv_${nanoid()}`,
   tenant: 'acme',
   actor: 'ann',
+  roles: ['submit'],
   run_id: null,
   tool_id: 'cap:test_math:add',
   runner: 'exec',

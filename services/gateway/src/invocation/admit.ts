@@ -34,6 +34,7 @@ export function admit(
     invocation_id: `inv_${nanoid()}`,
     tenant: principal.tenant,
     actor: principal.actor,
+    roles: principal.roles,
     run_id,
     tool_id: descriptor.tool_id,
     runner: descriptor.runner,
