@@ -8,6 +8,10 @@ export interface Queue {
   readonly kind: 'redis' | 'postgres';
   /** Whether deliveries live outside Postgres, so that an outbox has to cover the moment between commit and hand-over. */
   readonly needs_outbox: boolean;
+  /**
+   * Messages that hand work over when the statement that commits it sends them; null where only `enqueue` does.
+   */
+  riding(deliveries: Delivery[]): string[] | null;
   /** Fails fast when the queue cannot be reached; the outbox then keeps the work. */
   enqueue(deliveries: Delivery[]): Promise<void>;
   consume(options: ConsumeOptions, take: Take): Consumer;

@@ -2,10 +2,13 @@ import type {
   Artifact,
   Decision,
   Delivery,
+  FileEncoding,
   Descriptor,
   InvocationStatus,
   Json,
   JsonObject,
+  NewAgent,
+  NewMcpServer,
   PolicyDocument,
   Role,
   RunFacts,
@@ -44,7 +47,13 @@ export type Tables = {
     actor: string;
     kind: 'bulk';
     total_steps: number;
+    live_steps: number;
+    completed_steps: ColumnType<number, number | undefined, number>;
+    denied_steps: ColumnType<number, number | undefined, number>;
+    failed_steps: ColumnType<number, number | undefined, number>;
+    canceled_steps: ColumnType<number, number | undefined, number>;
     created_at: Timestamp;
+    finished_at: NullableTimestamp;
   };
   invocations: InvocationTable;
   attempts: {
@@ -52,8 +61,8 @@ export type Tables = {
     attempt: number;
     worker_id: string;
     started_at: Timestamp;
-    ended_at: NullableTimestamp;
-    outcome: string | null;
+    ended_at: Timestamp;
+    outcome: string;
     error: string | null;
   };
   results: ResultTable;
@@ -79,6 +88,60 @@ export type Tables = {
     stopped_at: NullableTimestamp;
   };
   queues: { runner: RunnerType; paused: boolean };
+  agents: {
+    agent_id: string;
+    seq: GeneratedAlways<string>;
+    tenant: string;
+    definition: JsonText<NewAgent>;
+    version: ColumnType<number, number | undefined, number>;
+    created_by: string;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+  };
+  sessions: {
+    tenant: string;
+    session_id: string;
+    files: ColumnType<number, number | undefined, number>;
+    size_bytes: ColumnType<string, number | undefined, number>;
+    created_at: Timestamp;
+    used_at: Timestamp;
+  };
+  session_files: {
+    tenant: string;
+    session_id: string;
+    path: string;
+    parent: string;
+    is_directory: boolean;
+    is_readonly: ColumnType<boolean, boolean | undefined, boolean>;
+    content: Buffer | null;
+    encoding: ColumnType<FileEncoding, FileEncoding | undefined, FileEncoding>;
+    size_bytes: ColumnType<number, number | undefined, number>;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+  };
+  scratchpad: {
+    tenant: string;
+    session_id: string;
+    section: string;
+    seq: GeneratedAlways<string>;
+    content: Buffer;
+    updated_at: Timestamp;
+  };
+  mcp_servers: {
+    name: string;
+    config: JsonText<NewMcpServer>;
+    enabled: boolean;
+    version: ColumnType<number, number | undefined, number>;
+    stale: ColumnType<boolean, boolean | undefined, boolean>;
+    tools: ColumnType<number, number | undefined, number>;
+    failures: ColumnType<number, number | undefined, number>;
+    error: string | null;
+    attempted_at: NullableTimestamp;
+    discovered_at: NullableTimestamp;
+    created_by: string;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+  };
   tools: {
     tool_id: string;
     source: ToolSource;
@@ -152,7 +215,9 @@ export type InvocationTable = {
   status: InvocationStatus;
   /** The number of the current attempt, and its fencing token: it only ever grows, and a claim takes the next one. */
   attempt: number;
+  /** The worker of the last attempt. */
   worker_id: string | null;
+  started_at: NullableTimestamp;
   /** A deferred start. */
   run_at: NullableTimestamp;
   /** A retry that waits for its backoff; null when ready. */

@@ -21,7 +21,7 @@ const RETRY_MS = 250;
 /** Settlements that are ready together are written together; then whoever waits is told. */
 export function createSettler({ store, queue, relay, log }: Backbone, isAlive: () => boolean): Settler {
   const commit = groupCommit<Settlement, Settled>({
-    write: (settlements) => settleInvocations(store, settlements),
+    write: (settlements) => settleInvocations(store, settlements, relay.riding('settled', endingOf(settlements)) ?? []),
     max_batch: 500,
     max_waiting: Number.POSITIVE_INFINITY,
     isolate: (error) => !isUnavailable(error),
@@ -51,7 +51,7 @@ export function createSettler({ store, queue, relay, log }: Backbone, isAlive: (
       return;
     }
     if (settled.status !== 'queued') {
-      relay.publish('settled', [claimed.invocation_id]);
+      if (!relay.riding('settled', endingOf([settlement]))?.length) relay.publish('settled', [claimed.invocation_id]);
       return;
     }
     relay.publish('changed', [claimed.invocation_id]);
@@ -91,6 +91,10 @@ export function createSettler({ store, queue, relay, log }: Backbone, isAlive: (
     },
   };
 }
+
+/** Those whose end is signalled by the very statement that settles them, where signals can ride on statements. */
+const endingOf = (settlements: Settlement[]) =>
+  settlements.filter(({ status }) => status !== 'queued').map(({ invocation_id }) => invocation_id);
 
 const unstorable = (settlement: Settlement): Settlement => ({
   ...settlement,

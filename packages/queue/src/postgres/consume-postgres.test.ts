@@ -10,6 +10,7 @@ function openConsumer({ concurrency = 2, waiting = 0, fails = false } = {}) {
   const listeners = new Set<(ids: string[]) => void>();
   const relay: Relay = {
     publish: () => {},
+    riding: () => null,
     subscribe: (_topic, listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -25,6 +25,7 @@ export function createPostgresQueue(
   return {
     kind: 'postgres',
     needs_outbox: false,
+    riding: (deliveries) => relay.riding('ready', [...new Set(deliveries.map(({ runner }) => runner))]),
     enqueue: async (deliveries) => {
       const ready = new Set<RunnerType>();
       for (const delivery of deliveries) {

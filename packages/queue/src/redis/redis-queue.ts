@@ -25,6 +25,7 @@ export async function createRedisQueue(url: string, onError: (error: unknown) =>
   return {
     kind: 'redis',
     needs_outbox: true,
+    riding: () => null,
     enqueue: async (deliveries) => {
       const packed = packEnvelopes(deliveries);
       await Promise.all([...packed].map(([runner, envelopes]) => queueOf(runner).addBulk(envelopes.map(toJob))));

@@ -8,6 +8,7 @@ export function redisSignals(url: string, onError: (error: unknown) => void): Tr
   const publisher = connectRedis(url, FAIL_FAST, onError);
   const subscriber = connectRedis(url, PATIENT, onError);
   return {
+    rides_on_statements: false,
     publish: async (messages) => {
       await Promise.all(messages.map((message) => publisher.publish(CHANNEL, message)));
     },

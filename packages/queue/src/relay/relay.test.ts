@@ -8,6 +8,7 @@ function openRelay({ max_message_bytes = 1000, holds = false, fails = false } = 
   const held: (() => void)[] = [];
   let hear: (message: string) => void = () => {};
   const transport: Transport = {
+    rides_on_statements: false,
     publish: async (messages) => {
       sent.push(messages);
       if (holds) await new Promise<void>((resolve) => held.push(resolve));

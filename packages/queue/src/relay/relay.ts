@@ -4,6 +4,11 @@
  */
 export interface Relay {
   publish(topic: Topic, ids: readonly string[]): void;
+  /**
+   * The messages that say the same, for a statement to send as it commits, where signals travel through Postgres: two
+   * round trips less than publishing afterwards. Null where they do not; then publish.
+   */
+  riding(topic: Topic, ids: readonly string[]): string[] | null;
   subscribe(topic: Topic, listener: (ids: string[]) => void): () => void;
   close(): Promise<void>;
 }
@@ -17,6 +22,8 @@ export const TOPICS = ['settled', 'changed', 'log', 'cancel', 'ready', 'due', 'r
 export type Topic = (typeof TOPICS)[number];
 
 export type Transport = {
+  /** Whether a statement can send messages as it commits. */
+  rides_on_statements: boolean;
   publish(messages: string[]): Promise<void>;
   subscribe(listener: (message: string) => void): void;
   close(): Promise<void>;
@@ -53,6 +60,8 @@ export function createRelay(transport: Transport, { max_message_bytes, onError }
         sending = null;
       });
     },
+    riding: (topic, ids) =>
+      transport.rides_on_statements ? toMessages(new Map([[topic, new Set(ids)]]), max_message_bytes) : null,
     subscribe: (topic, listener) => {
       listeners.get(topic)?.add(listener);
       return () => listeners.get(topic)?.delete(listener);
@@ -75,7 +84,7 @@ function toMessages(batch: Map<Topic, Set<string>>, max_bytes: number): string[]
       }
       message += ` ${id}`;
     }
-    messages.push(message);
+    if (message !== topic) messages.push(message);
   }
   return messages;
 }

@@ -2,6 +2,7 @@ import type { InvocationFilter, InvocationStatus, Principal } from '@capstan/con
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Store } from '../open-store.js';
+import { tallyRuns } from '../run/tally.js';
 import { matching } from './filter-invocations.js';
 
 const CANCELABLE = ['held', 'deferred', 'queued', 'running'] as const satisfies InvocationStatus[];
@@ -29,7 +30,9 @@ export async function cancelInvocations(
       .where(matching(principal.tenant, rest))
       .where('status', 'in', CANCELABLE);
     if (invocation_id) query = query.where('invocation_id', '=', invocation_id);
-    const canceled = await query.returning(['invocation_id', 'status']).execute();
+    const moved = await query.returning(['invocation_id', 'run_id', 'status']).execute();
+    const canceled = moved.map(({ invocation_id, status }) => ({ invocation_id, status }));
+    await tallyRuns(db, moved, 'queued');
     await appendAudit(
       db,
       canceled.map((row) => ({

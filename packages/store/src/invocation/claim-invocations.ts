@@ -32,16 +32,13 @@ const CLAIMABLE = `status = 'queued' AND (expires_at IS NULL OR expires_at > now
 
 /** `picked` has locked rows that are claimable, so nothing can have moved them meanwhile. */
 const takeOver = (picked: string) => `
-  WITH ${picked}, claimed AS (
-    UPDATE invocations i SET status = 'running', attempt = i.attempt + 1, worker_id = $1, available_at = NULL
-    FROM picked WHERE i.invocation_id = picked.invocation_id
-    RETURNING i.invocation_id, i.attempt, i.tenant, i.actor, i.roles, i.tool_id, i.runner, i.inputs, i.input_hash,
-      i.descriptor_hash, i.policy_hash, i.mode, i.labels, i.spec_frozen, i.spec_hash, i.session_id, i.idempotent, i.priority, i.timeout_ms,
-      i.max_attempts, i.first_attempt
-  ), started AS (
-    INSERT INTO attempts (invocation_id, attempt, worker_id) SELECT invocation_id, attempt, $1 FROM claimed
-  )
-  SELECT * FROM claimed`;
+  WITH ${picked}
+  UPDATE invocations i SET status = 'running', attempt = i.attempt + 1, worker_id = $1, started_at = now(),
+    available_at = NULL
+  FROM picked WHERE i.invocation_id = picked.invocation_id
+  RETURNING i.invocation_id, i.attempt, i.tenant, i.actor, i.roles, i.tool_id, i.runner, i.inputs, i.input_hash,
+    i.descriptor_hash, i.policy_hash, i.mode, i.labels, i.spec_frozen, i.spec_hash, i.session_id, i.idempotent, i.priority, i.timeout_ms,
+    i.max_attempts, i.first_attempt`;
 
 /** Sorted, so that two workers that got the same ids (a delivery may come twice) cannot deadlock. */
 const BY_IDS: Statement = {

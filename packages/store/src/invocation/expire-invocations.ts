@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Store } from '../open-store.js';
+import { tally } from '../run/tally.js';
 
 /** What waited past its expires_at ends `expired`. Claims refuse such rows too, so the sweep's pace decides nothing. */
 export async function expireInvocations(store: Store, limit: number): Promise<string[]> {
@@ -8,9 +9,13 @@ export async function expireInvocations(store: Store, limit: number): Promise<st
       SELECT invocation_id FROM invocations
       WHERE expires_at IS NOT NULL AND status IN ('held', 'deferred', 'queued') AND expires_at <= now()
       ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    ), expired AS (
+      UPDATE invocations i SET status = 'expired', finished_at = now() FROM late
+      WHERE i.invocation_id = late.invocation_id AND i.status IN ('held', 'deferred', 'queued')
+      RETURNING i.invocation_id, i.run_id
+    ), tallied AS (
+      ${sql.raw(tally("SELECT run_id, 'queued' AS was, 'expired' AS status FROM expired WHERE run_id IS NOT NULL"))}
     )
-    UPDATE invocations i SET status = 'expired', finished_at = now() FROM late
-    WHERE i.invocation_id = late.invocation_id AND i.status IN ('held', 'deferred', 'queued')
-    RETURNING i.invocation_id`.execute(store.db);
+    SELECT invocation_id FROM expired`.execute(store.db);
   return rows.map((row) => row.invocation_id);
 }

@@ -1,6 +1,8 @@
 import type { Decision, InvocationStatus, JsonObject, Role, RunnerType } from '@capstan/contracts';
 import type { Statement, Store } from '../open-store.js';
 import type { BoxedDeliveries } from '../outbox/outbox.js';
+import { countOf, STEP_COUNTS } from '../run/tally.js';
+import { CHANNEL } from '../signal/channel.js';
 
 export type NewInvocation = {
   invocation_id: string;
@@ -58,18 +60,21 @@ const INSERT: Statement = {
         timeout_ms int, max_attempts int, webhook_url text, labels jsonb, status text, run_at timestamptz,
         delay_ms bigint, expires_in_ms bigint)
       ON CONFLICT (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
-      RETURNING 1
+      RETURNING status
     ), boxed AS (
       INSERT INTO outbox (outbox_id, deliveries) SELECT $2, $3::json WHERE $2::text IS NOT NULL
     ), grouped AS (
-      INSERT INTO runs (run_id, tenant, actor, kind, total_steps)
-      SELECT run_id, tenant, actor, 'bulk', (SELECT count(*) FROM inserted)
+      INSERT INTO runs (run_id, tenant, actor, kind, total_steps, ${STEP_COUNTS.join(', ')}, finished_at)
+      SELECT run_id, tenant, actor, 'bulk', (SELECT count(*) FROM inserted),
+        ${STEP_COUNTS.map((count) => countOf('inserted', count)).join(', ')},
+        CASE WHEN ${countOf('inserted', 'live_steps')} = 0 THEN now() END
       FROM json_to_record($5::json) AS run (run_id text, tenant text, actor text)
       WHERE $5::json IS NOT NULL
     ), unboxed AS (
       DELETE FROM outbox WHERE outbox_id = ANY ($4::text[])
     )
-    SELECT now() AS created_at, (SELECT count(*)::int FROM inserted) AS inserted`,
+    SELECT now() AS created_at, (SELECT count(*)::int FROM inserted) AS inserted,
+      (SELECT count(pg_notify('${CHANNEL}', signal)) FROM unnest($6::text[]) AS signal)`,
 };
 
 export type NewRun = { run_id: string; tenant: string; actor: string };
@@ -80,12 +85,14 @@ type Together = {
   delivered?: string[];
   /** The run that a bulk submission is. */
   run?: NewRun | null;
+  /** Sent to every process as the rows are committed. */
+  signals?: string[];
 };
 
 export async function insertInvocations(
   store: Store,
   rows: NewInvocation[],
-  { outbox = null, delivered = [], run = null }: Together = {},
+  { outbox = null, delivered = [], run = null, signals = [] }: Together = {},
 ): Promise<Inserted> {
   const [inserted] = await unlessDeadlocked(() =>
     store.query<Inserted>(INSERT, [
@@ -94,6 +101,7 @@ export async function insertInvocations(
       outbox ? JSON.stringify(outbox.deliveries) : null,
       delivered,
       run ? JSON.stringify(run) : null,
+      signals,
     ]),
   );
   if (!inserted) throw new Error('insert-invocations answered no row');

@@ -1,6 +1,7 @@
 import { canMove, InvocationStatus, isTerminal, type Principal, statusesBefore } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { countOf, STEP_COUNTS } from '../run/tally.js';
 import { endLease, liveWorker } from '../testing/live-worker.js';
 import { newInvocation } from '../testing/new-invocation.js';
 import { newSettlement } from '../testing/new-settlement.js';
@@ -119,8 +120,8 @@ const OPERATIONS: Operation[] = [
 
 /** One invocation in every status, each with an attempt on record. */
 async function oneOfEach(): Promise<Row[]> {
-  const rows = statuses.map((status) => ({ ...newInvocation({ status: 'queued' }), from: status }));
-  await insertInvocations(store, rows);
+  const rows = statuses.map((status) => ({ ...newInvocation({ status: 'queued', run_id: RUN }), from: status }));
+  await insertInvocations(store, rows, { run: { run_id: RUN, tenant: operator.tenant, actor: 'ann' } });
   await claimByIds(
     store,
     await liveWorker(store),
@@ -132,7 +133,23 @@ async function oneOfEach(): Promise<Row[]> {
       .set({ status: from })
       .where('invocation_id', '=', invocation_id)
       .execute();
+  await store.db
+    .updateTable('runs')
+    .set(await counted())
+    .execute();
   return rows.map(({ invocation_id, from }) => ({ invocation_id, from, attempt: 1 }));
+}
+
+const RUN = 'run_of_each';
+
+/** What the run's counts must be, from the rows themselves. */
+async function counted(): Promise<Record<(typeof STEP_COUNTS)[number], number>> {
+  const counts = STEP_COUNTS.map((count) => `${countOf('invocations', count)}::int AS ${count}`);
+  const { rows } = await sql<
+    Record<(typeof STEP_COUNTS)[number], number>
+  >`SELECT ${sql.raw(counts.join(', '))}`.execute(store.db);
+  if (!rows[0]) throw new Error('nothing was counted');
+  return rows[0];
 }
 
 async function statusesOf(rows: Row[]): Promise<InvocationStatus[]> {
@@ -141,7 +158,7 @@ async function statusesOf(rows: Row[]): Promise<InvocationStatus[]> {
   return rows.flatMap((row) => by_id.get(row.invocation_id) ?? []);
 }
 
-beforeEach(() => sql`TRUNCATE invocations, attempts, results, workers, outbox`.execute(store.db));
+beforeEach(() => sql`TRUNCATE invocations, attempts, results, runs, workers, outbox`.execute(store.db));
 
 describe.each(OPERATIONS)('$name', ({ prepare, act, to, from }) => {
   test(`moves what is ${from.join(', ')} to ${to} and leaves all else alone`, async () => {
@@ -155,6 +172,14 @@ describe.each(OPERATIONS)('$name', ({ prepare, act, to, from }) => {
       const status = now[at] ?? row.from;
       if (status !== row.from) expect(canMove(row.from, status), `${row.from} → ${status}`).toBe(true);
     }
+  });
+
+  test('moves the counts of the run with the steps', async () => {
+    const rows = await oneOfEach();
+    await prepare?.();
+    await act(rows);
+    const run = await store.db.selectFrom('runs').select(STEP_COUNTS).executeTakeFirst();
+    expect(run).toEqual(await counted());
   });
 });
 

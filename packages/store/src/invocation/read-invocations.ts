@@ -130,13 +130,16 @@ export async function listInvocations(
   return { items: shown.map(toInvocation), next_cursor: rows.length > page.limit ? (shown.at(-1)?.seq ?? null) : null };
 }
 
-export const listAttempts = (db: Db, invocation_id: string): Promise<Attempt[]> =>
-  db
-    .selectFrom('attempts')
-    .select(['attempt', 'worker_id', 'started_at', 'ended_at', 'outcome', 'error'])
-    .where('invocation_id', '=', invocation_id)
-    .orderBy('attempt')
-    .execute();
+/** Those that ended, and the one under way. */
+export async function listAttempts(db: Db, invocation_id: string): Promise<Attempt[]> {
+  const { rows } = await sql<Attempt>`
+    SELECT attempt, worker_id, started_at, ended_at, outcome, error FROM attempts WHERE invocation_id = ${invocation_id}
+    UNION ALL
+    SELECT attempt, worker_id, started_at, NULL, NULL, NULL FROM invocations
+    WHERE invocation_id = ${invocation_id} AND status = 'running'
+    ORDER BY attempt`.execute(db);
+  return rows;
+}
 
 export async function getExistingIds(db: Db, ids: string[]): Promise<Set<string>> {
   const rows = await db

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Store } from '../open-store.js';
 import { type BoxedDeliveries, boxDeliveries } from '../outbox/outbox.js';
+import { tallyRuns } from '../run/tally.js';
 import { matching } from './filter-invocations.js';
 
 const REDRIVABLE = ['failed', 'timed_out', 'ambiguous'] as const satisfies InvocationStatus[];
@@ -31,8 +32,15 @@ export async function redriveInvocations(
       .where(matching(principal.tenant, rest))
       .where('status', 'in', REDRIVABLE);
     if (invocation_id) query = query.where('invocation_id', '=', invocation_id);
-    const deliveries = await query.returning(['invocation_id', 'runner', 'attempt', 'priority']).execute();
-    if (deliveries.length === 0) return null;
+    const moved = await query.returning(['invocation_id', 'runner', 'attempt', 'priority', 'run_id']).execute();
+    if (moved.length === 0) return null;
+    // All that can be redriven counts as failed, whichever way it failed.
+    await tallyRuns(
+      db,
+      moved.map(({ run_id }) => ({ run_id, status: 'queued' })),
+      'failed',
+    );
+    const deliveries = moved.map(({ run_id: _, ...delivery }) => delivery);
 
     const ids = deliveries.map((row) => row.invocation_id);
     const dropped = await db

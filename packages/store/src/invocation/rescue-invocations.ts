@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Store } from '../open-store.js';
 import { type BoxedDeliveries, boxDeliveries } from '../outbox/outbox.js';
+import { tally } from '../run/tally.js';
 
 export type Rescued = { box: BoxedDeliveries | null; ended: string[]; count: number };
 
@@ -22,7 +23,6 @@ export async function rescueInvocations(store: Store, limit: number): Promise<Re
         WHERE w.lease_until < now() ORDER BY i.invocation_id LIMIT ${limit} FOR UPDATE OF i SKIP LOCKED
       ), moved AS (
         UPDATE invocations i SET
-          worker_id = NULL,
           status = CASE
             WHEN NOT idempotent THEN 'ambiguous'
             WHEN cancel_requested_at IS NOT NULL THEN 'canceled'
@@ -31,10 +31,13 @@ export async function rescueInvocations(store: Store, limit: number): Promise<Re
           finished_at = CASE WHEN NOT idempotent OR cancel_requested_at IS NOT NULL
             OR attempt - first_attempt + 1 >= max_attempts THEN now() END
         FROM lost WHERE i.invocation_id = lost.invocation_id AND i.status = 'running'
-        RETURNING i.invocation_id, i.runner, i.attempt, i.priority, i.status, i.tenant, i.input_hash
+        RETURNING i.invocation_id, i.runner, i.attempt, i.priority, i.status, i.tenant, i.input_hash, i.worker_id,
+          i.started_at, i.run_id
       ), ended AS (
-        UPDATE attempts a SET ended_at = now(), outcome = 'lost', error = 'the worker was lost'
-        FROM moved WHERE a.invocation_id = moved.invocation_id AND a.attempt = moved.attempt
+        INSERT INTO attempts (invocation_id, attempt, worker_id, started_at, outcome, error)
+        SELECT invocation_id, attempt, worker_id, started_at, 'lost', 'the worker was lost' FROM moved
+      ), tallied AS (
+        ${sql.raw(tally("SELECT run_id, 'running' AS was, status FROM moved WHERE run_id IS NOT NULL"))}
       ), kept AS (
         INSERT INTO results (invocation_id, attempt, success, payload, error, code, declared_side_effects, artifacts,
           duration_ms, truncated, input_hash, output_hash)

@@ -3,6 +3,7 @@ import { hashJson } from '@capstan/integrity';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Store } from '../open-store.js';
+import { tallyRuns } from '../run/tally.js';
 
 /** A person says what became of an ambiguous invocation. False when it is not ambiguous (any more). */
 export async function resolveInvocation(
@@ -18,9 +19,10 @@ export async function resolveInvocation(
       .where('tenant', '=', principal.tenant)
       .where('invocation_id', '=', invocation_id)
       .where('status', '=', 'ambiguous')
-      .returning(['attempt', 'input_hash'])
+      .returning(['attempt', 'input_hash', 'run_id'])
       .executeTakeFirst();
     if (!settled) return false;
+    await tallyRuns(db, [{ run_id: settled.run_id, status: outcome }], 'ambiguous');
     const success = outcome === 'succeeded';
     await db
       .insertInto('results')

@@ -1,5 +1,7 @@
 import type { Artifact, InvocationStatus, Json, RunFacts, SideEffect } from '@capstan/contracts';
 import type { Statement, Store } from '../open-store.js';
+import { tally } from '../run/tally.js';
+import { CHANNEL } from '../signal/channel.js';
 
 /** The end of an attempt. `queued` hands the invocation back: a retry after backoff_ms, or at once. */
 export type Settlement = {
@@ -42,7 +44,6 @@ const SETTLE: Statement = {
     WITH moved AS (
       UPDATE invocations i SET
         status = CASE WHEN s.status = 'queued' AND i.cancel_requested_at IS NOT NULL THEN 'canceled' ELSE s.status END,
-        worker_id = NULL,
         available_at = CASE WHEN s.status = 'queued' AND i.cancel_requested_at IS NULL AND s.backoff_ms > 0
           THEN now() + s.backoff_ms * interval '1 millisecond' END,
         finished_at = CASE WHEN s.status <> 'queued' OR i.cancel_requested_at IS NOT NULL THEN now() END,
@@ -53,11 +54,13 @@ const SETTLE: Statement = {
         duration_ms float8, exit_code int, truncated boolean, input_hash text, output_hash text)
       WHERE i.invocation_id = ANY ($2) AND i.invocation_id = s.invocation_id AND i.attempt = s.attempt
         AND i.status = s.held
-      RETURNING i.invocation_id, i.attempt, i.status, s.outcome, s.error, s.success, s.payload, s.code,
+      RETURNING i.invocation_id, i.attempt, i.status, i.worker_id, i.started_at, i.run_id, s.outcome, s.error, s.success, s.payload, s.code,
         s.declared_side_effects, s.artifacts, s.facts, s.duration_ms, s.exit_code, s.truncated, s.input_hash, s.output_hash
     ), ended AS (
-      UPDATE attempts a SET ended_at = now(), outcome = moved.outcome, error = moved.error
-      FROM moved WHERE a.invocation_id = moved.invocation_id AND a.attempt = moved.attempt
+      INSERT INTO attempts (invocation_id, attempt, worker_id, started_at, outcome, error)
+      SELECT invocation_id, attempt, worker_id, started_at, outcome, error FROM moved
+    ), tallied AS (
+      ${tally("SELECT run_id, 'running' AS was, status FROM moved WHERE run_id IS NOT NULL")}
     ), kept AS (
       INSERT INTO results (invocation_id, attempt, success, payload, error, code, declared_side_effects, artifacts,
         facts, duration_ms, exit_code, truncated, input_hash, output_hash)
@@ -65,7 +68,9 @@ const SETTLE: Statement = {
         facts, duration_ms, exit_code, truncated, input_hash, output_hash
       FROM moved WHERE status IN ('succeeded', 'failed', 'timed_out')
     )
-    SELECT invocation_id, attempt, status FROM moved`,
+    SELECT invocation_id, attempt, status,
+      (SELECT count(pg_notify('${CHANNEL}', signal)) FROM unnest($3::text[]) AS signal)
+    FROM moved`,
 };
 
 /** Marks attempts that were taken away, and answers those that had ended by a settlement of their own before. */
@@ -77,12 +82,12 @@ const REFUSE: Statement = {
     ), refused AS (
       UPDATE attempts a SET ended_at = now(), outcome = 'refused', error = 'settled too late: ' || late.outcome
       FROM late WHERE a.invocation_id = late.invocation_id AND a.attempt = late.attempt
-        AND (a.ended_at IS NULL OR a.outcome = 'lost')
+        AND a.outcome = 'lost'
     )
     SELECT a.invocation_id, a.attempt, i.status
     FROM late JOIN attempts a ON a.invocation_id = late.invocation_id AND a.attempt = late.attempt
       JOIN invocations i ON i.invocation_id = a.invocation_id
-    WHERE a.ended_at IS NOT NULL AND a.outcome NOT IN ('lost', 'refused')`,
+    WHERE a.outcome NOT IN ('lost', 'refused')`,
 };
 
 type Moved = { invocation_id: string; attempt: number; status: InvocationStatus };
@@ -95,10 +100,13 @@ type Moved = { invocation_id: string; attempt: number; status: InvocationStatus 
 export async function settleInvocations(
   store: Store,
   settlements: Settlement[],
+  /** Sent to every process as the settlements are committed. */
+  signals: string[] = [],
 ): Promise<({ status: InvocationStatus } | null)[]> {
   const moved = await store.query<Moved>(SETTLE, [
     JSON.stringify(settlements.map(flat)),
     settlements.map((settlement) => settlement.invocation_id),
+    signals,
   ]);
   const taken = byAttempt(moved);
   const left = settlements.filter((settlement) => !taken.has(nameOf(settlement)));

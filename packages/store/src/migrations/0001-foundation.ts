@@ -36,8 +36,16 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       actor text NOT NULL,
       kind text NOT NULL,
       total_steps int NOT NULL,
-      created_at timestamptz NOT NULL DEFAULT now()
-    )`.execute(db);
+      -- Counted by the statements that move the steps: a run of 10,000 is looked at often, and counting its rows anew each
+      -- time took a fifth of what running them took.
+      live_steps int NOT NULL,
+      completed_steps int NOT NULL DEFAULT 0,
+      denied_steps int NOT NULL DEFAULT 0,
+      failed_steps int NOT NULL DEFAULT 0,
+      canceled_steps int NOT NULL DEFAULT 0,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      finished_at timestamptz
+    ) WITH (fillfactor = 50)`.execute(db);
   await sql`CREATE INDEX runs_by_tenant ON runs (tenant, seq)`.execute(db);
 
   await sql`
@@ -71,7 +79,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       status text NOT NULL CHECK (status IN ('denied', 'held', 'deferred', 'queued', 'running', 'succeeded', 'failed',
         'timed_out', 'canceled', 'ambiguous', 'rejected', 'expired')),
       attempt int NOT NULL DEFAULT 0,
+      -- Of the last attempt, as is started_at.
       worker_id text,
+      started_at timestamptz,
       run_at timestamptz,
       available_at timestamptz,
       expires_at timestamptz,
@@ -105,17 +115,18 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
   // No foreign keys from here on: a check per row locks the invocation once more, and every writer of these tables
   // moves the invocation in the same statement anyway.
+  // Attempts that have ended. The one under way is on the invocation itself: writing it twice cost a tenth of the throughput.
   await sql`
     CREATE TABLE attempts (
       invocation_id text NOT NULL,
       attempt int NOT NULL,
       worker_id text NOT NULL,
-      started_at timestamptz NOT NULL DEFAULT now(),
-      ended_at timestamptz,
-      outcome text,
+      started_at timestamptz NOT NULL,
+      ended_at timestamptz NOT NULL DEFAULT now(),
+      outcome text NOT NULL,
       error text,
       PRIMARY KEY (invocation_id, attempt)
-    ) WITH (fillfactor = 80)`.execute(db);
+    )`.execute(db);
 
   await sql`
     CREATE TABLE results (

@@ -15,20 +15,6 @@ const LONE = sql`
     created_at, finished_at
   FROM invocations WHERE run_id IS NULL`;
 
-const bulk = (where: ReturnType<typeof sql>) => sql`
-  SELECT r.seq, r.run_id, r.kind, r.tenant, r.actor, r.total_steps, c.completed_steps, c.denied_steps, c.failed_steps,
-    c.canceled_steps, c.live_steps, r.created_at, CASE WHEN c.live_steps = 0 THEN c.finished_at END AS finished_at
-  FROM runs r, LATERAL (
-    SELECT (count(*) FILTER (WHERE status = 'succeeded'))::int AS completed_steps,
-      (count(*) FILTER (WHERE status IN ('denied', 'rejected')))::int AS denied_steps,
-      (count(*) FILTER (WHERE status IN ('failed', 'timed_out', 'expired', 'ambiguous')))::int AS failed_steps,
-      (count(*) FILTER (WHERE status = 'canceled'))::int AS canceled_steps,
-      (count(*) FILTER (WHERE status IN ${LIVE}))::int AS live_steps,
-      max(finished_at) AS finished_at
-    FROM invocations i WHERE i.run_id = r.run_id
-  ) c
-  WHERE ${where}`;
-
 const COLUMNS = sql`run_id, kind, actor, total_steps, completed_steps, denied_steps, failed_steps, canceled_steps,
   live_steps, created_at, finished_at`;
 
@@ -49,11 +35,11 @@ function statusOf(row: Row): RunStatus {
 export async function getRun(store: Store, tenant: string, run_id: string): Promise<Run | undefined> {
   if (!run_id.startsWith('run_')) return undefined;
   const { rows } = await sql<Row>`
-    SELECT ${COLUMNS} FROM (
-      ${bulk(sql`r.run_id = ${run_id} AND r.tenant = ${tenant}`)}
-      UNION ALL
-      ${LONE} AND invocation_id = ${loneInvocationId(run_id)} AND tenant = ${tenant}
-    ) AS run`.execute(store.db);
+    SELECT ${COLUMNS} FROM runs WHERE run_id = ${run_id} AND tenant = ${tenant}
+    UNION ALL
+    SELECT ${COLUMNS} FROM (${LONE} AND invocation_id = ${loneInvocationId(run_id)} AND tenant = ${tenant}) AS run`.execute(
+    store.db,
+  );
   return rows[0] && toRun(rows[0]);
 }
 
@@ -68,9 +54,8 @@ export async function listRuns(
 ): Promise<Page<Run>> {
   const from = page.cursor ? decodeCursor(page.cursor) : START;
   const { rows: grouped } = await sql<ListedRow>`
-    SELECT seq, ${COLUMNS} FROM (${bulk(sql`r.run_id IN (SELECT run_id FROM runs
-      WHERE tenant = ${tenant} AND seq < ${from.grouped} ORDER BY seq DESC LIMIT ${page.limit + 1})`)}) AS run
-    ORDER BY seq DESC`.execute(store.db);
+    SELECT seq, ${COLUMNS} FROM runs WHERE tenant = ${tenant} AND seq < ${from.grouped}
+    ORDER BY seq DESC LIMIT ${page.limit + 1}`.execute(store.db);
   const { rows: lone } = await sql<ListedRow>`
     SELECT seq, ${COLUMNS} FROM (${LONE} AND tenant = ${tenant} AND seq < ${from.lone}
       ORDER BY seq DESC LIMIT ${page.limit + 1}) AS run`.execute(store.db);

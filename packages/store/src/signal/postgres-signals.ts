@@ -1,16 +1,17 @@
 import pg from 'pg';
 import type { Statement, Store } from '../open-store.js';
+import { CHANNEL } from './channel.js';
 
 /** Postgres refuses a NOTIFY payload of 8,000 bytes or more. */
 export const MAX_PAYLOAD_BYTES = 7900;
 
-const CHANNEL = 'capstan';
 const NOTIFY: Statement = {
   name: 'notify',
   text: `SELECT pg_notify('${CHANNEL}', message) FROM unnest($1::text[]) AS message`,
 };
 
 export type PostgresSignals = {
+  rides_on_statements: true;
   publish(messages: string[]): Promise<void>;
   subscribe(listener: (message: string) => void): void;
   close(): Promise<void>;
@@ -55,6 +56,7 @@ export function postgresSignals(store: Store, onError: (error: unknown) => void)
 
   let connected: Promise<void> | undefined;
   return {
+    rides_on_statements: true,
     publish: async (messages) => {
       await store.query(NOTIFY, [messages]);
     },

@@ -38,7 +38,7 @@ describe('a lease', () => {
     const { worker_id, claimed } = await startOne(store);
     await startOne(store);
     expect(await keepLease(store, worker_id, 60_000)).toMatchObject({ held: [] });
-    await sql`UPDATE attempts SET started_at = now() - interval '61 seconds'`.execute(store.db);
+    await sql`UPDATE invocations SET started_at = now() - interval '61 seconds'`.execute(store.db);
     const { invocation_id, attempt } = claimed;
     expect(await keepLease(store, worker_id, 60_000)).toMatchObject({ held: [{ invocation_id, attempt }] });
     await settleInvocations(store, [newSettlement(claimed)]);

@@ -36,10 +36,9 @@ const KEEP: Statement = {
       ARRAY(SELECT invocation_id FROM invocations
         WHERE worker_id = $1 AND status = 'running' AND cancel_requested_at IS NOT NULL) AS cancel,
       ARRAY(SELECT runner FROM queues WHERE paused) AS paused,
-      (SELECT coalesce(json_agg(json_build_object('invocation_id', a.invocation_id, 'attempt', a.attempt)), '[]')
-        FROM invocations i JOIN attempts a ON a.invocation_id = i.invocation_id AND a.attempt = i.attempt
-        WHERE i.worker_id = $1 AND i.status = 'running'
-          AND a.started_at < now() - $2 * interval '1 millisecond') AS held`,
+      (SELECT coalesce(json_agg(json_build_object('invocation_id', invocation_id, 'attempt', attempt)), '[]')
+        FROM invocations
+        WHERE worker_id = $1 AND status = 'running' AND started_at < now() - $2 * interval '1 millisecond') AS held`,
 };
 
 /** Also tells what signals may have failed to: cancellations and paused queues. */

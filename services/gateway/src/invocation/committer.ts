@@ -46,12 +46,14 @@ export function createCommitter({ store, queue, relay, log }: Backbone): Committ
   const write = async (rows: NewInvocation[], run: NewRun | null): Promise<Committed[]> => {
     const deliveries = rows.filter((row) => row.status === 'queued').map(toDelivery);
     const outbox = queue.needs_outbox && deliveries.length > 0 ? { outbox_id: nanoid(), deliveries } : null;
+    const signals = queue.riding(deliveries);
     const { created_at, inserted } = await insertInvocations(store, rows, {
       outbox,
       delivered: delivered.splice(0),
       run,
+      ...(signals && { signals }),
     });
-    if (deliveries.length > 0) {
+    if (deliveries.length > 0 && !signals) {
       const handing = handOver(deliveries, outbox?.outbox_id ?? null)
         .catch((error: unknown) => log.warn({ err: error }, 'the queue cannot be reached; the outbox keeps the work'))
         .finally(() => handingOver.delete(handing));

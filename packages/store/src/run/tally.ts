@@ -1,0 +1,56 @@
+import type { InvocationStatus } from '@capstan/contracts';
+import { sql } from 'kysely';
+import type { Db } from '../open-store.js';
+
+const CLASSES = {
+  live_steps: ['held', 'deferred', 'queued', 'running'],
+  completed_steps: ['succeeded'],
+  denied_steps: ['denied', 'rejected'],
+  failed_steps: ['failed', 'timed_out', 'expired', 'ambiguous'],
+  canceled_steps: ['canceled'],
+} as const satisfies Record<string, InvocationStatus[]>;
+type Class = keyof typeof CLASSES;
+export const STEP_COUNTS = [
+  'live_steps',
+  'completed_steps',
+  'denied_steps',
+  'failed_steps',
+  'canceled_steps',
+] as const satisfies Class[];
+
+const among = (column: string, counted: Class) =>
+  `${column} IN (${CLASSES[counted].map((status) => `'${status}'`).join(', ')})`;
+
+/** How many of `rows` count to a class. */
+export const countOf = (rows: string, counted: Class) =>
+  `(SELECT count(*) FILTER (WHERE ${among('status', counted)}) FROM ${rows})`;
+
+/**
+ * Moves the counts of runs as their steps move, in the statement (or transaction) that moves the steps, so that the counts
+ * are right whatever happens. `moved` selects run_id, the status that each step had (`was`), and the one it has. Runs are
+ * taken in order, so that two statements that share several of them do not wait for each other.
+ */
+export const tally = (moved: string) => `
+  UPDATE runs r SET
+    ${STEP_COUNTS.map((one) => `${one} = r.${one} + t.${one}`).join(',\n    ')},
+    finished_at = CASE WHEN r.live_steps + t.live_steps = 0 THEN now() END
+  FROM (
+    SELECT run_id,
+      ${STEP_COUNTS.map(
+        (one) => `(sum((${among('status', one)})::int - (${among('was', one)})::int))::int AS ${one}`,
+      ).join(',\n      ')}
+    FROM (${moved}) AS moved GROUP BY run_id ORDER BY run_id
+  ) t
+  WHERE r.run_id = t.run_id`;
+
+type Moved = { run_id: string | null; status: InvocationStatus };
+
+export async function tallyRuns(db: Db, rows: Moved[], was: InvocationStatus): Promise<void> {
+  const moved = rows.flatMap(({ run_id, status }) => (run_id === null ? [] : [{ run_id, status }]));
+  if (moved.length === 0) return;
+  await sql`
+    WITH moved AS (
+      SELECT run_id, ${was}::text AS was, status
+      FROM json_to_recordset(${JSON.stringify(moved)}::json) AS m (run_id text, status text)
+    ) ${sql.raw(tally('SELECT * FROM moved'))}`.execute(db);
+}
