@@ -1,7 +1,7 @@
 import type { Backbone } from '@capstan/backbone';
 import type { RunnerType } from '@capstan/contracts';
-import type { Claim, Consumer } from '@capstan/queue';
-import { type Claimed, claimByIds, claimNext, registerWorker } from '@capstan/store';
+import type { Consumer } from '@capstan/queue';
+import { type Claimed, claimNext, registerWorker } from '@capstan/store';
 import { nanoid } from 'nanoid';
 import { onTestFinished } from 'vitest';
 
@@ -39,10 +39,8 @@ export async function startClaimant(backbone: Backbone, options: ClaimantOptions
   let runs = options.runs ?? false;
   let waiting: { count: number; resolve(): void }[] = [];
 
-  const claim = (claim: Claim): Promise<Claimed[]> =>
-    'ids' in claim
-      ? claimByIds(backbone.store, worker_id, claim.ids)
-      : claimNext(backbone.store, worker_id, runner, claim.limit);
+  const turn = { last: '' };
+  const claim = (limit: number): Promise<Claimed[]> => claimNext(backbone.store, worker_id, runner, limit, turn);
   const run = () =>
     new Promise<void>((resolve) => {
       const end = () => {
@@ -54,10 +52,10 @@ export async function startClaimant(backbone: Backbone, options: ClaimantOptions
       if (!runs) setImmediate(end);
     });
 
-  const consumer = backbone.queue.consume({ runner, concurrency, lease_ms: 30_000 }, async (what) => {
+  const consumer = backbone.queue.consume({ runner, concurrency, lease_ms: 30_000 }, async (limit) => {
     asked += 1;
     await beforeClaim?.();
-    const claimed = await claim(what);
+    const claimed = await claim(limit);
     taken.push(...claimed.map((row) => row.invocation_id));
     const started = claimed.map(run);
     for (const one of waiting) if (taken.length >= one.count) one.resolve();

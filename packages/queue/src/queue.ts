@@ -28,14 +28,11 @@ export interface Queue {
 
 export type ConsumeOptions = { runner: RunnerType; concurrency: number; lease_ms: number };
 
-/** What a consumer asks its worker to claim: these, or the next ones. */
-export type Claim = { ids: string[] } | { limit: number };
-
 /**
- * Claims, and starts what was claimed. Answers one promise for each invocation claimed; it settles when the invocation no
+ * Claims the next ones, as many as there are up to `limit`, and starts what was claimed. Answers one promise for each invocation claimed; it settles when the invocation no
  * longer occupies a slot.
  */
-export type Take = (claim: Claim) => Promise<Promise<void>[]>;
+export type Take = (limit: number) => Promise<Promise<void>[]>;
 
 export interface Consumer {
   pause(): void;

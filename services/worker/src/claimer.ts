@@ -1,37 +1,52 @@
 import type { RunnerType } from '@capstan/contracts';
-import type { Claim } from '@capstan/queue';
-import { type Claimed, claimByIds, claimNext, groupCommit, isUnavailable, type Store } from '@capstan/store';
+import { type Claimed, claimNext, type Store } from '@capstan/store';
 
-export type Claimer = (runner: RunnerType, claim: Claim) => Promise<Claimed[]>;
+export type Claimer = (runner: RunnerType, limit: number) => Promise<Claimed[]>;
+type Asking = { limit: number; resolve(claimed: Claimed[]): void; reject(error: unknown): void };
 
-/** Claims by id that are asked for at the same time become one statement. */
+/** Claims for one runner type that are asked for while another is under way become one statement. */
 export function createClaimer(store: Store, worker_id: () => string, lease_ms: number): Claimer {
-  /**
-   * What was claimed longer than a lease ago and not begun is given back as a stray (see start-worker.ts), so an answer
-   * that comes this late must not begin anything.
-   */
-  const inTime = async (claim: Promise<Claimed[]>): Promise<Claimed[]> => {
-    const asked = performance.now();
-    const claimed = await claim;
-    return performance.now() - asked < lease_ms ? claimed : [];
-  };
-  const byIds = groupCommit<string[], Claimed[]>({
-    write: async (groups) => {
-      const claimed = await inTime(claimByIds(store, worker_id(), groups.flat()));
-      const rows = new Map(claimed.map((row) => [row.invocation_id, row]));
-      return groups.map((ids) => ids.flatMap((id) => takeOut(rows, id)));
-    },
-    max_batch: 100,
-    max_waiting: Number.POSITIVE_INFINITY,
-    isolate: (error) => !isUnavailable(error),
-  });
-  return (runner, claim) =>
-    'ids' in claim ? byIds(claim.ids) : inTime(claimNext(store, worker_id(), runner, claim.limit));
-}
+  const queues = new Map<RunnerType, (limit: number) => Promise<Claimed[]>>();
 
-/** An id that two deliveries brought at once belongs to the first. */
-function takeOut(rows: Map<string, Claimed>, id: string): Claimed[] {
-  const row = rows.get(id);
-  rows.delete(id);
-  return row ? [row] : [];
+  const openQueue = (runner: RunnerType) => {
+    const turn = { last: '' };
+    let asking: Asking[] = [];
+    let busy = false;
+
+    /**
+     * What was claimed longer than a lease ago and not begun is given back as a stray (see start-worker.ts), so an answer
+     * that comes this late must not begin anything.
+     */
+    const claimInTime = async (limit: number): Promise<Claimed[]> => {
+      const asked = performance.now();
+      const claimed = await claimNext(store, worker_id(), runner, limit, turn);
+      return performance.now() - asked < lease_ms ? claimed : [];
+    };
+    const claimForAll = async () => {
+      while (asking.length > 0) {
+        const round = asking;
+        asking = [];
+        try {
+          const claimed = await claimInTime(round.reduce((sum, { limit }) => sum + limit, 0));
+          for (const { limit, resolve } of round) resolve(claimed.splice(0, limit));
+        } catch (error) {
+          for (const { reject } of round) reject(error);
+        }
+      }
+      busy = false;
+    };
+    return (limit: number) =>
+      new Promise<Claimed[]>((resolve, reject) => {
+        asking.push({ limit, resolve, reject });
+        if (busy) return;
+        busy = true;
+        setImmediate(claimForAll);
+      });
+  };
+
+  return (runner, limit) => {
+    const queue = queues.get(runner) ?? openQueue(runner);
+    queues.set(runner, queue);
+    return queue(limit);
+  };
 }

@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Backbone } from '@capstan/backbone';
-import type { Catalog } from '@capstan/catalog';
 import type { RunnerType } from '@capstan/contracts';
 import type { Consumer, Take } from '@capstan/queue';
 import type { Redactor } from '@capstan/redact';
 import type { Runner } from '@capstan/runners';
-import { type Heartbeat, isUnavailable, pausedRunners } from '@capstan/store';
+import { type ArtifactStorage, artifactStorage, type Heartbeat, isUnavailable, parseSecretKeys, pausedRunners } from '@capstan/store';
 import { createClaimer } from './claimer.js';
 import { createKeeper } from './keep-file.js';
 import { holdLease } from './lease.js';
 import { createLogWriter } from './log-writer.js';
 import { runInvocation } from './pipeline.js';
 import { createPolicies } from './policies.js';
-import { createSecretResolver } from './resolve-secret.js';
+import { createSecretResolver, type SecretSources } from './resolve-secret.js';
 import type { Running, StopReason } from './running.js';
+import { createSessionPorts } from './session-ports.js';
 import { createSettler } from './settler.js';
 import { type Watched, watchForWedge } from './watchdog.js';
 import type { WorkerContext } from './worker-context.js';
@@ -24,9 +24,12 @@ export type WorkerOptions = {
   lease_ms: number;
   drain_ms: number;
   wedge_ms: number;
-  catalog: Catalog;
   runners: ReadonlyMap<RunnerType, Runner>;
   redactor: Redactor;
+  /** Where files that runs leave are kept; in Postgres alone without it. */
+  artifacts?: ArtifactStorage;
+  /** Where `secret://name` is looked up, beside Postgres. */
+  secrets?: SecretSources;
   onWedged(runner: RunnerType): void;
 };
 
@@ -73,7 +76,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
 
   const logs = createLogWriter(store, relay, (error) => log.warn({ err: error }, 'log lines were lost'));
   const context: WorkerContext = {
-    catalog: options.catalog,
+    catalog: backbone.catalog,
     runners: options.runners,
     policies: createPolicies(store),
     redactor: options.redactor,
@@ -81,8 +84,9 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     isLeaseHeld: lease.isHeld,
     settle: (one, settlement) => settler.settle(one, settlement),
     logs,
-    keep: createKeeper(),
-    secret: createSecretResolver(),
+    keep: createKeeper(store, options.artifacts ?? artifactStorage(null)),
+    secret: createSecretResolver(store, options.secrets ?? { env: {}, keys: parseSecretKeys(undefined) }),
+    session: createSessionPorts(store),
     log,
   };
 

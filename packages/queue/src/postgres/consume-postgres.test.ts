@@ -17,8 +17,7 @@ function openConsumer({ concurrency = 2, waiting = 0, fails = false } = {}) {
     },
     close: () => Promise.resolve(),
   };
-  const take: Take = async (claim) => {
-    const limit = 'limit' in claim ? claim.limit : 0;
+  const take: Take = async (limit) => {
     state.asked.push(limit);
     if (state.fails) throw new Error('Postgres is away');
     const taken = Math.min(limit, state.waiting);

@@ -24,7 +24,7 @@ export function consumePostgres({ runner, concurrency }: ConsumeOptions, take: T
     while (mayTake()) {
       const limit = room();
       called = false;
-      const runs = await take({ limit });
+      const runs = await take(limit);
       occupied += runs.length;
       if (runs.length === limit) called = true;
       for (const run of runs) run.then(release, release);

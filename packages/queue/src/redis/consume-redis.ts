@@ -8,8 +8,9 @@ import { type Envelope, slotsFor } from './envelope.js';
 export const prefixOf = (runner: RunnerType): string => `{capstan-${runner}}`;
 
 /**
- * BullMQ only brings the ids. Its retries, locks and stalled jobs decide nothing: a job that comes twice finds its
- * invocations claimed, and a failed one never needs BullMQ to try again.
+ * BullMQ only says that so many invocations wait; a claim in Postgres takes whoever's turn it is, so priorities and
+ * fairness between tenants are the same on both queues. Its retries, locks and stalled jobs decide nothing: a job that
+ * comes twice finds nothing to claim, and a failed one never needs BullMQ to try again.
  */
 export function consumeRedis(
   url: string,
@@ -36,15 +37,15 @@ export function consumeRedis(
     async (job, token) => {
       busy++;
       try {
-        const { ids } = job.data;
-        for (let start = 0; start < ids.length; start += slots.ids) {
+        const { size } = job.data;
+        for (let start = 0; start < size; start += slots.size) {
           // BullMQ's pause lets the fetch that is under way bring one more job, and an envelope may be half taken. The
           // whole job goes back; what was claimed of it already is not claimed again.
           if (paused || stopped) {
             await job.moveToWait(token);
             throw new WaitingError();
           }
-          await Promise.all(await claiming(take({ ids: ids.slice(start, start + slots.ids) })));
+          await Promise.all(await claiming(take(Math.min(slots.size, size - start))));
         }
       } finally {
         busy--;

@@ -1,44 +1,38 @@
 import type { Delivery, RunnerType } from '@capstan/contracts';
 
-/** What travels through Redis. */
-export type Envelope = { ids: string[] };
-export type PackedEnvelope = { envelope: Envelope; priority: number; delay: number; jobId?: string };
+/** What travels through Redis: that so many invocations wait. Which ones, and in which order, Postgres says. */
+export type Envelope = { size: number };
+export type PackedEnvelope = { envelope: Envelope; delay: number; jobId?: string };
 
 /**
  * A BullMQ job costs about 0.1 ms of Redis and 0.08 ms of worker. Where runs are shorter than that, what was committed
  * together travels as one job; where they are long, one job each, so that idle workers find work.
  */
 const SHORT_RUNS: ReadonlySet<RunnerType> = new Set(['builtin', 'file']);
-export const MAX_IDS = 100;
-
-/** BullMQ takes 1 (first) to 2^21; ours go from -1,000,000 to 1,000,000, with 0 in the middle. */
-const toBullPriority = (priority: number) => priority + 1_000_001;
+export const MAX_SIZE = 100;
 
 export function packEnvelopes(deliveries: Delivery[]): Map<RunnerType, PackedEnvelope[]> {
   const packed = new Map<RunnerType, PackedEnvelope[]>();
   const open = new Map<string, PackedEnvelope>();
-  for (const delivery of deliveries) {
-    const { runner, invocation_id, attempt } = delivery;
-    const priority = toBullPriority(delivery.priority);
-    const delay = Math.ceil(delivery.delay_ms ?? 0);
+  for (const { runner, invocation_id, attempt, delay_ms = 0, overdue } of deliveries) {
+    const delay = Math.ceil(delay_ms);
     const envelopes = packed.get(runner) ?? [];
     packed.set(runner, envelopes);
     if (!SHORT_RUNS.has(runner)) {
       // While such a job is in Redis, BullMQ ignores another with its id. Job ids may not hold a colon.
       envelopes.push({
-        envelope: { ids: [invocation_id] },
-        priority,
+        envelope: { size: 1 },
         delay,
-        jobId: `${invocation_id}.${attempt}${delivery.overdue ? '.overdue' : ''}`,
+        jobId: `${invocation_id}.${attempt}${overdue ? '.overdue' : ''}`,
       });
       continue;
     }
-    const kind = `${runner} ${priority} ${delay}`;
+    const kind = `${runner} ${delay}`;
     const last = open.get(kind);
-    if (last && last.envelope.ids.length < MAX_IDS) {
-      last.envelope.ids.push(invocation_id);
+    if (last && last.envelope.size < MAX_SIZE) {
+      last.envelope.size++;
     } else {
-      const next = { envelope: { ids: [invocation_id] }, priority, delay };
+      const next = { envelope: { size: 1 }, delay };
       open.set(kind, next);
       envelopes.push(next);
     }
@@ -46,9 +40,9 @@ export function packEnvelopes(deliveries: Delivery[]): Map<RunnerType, PackedEnv
   return packed;
 }
 
-/** The jobs BullMQ runs at once, and how many ids of each are claimed at a time, so that together they keep to `concurrency`. */
-export function slotsFor(runner: RunnerType, concurrency: number): { jobs: number; ids: number } {
-  if (!SHORT_RUNS.has(runner)) return { jobs: concurrency, ids: 1 };
+/** The jobs BullMQ runs at once, and how many invocations of each are claimed at a time, so that together they keep to `concurrency`. */
+export function slotsFor(runner: RunnerType, concurrency: number): { jobs: number; size: number } {
+  if (!SHORT_RUNS.has(runner)) return { jobs: concurrency, size: 1 };
   const jobs = Math.min(4, concurrency);
-  return { jobs, ids: Math.max(1, Math.floor(concurrency / jobs)) };
+  return { jobs, size: Math.max(1, Math.floor(concurrency / jobs)) };
 }

@@ -8,7 +8,7 @@ import { newSettlement } from '../testing/new-settlement.js';
 import { openTestStore } from '../testing/open-test-store.js';
 import { claimOne } from '../testing/run-one.js';
 import { stopWorker } from '../worker/worker-lease.js';
-import { type Claimed, claimByIds, claimNext } from './claim-invocations.js';
+import { type Claimed, claimNext } from './claim-invocations.js';
 import { insertInvocations, type NewInvocation } from './insert-invocations.js';
 import { getInvocation, listAttempts } from './read-invocations.js';
 import { settleInvocations } from './settle-invocations.js';
@@ -23,18 +23,14 @@ const insert = async (...rows: NewInvocation[]) => {
 
 beforeEach(() => sql`TRUNCATE invocations, attempts, results, workers`.execute(store.db));
 
-/** Both ways to claim, each asked for everything there is. */
-const WAYS = [
-  { way: 'by id', claim: (worker_id: string, ids: string[]) => claimByIds(store, worker_id, ids) },
-  { way: 'in turn', claim: (worker_id: string, _: string[]) => claimNext(store, worker_id, 'exec', 100) },
-];
+const claim = (worker_id: string) => claimNext(store, worker_id, 'exec', 100);
 
-describe.each(WAYS)('a claim $way', ({ claim }) => {
+describe('a claim', () => {
   test('starts an attempt, with all that a worker needs', async () => {
     const row = newInvocation({ session_id: 's', inputs: { deep: [1] } });
     await insert(row);
     const worker_id = await liveWorker(store);
-    const [claimed] = await claim(worker_id, [row.invocation_id]);
+    const [claimed] = await claim(worker_id);
     const {
       invocation_id,
       tenant,
@@ -78,10 +74,10 @@ describe.each(WAYS)('a claim $way', ({ claim }) => {
   });
 
   test('finds nothing the second time', async () => {
-    const ids = await insert(newInvocation());
+    await insert(newInvocation());
     const worker_id = await liveWorker(store);
-    expect(await claim(worker_id, ids)).toHaveLength(1);
-    expect(await claim(worker_id, ids)).toEqual([]);
+    expect(await claim(worker_id)).toHaveLength(1);
+    expect(await claim(worker_id)).toEqual([]);
   });
 
   test.each([
@@ -103,22 +99,22 @@ describe.each(WAYS)('a claim $way', ({ claim }) => {
       },
     },
   ])('by a worker that $what is refused', async ({ get }) => {
-    const ids = await insert(newInvocation());
-    expect(await claim(await get(), ids)).toEqual([]);
-    expect(await claim(await liveWorker(store), ids)).toHaveLength(1);
+    await insert(newInvocation());
+    expect(await claim(await get())).toEqual([]);
+    expect(await claim(await liveWorker(store))).toHaveLength(1);
   });
 
   test('leaves what has expired, though no sweep has marked it yet', async () => {
     const [late, fresh] = await insert(newInvocation({ expires_in_ms: 1 }), newInvocation({ expires_in_ms: 60_000 }));
     await sql`UPDATE invocations SET expires_at = now() WHERE invocation_id = ${late}`.execute(store.db);
-    expect(idsOf(await claim(await liveWorker(store), [late ?? '', fresh ?? '']))).toEqual([fresh]);
+    expect(idsOf(await claim(await liveWorker(store)))).toEqual([fresh]);
   });
 
   test('counts the next attempt when one was handed back', async () => {
     const [id = ''] = await insert(newInvocation());
     const worker_id = await liveWorker(store);
     await settleInvocations(store, [newSettlement(await claimOne(store, worker_id, id), { status: 'queued' })]);
-    expect(await claim(worker_id, [id])).toMatchObject([{ attempt: 2, first_attempt: 1 }]);
+    expect(await claim(worker_id)).toMatchObject([{ attempt: 2, first_attempt: 1 }]);
   });
 });
 
@@ -185,16 +181,43 @@ describe('claims in turn', () => {
   });
 });
 
-test('the same ids claimed by four at once, in any order, are given out once', async () => {
-  const ids = await insert(...manyInvocations(300));
-  const workers = await Promise.all(Array.from({ length: 4 }, () => liveWorker(store)));
-  const orders = [ids, ids.toReversed(), ids.toSorted(), [...ids, ...ids]];
-  const claimed = await Promise.all(workers.map((worker, at) => claimByIds(store, worker, orders[at] ?? ids)));
-  expect(idsOf(claimed.flat()).sort()).toEqual(ids.sort());
-});
+describe('between tenants', () => {
+  const flood = (tenant: string, count: number) => manyInvocations(count, { tenant });
+  const tenantsOf = (claimed: Claimed[]) => claimed.map((row) => row.tenant);
 
-test('ids that nobody knows are left out', async () => {
-  const [id = ''] = await insert(newInvocation());
-  const claimed = await claimByIds(store, await liveWorker(store), ['inv_unknown', id, '']);
-  expect(idsOf(claimed)).toEqual([id]);
+  test('a single call of one comes next, however many another has waiting', async () => {
+    await insert(...flood('acme', 500));
+    await insert(newInvocation({ tenant: 'globex' }));
+    const worker_id = await liveWorker(store);
+    const turn = { last: '' };
+    const first = await claimNext(store, worker_id, 'exec', 1, turn);
+    const second = await claimNext(store, worker_id, 'exec', 1, turn);
+    expect(tenantsOf([...first, ...second]).sort()).toEqual(['acme', 'globex']);
+  });
+
+  test('a claim of many is shared evenly, and what one has no use for goes to the others', async () => {
+    await insert(...flood('acme', 50), ...flood('globex', 3), ...flood('initech', 50));
+    const claimed = await claimNext(store, await liveWorker(store), 'exec', 30);
+    const count = (tenant: string) => tenantsOf(claimed).filter((one) => one === tenant).length;
+    expect(claimed).toHaveLength(30);
+    expect([count('globex'), Math.abs(count('acme') - count('initech')) <= 1]).toEqual([3, true]);
+  });
+
+  test('all are served in turn when there are more of them than slots', async () => {
+    const tenants = Array.from({ length: 7 }, (_, at) => `tenant-${at}`);
+    for (const tenant of tenants) await insert(...flood(tenant, 4));
+    const worker_id = await liveWorker(store);
+    const turn = { last: '' };
+    const served: string[] = [];
+    for (let round = 0; round < 7; round += 1)
+      served.push(...tenantsOf(await claimNext(store, worker_id, 'exec', 2, turn)));
+    expect(served.toSorted()).toEqual([...tenants, ...tenants].toSorted());
+  });
+
+  test('nobody is left out: all of everyone is claimed in the end, once', async () => {
+    const ids = await insert(...flood('acme', 40), ...flood('globex', 7), ...flood('initech', 1));
+    const worker_id = await liveWorker(store);
+    expect(idsOf(await claimNext(store, worker_id, 'exec', 100)).sort()).toEqual(ids.sort());
+    expect(await claimNext(store, worker_id, 'exec', 100)).toEqual([]);
+  });
 });

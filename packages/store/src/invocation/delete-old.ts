@@ -14,9 +14,18 @@ export async function deleteOldInvocations(store: Store, age_ms: number, limit: 
     ), dropped AS (DELETE FROM invocations i USING old WHERE i.invocation_id = old.invocation_id RETURNING i.invocation_id),
     l AS (DELETE FROM logs USING dropped d WHERE logs.invocation_id = d.invocation_id),
     a AS (DELETE FROM attempts USING dropped d WHERE attempts.invocation_id = d.invocation_id),
+    n AS (DELETE FROM artifact_names USING dropped d WHERE artifact_names.invocation_id = d.invocation_id),
     r AS (DELETE FROM results USING dropped d WHERE results.invocation_id = d.invocation_id)
     SELECT count(*)::int AS deleted FROM dropped`.execute(store.db);
-  await sql`DELETE FROM runs r WHERE r.created_at < now() - ${age_ms} * interval '1 millisecond'
-    AND NOT EXISTS (SELECT FROM invocations i WHERE i.run_id = r.run_id)`.execute(store.db);
+  await sql`
+    WITH gone AS (
+      DELETE FROM runs r WHERE r.created_at < now() - ${age_ms} * interval '1 millisecond'
+        AND r.finished_at < now() - ${age_ms} * interval '1 millisecond'
+        AND NOT EXISTS (SELECT FROM invocations i WHERE i.run_id = r.run_id)
+      RETURNING run_id
+    ), p AS (DELETE FROM plan_runs USING gone WHERE plan_runs.run_id = gone.run_id)
+    DELETE FROM steps USING gone WHERE steps.run_id = gone.run_id`.execute(store.db);
+  await sql`DELETE FROM schedule_fires WHERE fire_at < now() - ${age_ms} * interval '1 millisecond'
+    AND outcome <> 'queued'`.execute(store.db);
   return rows[0]?.deleted ?? 0;
 }

@@ -32,6 +32,8 @@ export type NewInvocation = {
   run_at: string | null;
   delay_ms: number | null;
   expires_in_ms: number | null;
+  /** Whatever fails is tried again, after so long at first; absent where only what may pass is. */
+  retry_backoff_ms?: number | null;
 };
 
 export type Inserted = { created_at: string; inserted: number };
@@ -47,17 +49,17 @@ const INSERT: Statement = {
     WITH inserted AS (
       INSERT INTO invocations (invocation_id, tenant, actor, roles, run_id, tool_id, runner, inputs, input_hash,
         descriptor_hash, policy_hash, decision, mode, session_id, idempotency_key, idempotent, spec_frozen, spec_hash,
-        priority, timeout_ms, max_attempts, webhook_url, labels, status, run_at, expires_at, finished_at)
+        priority, timeout_ms, max_attempts, webhook_url, labels, retry_backoff_ms, status, run_at, expires_at, finished_at)
       SELECT invocation_id, tenant, actor, roles, run_id, tool_id, runner, inputs::json, input_hash,
         descriptor_hash, policy_hash, decision, mode, session_id, idempotency_key, idempotent, spec_frozen, spec_hash,
-        priority, timeout_ms, max_attempts, webhook_url, labels, status,
+        priority, timeout_ms, max_attempts, webhook_url, labels, retry_backoff_ms, status,
         coalesce(run_at, now() + delay_ms * interval '1 millisecond'),
         now() + expires_in_ms * interval '1 millisecond',
         CASE WHEN status = 'denied' THEN now() END
       FROM json_to_recordset($1::json) AS input (invocation_id text, tenant text, actor text, roles text[], run_id text, tool_id text,
         runner text, inputs text, input_hash text, descriptor_hash text, policy_hash text, decision json, mode text,
         session_id text, idempotency_key text, idempotent boolean, spec_frozen boolean, spec_hash text, priority int,
-        timeout_ms int, max_attempts int, webhook_url text, labels jsonb, status text, run_at timestamptz,
+        timeout_ms int, max_attempts int, webhook_url text, labels jsonb, retry_backoff_ms int, status text, run_at timestamptz,
         delay_ms bigint, expires_in_ms bigint)
       ON CONFLICT (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
       RETURNING status
@@ -90,7 +92,7 @@ type Together = {
 };
 
 export async function insertInvocations(
-  store: Store,
+  store: Pick<Store, 'query'>,
   rows: NewInvocation[],
   { outbox = null, delivered = [], run = null, signals = [] }: Together = {},
 ): Promise<Inserted> {

@@ -2,12 +2,13 @@ import { canMove, InvocationStatus, isTerminal, type Principal, statusesBefore }
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { countOf, STEP_COUNTS } from '../run/tally.js';
+import { claimByIds } from '../testing/claim-by-ids.js';
 import { endLease, liveWorker } from '../testing/live-worker.js';
 import { newInvocation } from '../testing/new-invocation.js';
 import { newSettlement } from '../testing/new-settlement.js';
 import { openTestStore } from '../testing/open-test-store.js';
 import { cancelInvocations } from './cancel-invocations.js';
-import { claimByIds, claimNext } from './claim-invocations.js';
+import { claimNext } from './claim-invocations.js';
 import { expireInvocations } from './expire-invocations.js';
 import { insertInvocations } from './insert-invocations.js';
 import { promoteDeferred } from './promote-deferred.js';
@@ -31,7 +32,6 @@ type Operation = {
   from: InvocationStatus[];
 };
 
-const idsOf = (rows: Row[]) => rows.map((row) => row.invocation_id);
 const only =
   (...some: InvocationStatus[]) =>
   (status: InvocationStatus) =>
@@ -71,13 +71,7 @@ const resolve = (outcome: 'succeeded' | 'failed'): Operation => ({
 
 const OPERATIONS: Operation[] = [
   {
-    name: 'claim by id',
-    act: async (rows) => claimByIds(store, await liveWorker(store), idsOf(rows)),
-    to: 'running',
-    from: statusesBefore('running'),
-  },
-  {
-    name: 'claim in turn',
+    name: 'claim',
     act: async () => claimNext(store, await liveWorker(store), 'exec', 100),
     to: 'running',
     from: statusesBefore('running'),

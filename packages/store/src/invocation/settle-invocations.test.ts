@@ -1,5 +1,6 @@
 import { hashJson } from '@capstan/integrity';
 import { describe, expect, test } from 'vitest';
+import { claimByIds } from '../testing/claim-by-ids.js';
 import { endLease, liveWorker } from '../testing/live-worker.js';
 import { manyInvocations } from '../testing/new-invocation.js';
 import { newSettlement } from '../testing/new-settlement.js';
@@ -7,7 +8,6 @@ import { openTestStore } from '../testing/open-test-store.js';
 import { claimOne, startOne } from '../testing/run-one.js';
 import { settleAndTell } from '../testing/settle-and-tell.js';
 import { cancelInvocations } from './cancel-invocations.js';
-import { claimByIds } from './claim-invocations.js';
 import { insertInvocations } from './insert-invocations.js';
 import { getInvocation, listAttempts } from './read-invocations.js';
 import { rescueInvocations } from './rescue-invocations.js';

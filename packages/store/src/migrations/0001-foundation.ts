@@ -94,8 +94,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   // Every index is paid for by every move of every invocation, so each one is partial where it can be.
   // Lists, newest first, within a tenant.
   await sql`CREATE INDEX invocations_by_tenant ON invocations (tenant, seq)`.execute(db);
-  // The Postgres queue's order of claims, and the rescue's scan of what is queued.
-  await sql`CREATE INDEX invocations_ready ON invocations (runner, priority, seq)
+  // The order of claims: from tenant to tenant, and within a tenant by priority.
+  await sql`CREATE INDEX invocations_ready ON invocations (runner, tenant, priority, seq)
     WHERE status = 'queued' AND available_at IS NULL`.execute(db);
   // Retries that wait for their backoff. Kept out of invocations_ready, so claims never step over them.
   await sql`CREATE INDEX invocations_backing_off ON invocations (runner, available_at)

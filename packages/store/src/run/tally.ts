@@ -41,7 +41,7 @@ export const tally = (moved: string) => `
       ).join(',\n      ')}
     FROM (${moved}) AS moved GROUP BY run_id ORDER BY run_id
   ) t
-  WHERE r.run_id = t.run_id`;
+  WHERE r.run_id = ANY (ARRAY (SELECT run_id FROM (${moved}) AS moved)) AND r.run_id = t.run_id`;
 
 type Moved = { run_id: string | null; status: InvocationStatus };
 

@@ -1,7 +1,8 @@
-import { type Claimed, claimByIds } from '../invocation/claim-invocations.js';
+import type { Claimed } from '../invocation/claim-invocations.js';
 import { insertInvocations, type NewInvocation } from '../invocation/insert-invocations.js';
 import { type Settlement, settleInvocations } from '../invocation/settle-invocations.js';
 import type { Store } from '../open-store.js';
+import { claimByIds } from './claim-by-ids.js';
 import { liveWorker } from './live-worker.js';
 import { newInvocation } from './new-invocation.js';
 import { newSettlement } from './new-settlement.js';
