@@ -66,6 +66,7 @@ describe('a claim', () => {
       ...{ descriptor_hash, policy_hash, mode, priority, timeout_ms, max_attempts },
       attempt: 1,
       first_attempt: 1,
+      retry_backoff_ms: null,
     });
     expect(await getInvocation(store.db, 'acme', row.invocation_id)).toMatchObject({ status: 'running', attempt: 1 });
     expect(await listAttempts(store.db, row.invocation_id)).toMatchObject([

@@ -1,0 +1,121 @@
+import { type Descriptor, type Effects, type JsonObject, NO_EFFECTS } from '@capstan/contracts';
+
+const URL_INPUT: JsonObject = {
+  type: 'string',
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://',
+  maxLength: 8192,
+  description: 'An address that starts with http:// or https://',
+};
+const HEADERS: JsonObject = {
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  description: 'A value may name a secret: "Bearer secret://name"',
+};
+const SCALAR: JsonObject = { type: ['string', 'number', 'boolean'] };
+
+/** Reading what a server offers changes nothing, as far as the server keeps to HTTP. */
+const READS: Effects = { ...NO_EFFECTS, network: true };
+/** Any method, so anything the other side can be asked to do. */
+const ACTS: Effects = {
+  ...NO_EFFECTS,
+  idempotent: false,
+  destructive: true,
+  reversible: false,
+  network: true,
+  billable: true,
+};
+
+const tool = (over: Pick<Descriptor, 'tool_id' | 'description' | 'input_schema' | 'effects' | 'risk'>): Descriptor => ({
+  name: over.tool_id.slice(over.tool_id.lastIndexOf(':') + 1),
+  source: 'core',
+  origin: 'core',
+  runner: 'api',
+  binding: { kind: 'native' },
+  side_effects: ['network.http', 'network.dns'],
+  trust: 'native',
+  inferred: [],
+  ...over,
+});
+
+export const API_TOOLS: Descriptor[] = [
+  tool({
+    tool_id: 'api.call',
+    description: 'Send one HTTP request and return the status, the headers and the body of the answer',
+    risk: 'HIGH',
+    effects: ACTS,
+    input_schema: {
+      type: 'object',
+      required: ['url'],
+      properties: {
+        method: {
+          type: 'string',
+          enum: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+          description: 'GET by default',
+        },
+        url: URL_INPUT,
+        headers: HEADERS,
+        query: {
+          type: 'object',
+          additionalProperties: { anyOf: [SCALAR, { type: 'array', items: SCALAR }] },
+          description: 'Added to the query of the URL; a list gives the name several times',
+        },
+        body: { description: 'An object or a list goes as JSON, a string as text, unless body_type says otherwise' },
+        body_type: { type: 'string', enum: ['json', 'text', 'form'] },
+        expected_status: {
+          anyOf: [
+            { type: 'integer', minimum: 100, maximum: 599 },
+            { type: 'array', minItems: 1, items: { type: 'integer', minimum: 100, maximum: 599 } },
+            { const: 'any' },
+          ],
+          description: 'Any other status is a failure; without it, 400 and more is',
+        },
+        response: {
+          type: 'string',
+          enum: ['auto', 'json', 'text', 'base64'],
+          description: 'How the body is given; by its type without this',
+        },
+        follow_redirects: { type: 'boolean', description: 'true by default' },
+        timeout_ms: { type: 'integer', minimum: 1 },
+      },
+      additionalProperties: false,
+    },
+  }),
+  tool({
+    tool_id: 'http.get',
+    description: 'Fetch a URL with GET and return the status, the headers and the body as it came',
+    risk: 'MED',
+    effects: READS,
+    input_schema: {
+      type: 'object',
+      required: ['url'],
+      properties: {
+        url: URL_INPUT,
+        headers: HEADERS,
+        timeout: { type: 'number', exclusiveMinimum: 0, description: 'In seconds' },
+      },
+      additionalProperties: false,
+    },
+  }),
+  {
+    ...tool({
+      tool_id: 'cap:web_fetch:web_fetch',
+      description:
+        'Fetch a page of the web; HTML can be converted to markdown or plain text, binary content gives metadata',
+      risk: 'MED',
+      effects: READS,
+      input_schema: {
+        type: 'object',
+        required: ['url'],
+        properties: {
+          url: URL_INPUT,
+          method: { type: 'string', enum: ['GET', 'HEAD'], description: 'GET by default' },
+          as_markdown: { type: 'boolean', description: 'Convert HTML to markdown' },
+          as_text: { type: 'boolean', description: 'Convert HTML to plain text; ignored if as_markdown is true' },
+        },
+        additionalProperties: false,
+      },
+    }),
+    source: 'capability',
+    origin: 'web_fetch',
+  },
+];

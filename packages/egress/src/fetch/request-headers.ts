@@ -1,0 +1,37 @@
+import { Failure } from '@capstan/contracts';
+
+export type HeaderValues = Record<string, string>;
+
+/** They decide where a message ends or which host it is for, which is not the caller's to say. */
+const FRAMING = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** What may go on to another origin. Everything else could be a credential under a name of its own. */
+const HARMLESS = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'range', 'user-agent']);
+
+const ABOUT_BODY = new Set(['content-type', 'content-encoding', 'content-language', 'content-location']);
+
+/** Names in lower case; one that is set twice in different spellings counts once. */
+export function requestHeaders(headers: HeaderValues): HeaderValues {
+  const lower = Object.entries(headers).map(([name, value]): [string, string] => [name.toLowerCase(), value]);
+  const framing = lower.find(([name]) => FRAMING.has(name));
+  if (framing) throw new Failure('INVALID_INPUTS', { detail: `the header ${framing[0]} cannot be set` });
+  return Object.fromEntries(lower);
+}
+
+export const acrossOrigins = (headers: HeaderValues): HeaderValues => only(headers, (name) => HARMLESS.has(name));
+export const withoutBody = (headers: HeaderValues): HeaderValues => only(headers, (name) => !ABOUT_BODY.has(name));
+
+const only = (headers: HeaderValues, keep: (name: string) => boolean): HeaderValues =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => keep(name)));

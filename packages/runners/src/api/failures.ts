@@ -1,0 +1,20 @@
+import { Failure } from '@capstan/contracts';
+import type { z } from 'zod';
+import type { ToolFailure } from '../runner.js';
+
+export const invalid = (error: string): ToolFailure => ({
+  success: false,
+  error,
+  kind: 'INVALID_INPUTS',
+  retryable: false,
+});
+
+/** Checked here again, whatever admission checked: this is the last place before something happens. */
+export const invalidInputs = (error: z.ZodError): ToolFailure =>
+  invalid(error.issues.map(({ path, message }) => `${path.join('.') || 'inputs'}: ${message}`).join('; '));
+
+/** A Failure is an outcome; anything else is a fault of the runner. */
+export function toOutcome(error: unknown, retryable?: boolean): ToolFailure {
+  if (!(error instanceof Failure)) throw error;
+  return { success: false, error: error.message, kind: error.kind, retryable: retryable ?? error.retryable };
+}

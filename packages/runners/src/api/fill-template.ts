@@ -1,0 +1,60 @@
+import { Failure, type Json, type JsonObject } from '@capstan/contracts';
+
+const PLACEHOLDER = /\{\{\s{0,5}([A-Za-z_][\w.-]{0,100})\s{0,5}\}\}/g;
+const WHOLE = /^\{\{\s{0,5}([A-Za-z_][\w.-]{0,100})\s{0,5}\}\}$/;
+
+/** How a value is written where it goes; without one the value must not be missing. */
+type Encode = (value: Json, at: number) => string;
+
+const asText = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+function fill(template: string, inputs: JsonObject, encode: Encode): string {
+  return template.replaceAll(PLACEHOLDER, (_whole, name: string, at: number) => {
+    const value = inputs[name];
+    if (value === undefined) throw new Failure('INVALID_INPUTS', { detail: `${name}: is needed for this request` });
+    return encode(value, at);
+  });
+}
+
+/**
+ * A value becomes one part of the path or the query, never more: what has a meaning there is escaped. Where the template
+ * begins with it, it is the address itself.
+ */
+export const fillUrl = (template: string, inputs: JsonObject): string =>
+  fill(template, inputs, (value, at) => {
+    const text = asText(value);
+    if (at === 0) return text;
+    // No escaping helps here: URLs take %2e%2e for what it says.
+    if (text === '.' || text === '..')
+      throw new Failure('INVALID_INPUTS', { detail: 'a part of a path cannot be . or ..' });
+    return encodeURIComponent(text);
+  });
+
+/** Entries that consist of an input which was not given are left out. */
+export const fillValues = (templates: Record<string, string>, inputs: JsonObject): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(templates).flatMap(([name, template]) =>
+      isMissing(template, inputs) ? [] : [[name, fill(template, inputs, asText)]],
+    ),
+  );
+
+/** In a structure a value keeps its type, and cannot become more than a value. */
+export function fillBody(template: Json, inputs: JsonObject): Json {
+  if (typeof template === 'string') {
+    const whole = WHOLE.exec(template)?.[1];
+    return (whole === undefined ? undefined : inputs[whole]) ?? fill(template, inputs, asText);
+  }
+  if (Array.isArray(template))
+    return template.filter((item) => !isMissing(item, inputs)).map((item) => fillBody(item, inputs));
+  if (template === null || typeof template !== 'object') return template;
+  return Object.fromEntries(
+    Object.entries(template)
+      .filter(([, value]) => !isMissing(value, inputs))
+      .map(([name, value]) => [name, fillBody(value, inputs)]),
+  );
+}
+
+function isMissing(template: Json, inputs: JsonObject): boolean {
+  const name = typeof template === 'string' ? WHOLE.exec(template)?.[1] : undefined;
+  return name !== undefined && inputs[name] === undefined;
+}

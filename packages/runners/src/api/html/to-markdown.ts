@@ -1,0 +1,11 @@
+import TurndownService from 'turndown';
+
+/** Not text for a reader. */
+const HIDDEN: TurndownService.Filter = ['script', 'style', 'noscript', 'iframe', 'canvas', 'title'];
+
+const turndown = new TurndownService({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-' });
+turndown.remove(HIDDEN);
+// Turndown's list of tags knows HTML alone.
+turndown.remove((node) => node.nodeName.toLowerCase() === 'svg' || node.nodeName.toLowerCase() === 'template');
+
+export const toMarkdown = (html: string): string => turndown.turndown(html).trim();

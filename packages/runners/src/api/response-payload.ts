@@ -1,0 +1,77 @@
+import type { Json } from '@capstan/contracts';
+import type { EgressResponse } from '@capstan/egress';
+import type { ToolFailure } from '../runner.js';
+import type { ApiContext } from './api-context.js';
+import { decodeText, isBinaryType, isJsonType, looksBinary, parseContentType } from './content-type.js';
+
+/** `auto`: by the type of the answer. `raw`: the same, with JSON left as text. */
+export type ResponseFormat = 'auto' | 'raw' | 'json' | 'text' | 'base64';
+
+export type ReadResponse = {
+  payload: { status_code: number; headers: Record<string, string>; url: string; body: Json; encoding: string };
+  truncated: boolean;
+};
+
+const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
+
+/** Reads an answer whole. One that is too large, too late or not what was asked for is a failure, with what there is of it. */
+export async function readResponse(
+  { call }: ApiContext,
+  response: EgressResponse,
+  { format, timeout_ms }: { format: ResponseFormat; timeout_ms: number },
+): Promise<ReadResponse | ToolFailure> {
+  const max_bytes = call.limits.max_response_bytes ?? MAX_RESPONSE_BYTES;
+  const { bytes, cut } = await response.read({ max_bytes, timeout_ms });
+  if (cut === 'size') return failed(`the response is larger than ${max_bytes} bytes`, 'TOOL_ERROR');
+  if (cut === 'time') return failed(`the response was not complete after ${timeout_ms / 1000} s`, 'TOOL_TIMEOUT');
+  const { type, charset } = parseContentType(response.headers['content-type']);
+  const base = { status_code: response.status, headers: response.headers, url: response.url };
+  const { body, encoding, truncated } = toBody();
+  if (format === 'json' && encoding !== 'json' && !truncated)
+    return { ...failed('the response is not JSON', 'TOOL_ERROR'), payload: { ...base, body, encoding } };
+  return { payload: { ...base, body, encoding }, truncated };
+
+  function toBody(): { body: Json; encoding: string; truncated: boolean } {
+    const isOpen = format === 'auto' || format === 'raw';
+    const isBinary = format === 'base64' || (isOpen && (isBinaryType(type) || looksBinary(bytes, charset)));
+    if (isBinary) return whole(bytes.toString('base64'), 'base64');
+    const text = decodeText(bytes, charset, type);
+    if (
+      bytes.length <= call.limits.max_output_bytes &&
+      (format === 'json' || (format === 'auto' && isJsonType(type)))
+    ) {
+      const json = parseJson(text);
+      if (json !== undefined) return { body: json, encoding: 'json', truncated: false };
+    }
+    return whole(call.redact.text(text), 'text');
+  }
+
+  function whole(text: string, encoding: string) {
+    const { kept, truncated } = cutText(text, call.limits.max_output_bytes);
+    return { body: kept, encoding, truncated };
+  }
+}
+
+const failed = (error: string, kind: ToolFailure['kind']): ToolFailure => ({
+  success: false,
+  error,
+  kind,
+  retryable: false,
+});
+
+function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** At most so many bytes of UTF-8, no character cut in two. */
+export function cutText(text: string, max_bytes: number): { kept: string; truncated: boolean } {
+  if (Buffer.byteLength(text) <= max_bytes) return { kept: text, truncated: false };
+  const kept = new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.from(text).subarray(0, max_bytes), {
+    stream: true,
+  });
+  return { kept, truncated: true };
+}

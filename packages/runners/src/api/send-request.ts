@@ -1,0 +1,84 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Failure } from '@capstan/contracts';
+import type { EgressResponse } from '@capstan/egress';
+import type { ApiContext } from './api-context.js';
+import { retryAfter } from './retry-after.js';
+import { withSecrets } from './secret-headers.js';
+
+export type ApiRequest = {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body: string | Uint8Array | null;
+  first_byte_timeout_ms: number;
+  follow_redirects?: boolean;
+  signal: AbortSignal;
+};
+
+const TRIES = 3;
+const BACKOFF_MS = 200;
+/** A server that wants longer is left to the queue, which does not hold a slot meanwhile. */
+const MAX_PAUSE_MS = 5000;
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
+const BUSY = new Set([429, 502, 503, 504]);
+const UNSENT = new Set<unknown>(['resolve', 'connect']);
+
+/** Whether the same request may be sent again although it may have taken effect (RFC 9110, 9.2.2). */
+export const isRepeatable = ({ method, headers }: Pick<ApiRequest, 'method' | 'headers'>): boolean =>
+  IDEMPOTENT.has(method) || Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key');
+
+export const isBusy = (status: number): boolean => BUSY.has(status);
+
+/** Sends it, and again where that is safe: what never left may always go again, what left only if it is idempotent. */
+export async function sendRequest(context: ApiContext, request: ApiRequest): Promise<EgressResponse> {
+  const headers = await withSecrets(request.headers, request.url, context.call);
+  for (let tries = 1; ; tries++) {
+    const sent = await sendOnce(context, { ...request, headers });
+    const pause = tries < TRIES ? pauseBefore(sent, request, tries) : null;
+    if (pause === null) {
+      if (sent instanceof Failure) throw sent;
+      return sent;
+    }
+    if (!(sent instanceof Failure)) sent.discard();
+    await delay(pause, undefined, { signal: request.signal });
+  }
+}
+
+async function sendOnce({ egress, call, domains }: ApiContext, request: ApiRequest): Promise<EgressResponse | Failure> {
+  const { method, url, headers, body, first_byte_timeout_ms, signal, follow_redirects = true } = request;
+  try {
+    return await egress.fetch(url, {
+      method,
+      headers,
+      body,
+      signal,
+      first_byte_timeout_ms,
+      rules: call.limits,
+      onDomain: (domain) => domains.add(domain),
+      ...(!follow_redirects && { max_redirects: 0 }),
+    });
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'EGRESS_FAILED') return markSent(error, request);
+    throw error;
+  }
+}
+
+/** A request that may have taken effect must not be tried again by whoever reads this. */
+const markSent = (failure: Failure, request: ApiRequest): Failure =>
+  isRepeatable(request) || UNSENT.has(failure.context.phase)
+    ? failure
+    : new Failure(failure.kind, {
+        detail: failure.message,
+        cause: failure,
+        context: failure.context,
+        retryable: false,
+      });
+
+function pauseBefore(sent: EgressResponse | Failure, request: ApiRequest, tries: number): number | null {
+  const backoff = BACKOFF_MS * 2 ** (tries - 1) * (0.5 + Math.random());
+  // A server that took its whole time once gets no second.
+  if (sent instanceof Failure) return sent.retryable && sent.context.phase !== 'first_byte' ? backoff : null;
+  if (!isBusy(sent.status) || !isRepeatable(request)) return null;
+  const pause = retryAfter(sent.headers['retry-after']) ?? backoff;
+  return pause <= MAX_PAUSE_MS ? pause : null;
+}

@@ -1,0 +1,147 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Failure } from '@capstan/contracts';
+import type { Egress, EgressProxy, Refusal } from '@capstan/egress';
+import { PROXY_STATUS, startEgressProxy } from '@capstan/egress';
+import type { BrowserContext, Page, Request } from 'playwright-core';
+import type { Call } from '../runner.js';
+import type { BrowserLease } from './create-browser-pool.js';
+import { withoutPeers } from './without-peers.js';
+
+/** A page of one call, in a context of its own, behind a proxy that applies the rules of that call. */
+export type BrowserVisit = {
+  page: Page;
+  /** Hosts that were contacted, and what was refused. */
+  domains: Set<string>;
+  refused: Refusal[];
+  /** What a page tried and was not let: dialogs, popups, downloads. */
+  events: string[];
+  /** Rejects when the page as a whole was refused, crashed or took too much: nothing that waits on it will come. */
+  trouble: Promise<never>;
+  /** False when the browser did not let go of it in time. */
+  close(): Promise<boolean>;
+};
+
+export type VisitOptions = { viewport?: { width: number; height: number } | undefined };
+
+const VIEWPORT = { width: 1280, height: 800 };
+/** All that one call may load, pages with everything on them. */
+const MAX_BYTES = 50 * 1024 * 1024;
+const MAX_EVENTS = 50;
+const CLOSE_MS = 800;
+
+export async function openVisit(
+  lease: BrowserLease,
+  egress: Egress,
+  { limits }: Call,
+  { viewport = VIEWPORT }: VisitOptions,
+): Promise<BrowserVisit> {
+  const domains = new Set<string>();
+  const { promise: trouble, reject: giveUp } = createTrouble();
+  const refused: Refusal[] = [];
+  const max_bytes = limits.max_response_bytes ?? MAX_BYTES;
+  const proxy = await startEgressProxy({
+    egress,
+    rules: limits,
+    max_bytes,
+    onDomain: (domain) => domains.add(domain),
+    onRefused: (refusal) => {
+      if (refused.length < MAX_EVENTS) refused.push(refusal);
+    },
+    onExceeded: () =>
+      giveUp(new Failure('TOOL_ERROR', { detail: `the page loads more than the ${max_bytes} bytes of this call` })),
+  });
+  try {
+    const context = await lease.browser.newContext({
+      // Loopback has no way around the proxy either.
+      proxy: { server: proxy.url ?? '', bypass: '<-loopback>' },
+      viewport,
+      acceptDownloads: false,
+      serviceWorkers: 'block',
+      locale: 'en-US',
+    });
+    const events = await tame(context);
+    const page = await context.newPage();
+    watchMainFrame(page, refused, giveUp);
+    context.on('page', (popup) => {
+      events.add(`popup closed: ${popup.url()}`);
+      popup.close().catch(() => {});
+    });
+    return {
+      page,
+      domains,
+      refused,
+      events: events.list,
+      trouble,
+      close: () => closeVisit(context, proxy),
+    };
+  } catch (error) {
+    await proxy.close();
+    throw error;
+  }
+}
+
+type GiveUp = (failure: Failure) => void;
+
+function createTrouble(): { promise: Promise<never>; reject: GiveUp } {
+  let reject: GiveUp = () => {};
+  const promise = new Promise<never>((_, no) => {
+    reject = no;
+  });
+  // It may come when nobody waits any more.
+  promise.catch(() => {});
+  return { promise, reject };
+}
+
+/** The answers of the proxy itself must not pass for the site. Of a tunnel that it refuses the browser shows nothing. */
+function watchMainFrame(page: Page, refused: Refusal[], giveUp: GiveUp): void {
+  const isPageItself = (request: Request) => request.isNavigationRequest() && request.frame() === page.mainFrame();
+  const report = (url: string) => {
+    const host = URL.canParse(url) ? new URL(url).hostname : '';
+    const refusal = refused.findLast((one) => one.host === host);
+    giveUp(
+      refusal
+        ? new Failure('EGRESS_DENIED', { detail: refusal.reason, context: { url } })
+        : new Failure('EGRESS_FAILED', { detail: `${host} could not be reached` }),
+    );
+  };
+  page.on('response', (response) => {
+    const isOurs = response.headers()[PROXY_STATUS.header]?.startsWith(PROXY_STATUS.name);
+    if (isOurs && isPageItself(response.request())) report(response.url());
+  });
+  page.on('requestfailed', (request) => {
+    const isTunnel = request.failure()?.errorText.includes('ERR_TUNNEL_CONNECTION_FAILED');
+    if (isTunnel && isPageItself(request)) report(request.url());
+  });
+  page.on('crash', () => giveUp(new Failure('TOOL_ERROR', { detail: 'the page crashed' })));
+}
+
+/** Nothing on a page may wait for a person. */
+async function tame(context: BrowserContext): Promise<{ list: string[]; add(event: string): void }> {
+  const list: string[] = [];
+  const add = (event: string) => {
+    if (list.length < MAX_EVENTS) list.push(event.slice(0, 500));
+  };
+  await context.addInitScript(withoutPeers);
+  context.on('dialog', (dialog) => {
+    const kind = dialog.type();
+    add(`${kind} dismissed: ${dialog.message()}`);
+    (kind === 'beforeunload' ? dialog.accept() : dialog.dismiss()).catch(() => {});
+  });
+  context.on('download', (download) => {
+    add(`download refused: ${download.suggestedFilename()}`);
+    download.cancel().catch(() => {});
+  });
+  return { list, add };
+}
+
+async function closeVisit(context: BrowserContext, proxy: EgressProxy): Promise<boolean> {
+  const closed = context.close().then(
+    () => true,
+    () => true,
+  );
+  const stop = new AbortController();
+  const late = delay(CLOSE_MS, false, { signal: stop.signal }).catch(() => false);
+  const [isClosed] = await Promise.all([Promise.race([closed, late]), proxy.close()]);
+  stop.abort();
+  return isClosed;
+}

@@ -1,0 +1,161 @@
+import { Failure } from '@capstan/contracts';
+import { checkUrl, createEgress, type Egress } from '@capstan/egress';
+import { type Converter, createConverter } from '../api/html/create-converter.js';
+import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
+import { blamed } from './blamed.js';
+import type { BrowserTool, PreparedTool } from './browser-tool.js';
+import { openVisit } from './browser-visit.js';
+import { type BrowserLease, type BrowserPool, createBrowserPool } from './create-browser-pool.js';
+import { failureOf } from './failure-of.js';
+import { type LaunchOptions, launchBrowser } from './launch/launch-browser.js';
+import { extract } from './tools/extract.js';
+import { navigate } from './tools/navigate.js';
+import { pdf } from './tools/pdf.js';
+import { screenshot } from './tools/screenshot.js';
+import { script } from './tools/script.js';
+
+export type BrowserRunnerOptions = LaunchOptions & {
+  egress?: Egress;
+  max_jobs?: number;
+  max_memory_bytes?: number;
+  idle_ms?: number;
+};
+
+const MAX_JOBS = 200;
+const MAX_MEMORY_BYTES = 1.5 * 1024 ** 3;
+const IDLE_MS = 300_000;
+
+const TOOLS = new Map<string, BrowserTool>([
+  ['browser.navigate', navigate],
+  ['browser.screenshot', screenshot],
+  ['browser.pdf', pdf],
+  ['browser.extract', extract],
+  ['browser.script', script],
+]);
+
+/** Pages in a warm browser, each call in a context of its own. Nothing starts before the first call. */
+export function createBrowserRunner(options: BrowserRunnerOptions = {}): Runner {
+  const {
+    egress = createEgress(),
+    max_jobs = MAX_JOBS,
+    max_memory_bytes = MAX_MEMORY_BYTES,
+    idle_ms = IDLE_MS,
+  } = options;
+  const converter = createConverter();
+  const pool = createBrowserPool({ launch: () => launchBrowser(options), max_jobs, max_memory_bytes, idle_ms });
+
+  return {
+    type: 'browser',
+    run: async (call) => {
+      const { descriptor } = call;
+      const { binding } = descriptor;
+      const tool = TOOLS.get(binding.kind === 'action' ? binding.action : descriptor.tool_id);
+      if (!tool) return unknownTool(descriptor.tool_id);
+      try {
+        const prepared = tool.prepare(binding.kind === 'action' ? { ...call.inputs, ...binding.preset } : call.inputs);
+        for (const url of prepared.urls) checkUrl(url, call.limits);
+        return await runPrepared({ pool, egress, converter }, call, prepared);
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        const { kind, retryable } = error;
+        const facts = { observed: { domains: [] } };
+        return { success: false, error: call.redact.text(error.message), kind, retryable, facts };
+      }
+    },
+    close: async () => {
+      await pool.close();
+      await Promise.all([egress.close(), converter.close()]);
+    },
+  };
+}
+
+type Parts = { pool: BrowserPool; egress: Egress; converter: Converter };
+
+async function runPrepared(
+  { pool, egress, converter }: Parts,
+  call: Call,
+  prepared: PreparedTool,
+): Promise<RunOutcome> {
+  call.signal.throwIfAborted();
+  const lease = await leaseUnlessAborted(pool, call.signal);
+  let isBroken = false;
+  try {
+    const visit = await openVisit(lease, egress, call, prepared);
+    // Closing the context ends whatever the page is doing, an endless loop too, and every wait for it.
+    let closing: Promise<boolean> | undefined;
+    const close = () => {
+      closing ??= visit.close();
+      return closing;
+    };
+    const { promise: stopped, off } = onAbort(call.signal, close);
+    try {
+      const outcome = await Promise.race([attempt(call, prepared, { call, visit, converter }), stopped]);
+      return {
+        ...outcome,
+        facts: {
+          observed: { domains: [...visit.domains] },
+          sandbox: lease.level,
+          usage: { refused_requests: visit.refused.length },
+        },
+      };
+    } finally {
+      off();
+      isBroken = !(await close());
+    }
+  } finally {
+    await lease.release(isBroken);
+  }
+}
+
+/** A start takes a moment, which a call that is canceled does not wait for. */
+async function leaseUnlessAborted(pool: BrowserPool, signal: AbortSignal): Promise<BrowserLease> {
+  const leasing = pool.lease();
+  const { promise: stopped, off } = onAbort(signal, async () => {
+    leasing.then((lease) => lease.release()).catch(() => {});
+  });
+  try {
+    return await Promise.race([leasing, stopped]);
+  } finally {
+    off();
+  }
+}
+
+async function attempt(
+  call: Call,
+  prepared: PreparedTool,
+  run: Parameters<PreparedTool['run']>[0],
+): Promise<RunOutcome> {
+  try {
+    const outcome = await Promise.race([prepared.run(run), run.visit.trouble]);
+    for (const event of run.visit.events) call.log('stderr', `${call.redact.text(event)}\n`);
+    return outcome;
+  } catch (error) {
+    call.signal.throwIfAborted();
+    const failure = failureOf(await blamed(run, error));
+    // What may have taken effect is not tried again unasked.
+    const retryable = failure.retryable && call.descriptor.effects.idempotent;
+    return { ...failure, error: call.redact.text(failure.error), retryable };
+  }
+}
+
+/** Rejects with the reason of the abort once `close` is done. */
+function onAbort(signal: AbortSignal, close: () => Promise<unknown>): { promise: Promise<never>; off(): void } {
+  let listener = () => {};
+  const promise = new Promise<never>((_, reject) => {
+    listener = () => {
+      const stop = () => reject(signal.reason);
+      close().then(stop, stop);
+    };
+    if (signal.aborted) listener();
+    else signal.addEventListener('abort', listener, { once: true });
+  });
+  promise.catch(() => {});
+  return { promise, off: () => signal.removeEventListener('abort', listener) };
+}
+
+const unknownTool = (tool_id: string): ToolFailure => ({
+  success: false,
+  error: `the browser runner has no tool ${tool_id}`,
+  kind: 'UNKNOWN_TOOL',
+  retryable: false,
+});

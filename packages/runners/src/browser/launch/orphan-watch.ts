@@ -1,0 +1,39 @@
+import { Socket } from 'node:net';
+import { execa } from 'execa';
+
+export type OrphanWatch = { dismiss(): void };
+
+// Waits on a pipe whose other end this process holds, so it wakes however this process ends.
+const SCRIPT = `
+trap '' HUP INT TERM
+read -r word
+[ "$word" = dismissed ] && exit
+kill -s KILL -- "-$1"
+shift
+for pause in 0.05 0.2 1; do
+  rm -rf -- "$@"
+  sleep $pause
+done
+`;
+
+/** Should this process be killed, the browser's processes go and its folders with them. */
+export function watchOrphan(leader: number, folders: string[]): OrphanWatch {
+  const shell = execa('/bin/sh', ['-c', SCRIPT, 'capstan-browser-watch', String(leader), ...folders], {
+    detached: true,
+    stdin: 'pipe',
+    stdout: 'ignore',
+    stderr: 'ignore',
+    extendEnv: false,
+    env: { PATH: '/usr/bin:/bin' },
+    cwd: '/',
+    reject: false,
+  });
+  shell.stdin.on('error', () => {});
+  shell.unref();
+  if (shell.stdin instanceof Socket) shell.stdin.unref();
+  return {
+    dismiss: () => {
+      shell.stdin.end('dismissed\n');
+    },
+  };
+}

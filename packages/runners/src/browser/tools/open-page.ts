@@ -1,0 +1,18 @@
+import type { BrowserRun } from '../browser-tool.js';
+import type { PageInputs } from './page-inputs.js';
+
+export type Opened = { title: string; url: string; status: number | null };
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+export const timeoutOf = ({ call }: BrowserRun, timeout_ms: number | undefined): number =>
+  Math.min(timeout_ms ?? DEFAULT_TIMEOUT_MS, call.limits.timeout_ms);
+
+/** Goes there and waits as asked. */
+export async function openPage(run: BrowserRun, inputs: Omit<PageInputs, 'viewport'>): Promise<Opened> {
+  const { page } = run.visit;
+  const timeout = timeoutOf(run, inputs.timeout_ms);
+  const response = await page.goto(inputs.url, { waitUntil: inputs.wait_until, timeout });
+  if (inputs.wait_for !== undefined) await page.locator(inputs.wait_for).first().waitFor({ timeout });
+  return { title: await page.title(), url: page.url(), status: response?.status() ?? null };
+}

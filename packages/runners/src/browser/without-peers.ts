@@ -1,0 +1,5 @@
+/** Runs in pages before their own scripts: WebRTC and WebTransport would go around the proxy. */
+export const withoutPeers = (): void => {
+  for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'WebTransport'])
+    Reflect.deleteProperty(globalThis, name);
+};
