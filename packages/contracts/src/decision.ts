@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Hash } from './hash.js';
+import { Role } from './key.js';
 
 /**
  * What an allowed run gets at most. Members that are absent are not limited beyond the runner's own defaults, which are
@@ -29,14 +30,35 @@ export const Limits = z.object({
 });
 export type Limits = z.infer<typeof Limits>;
 
+/** Who has to agree before a held call runs. */
+export const Approvals = z.strictObject({
+  /** So many different people. */
+  required: z.int().min(1).max(100).optional().describe('How many different people; 1 by default'),
+  /** An approver has all of these roles. */
+  roles: z.array(Role).min(1).optional().describe('Each of them has all of these roles'),
+  actors: z.array(z.string().min(1)).optional().describe('Each of them is one of these'),
+  allow_self: z.boolean().optional().describe('Whether who submitted it may be among them; false by default'),
+  expires_in_ms: z.int().positive().optional().describe('Then the hold expires'),
+});
+export type Approvals = z.infer<typeof Approvals>;
+
+/** A rule that was looked at. */
+export const RuleLook = z.object({ id: z.string(), matched: z.boolean(), why: z.string() });
+export type RuleLook = z.infer<typeof RuleLook>;
+
 /** What policy says of one call, and why. */
 export const Decision = z.object({
   effect: z.enum(['allow', 'hold', 'deny']),
   allowed: z.boolean(),
   reason: z.string(),
+  /** The rule that decided, or the part of `tools`, `risk` or `effects` that did, like `deny_paths[**\/.env]`. */
   rule_matched: z.string().nullable(),
   code: z.string().nullable(),
+  /** On record those that matched; `explain` lists every one. */
+  rules: z.array(RuleLook).optional(),
   limits: Limits,
+  /** Of a hold: of all that hold it the largest quorum, all the roles, the shortest expiry. */
+  approvals: Approvals.optional(),
   policy_hash: Hash,
 });
 export type Decision = z.infer<typeof Decision>;

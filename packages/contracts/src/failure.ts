@@ -12,6 +12,8 @@ const FAILURES = {
   ],
   POLICY_INVALID: [1002, 400, false, 'Correct the policy document at the place named.'],
   POLICY_CHANGED: [1003, 403, false, 'The decision no longer holds at run time; submit the invocation again.'],
+  EGRESS_DENIED: [1010, 403, false, 'Call a public address that the policy names; it can also set deny_private_ips: false.'],
+  SHELL_NOT_GRANTED: [1011, 403, false, 'Call the program itself with its arguments, or let the policy set limits: [{match, shell: true}].'],
   // 2xxx tool
   UNKNOWN_TOOL: [2001, 404, false, 'List the tools with GET /v1/tools.'],
   INVALID_INPUTS: [2002, 422, false, "Correct the inputs; the tool's input_schema says what it takes."],
@@ -22,6 +24,10 @@ const FAILURES = {
   CANCELED: [2007, 409, false, 'Submit the invocation again if it is still wanted.'],
   RUNNER_FAILED: [2008, 502, true, 'The runner itself failed; see the worker log.'],
   OUTCOME_UNKNOWN: [2009, 409, false, 'Find out whether the tool took effect, then resolve or redrive the invocation.'],
+  EGRESS_FAILED: [2020, 502, true, 'The other side could not be reached or broke off; try again, or check the address.'],
+  MCP_SERVER_FAILED: [2030, 502, true, 'GET /v1/mcp-servers has its last error; the next call starts it again.'],
+  SANDBOX_UNAVAILABLE: [2011, 502, false, 'Install bubblewrap on the worker, or let the policy set limits: [{match, sandbox: preferred}].'],
+  INTERACTIVE_NOT_SUPPORTED: [2012, 422, false, 'Nobody is there to answer it: use a command that asks nothing, or give it tty: true and its answers as stdin.'],
   // 3xxx plan or request
   MALFORMED_JSON: [3001, 400, false, 'Send a valid JSON body.'],
   INVALID_REQUEST: [3002, 400, false, 'Correct the fields named in errors; /openapi.json has the schema.'],
@@ -32,6 +38,7 @@ const FAILURES = {
   UNSUPPORTED_MEDIA_TYPE: [3007, 415, false, 'Send Content-Type: application/json.'],
   NO_SUCH_ROUTE: [3008, 404, false, '/openapi.json lists the routes.'],
   EXPIRED: [3009, 410, false, 'Raise expires_in_ms, or add workers for this runner type.'],
+  PLAN_INVALID: [3010, 400, false, 'Correct the plan at the place named.'],
   // 5xxx storage
   STORAGE_UNAVAILABLE: [5001, 503, true, 'Postgres cannot be reached; try again shortly.'],
   INTERNAL: [5002, 500, true, 'A fault on our side; the log has it under the request id.'],

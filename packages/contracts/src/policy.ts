@@ -1,38 +1,125 @@
 import { z } from 'zod';
-import { Risk } from './descriptor.js';
+import { Approvals, Decision, Limits } from './decision.js';
+import { Effects, Risk, SideEffect, ToolSource, Trust } from './descriptor.js';
+import { Hash } from './hash.js';
 import { Mode } from './invocation.js';
+import { JsonObject } from './json.js';
+import { Role } from './key.js';
 import { RunnerType } from './runner-type.js';
 
 const oneOrMany = <T extends z.ZodType>(item: T) => z.union([item, z.array(item).min(1)]);
+const Glob = z.string().min(1).max(1024);
+const Globs = z.array(Glob).max(1000);
+const Words = z.array(z.string().min(1).max(1024)).max(1000);
 
+/** Which calls are meant: all that is given has to hold; of several values of one field any does. */
 export const PolicyMatch = z.strictObject({
-  tool: oneOrMany(z.string().min(1)).optional(),
+  tool: oneOrMany(Glob).optional().describe('Ids of tools, with * and ?'),
   runner: oneOrMany(RunnerType).optional(),
+  source: oneOrMany(ToolSource).optional(),
+  origin: oneOrMany(Glob).optional().describe('What brought the tool: extension, server, capability'),
   risk_max: Risk.optional(),
+  risk_min: Risk.optional(),
+  side_effects_any: z.array(SideEffect).min(1).optional(),
+  side_effects_none: z.array(SideEffect).min(1).optional(),
+  effects: Effects.omit({ cost_units: true, filesystem: true })
+    .partial()
+    .extend({ filesystem: Effects.shape.filesystem.partial().optional() })
+    .optional(),
+  trust_min: Trust.optional(),
   mode: oneOrMany(Mode).optional(),
+  actor: oneOrMany(Glob).optional(),
+  roles: oneOrMany(Role).optional().describe('The actor has any of these'),
+  tenant: oneOrMany(Glob).optional(),
+  labels: z.record(z.string(), oneOrMany(z.string())).optional(),
 });
 export type PolicyMatch = z.infer<typeof PolicyMatch>;
+
+const Expression = z.string().min(1).max(4096);
 
 export const PolicyRule = z.strictObject({
   id: z.string().min(1).max(128),
   effect: z.enum(['allow', 'hold', 'forbid']),
-  match: PolicyMatch,
+  match: PolicyMatch.optional(),
+  if: Expression.optional().describe('CEL over inputs, actor, labels, tool, mode and session_id'),
+  approvals: Approvals.optional(),
   reason: z.string().max(1024).optional(),
 });
 export type PolicyRule = z.infer<typeof PolicyRule>;
 
-export const PolicyLimit = z.strictObject({
-  match: PolicyMatch.default({}),
-  timeout_ms: z.int().positive().optional(),
-  max_output_bytes: z.int().positive().optional(),
-});
+/** What any allowed run gets at most. Of all that apply the smaller wins. */
+export const PolicyLimit = Limits.omit({
+  allow_paths: true,
+  deny_paths: true,
+  allow_hidden: true,
+  max_size_bytes: true,
+})
+  .partial()
+  .extend({ match: PolicyMatch.optional() })
+  .strict();
+export type PolicyLimit = z.infer<typeof PolicyLimit>;
 
-/** Strict: an unknown key is an error, so that a misspelt restriction is never silently absent. */
+/** What a tool may touch. An allow list that is empty allows nothing, and so does a size of 0. */
+export const ToolConstraints = z.strictObject({
+  allow_paths: Globs.optional(),
+  deny_paths: Globs.optional(),
+  allow_hidden: z.boolean().optional(),
+  max_size_bytes: z.int().nonnegative().optional(),
+  allow_domains: Words.optional(),
+  deny_domains: Words.optional(),
+  deny_private_ips: z.boolean().optional(),
+  allow_methods: Words.optional(),
+  max_response_bytes: z.int().nonnegative().optional(),
+  allow_executables: Words.optional(),
+  deny_tokens: Words.optional(),
+  max_output_bytes: z.int().positive().optional(),
+  timeout_seconds: z.number().positive().optional(),
+});
+export type ToolConstraints = z.infer<typeof ToolConstraints>;
+
+/** What a level of risk asks for, whatever the rules allow. */
+export const RiskGate = z.strictObject({
+  effect: z.enum(['allow', 'hold', 'forbid']).optional(),
+  approvals: Approvals.optional(),
+  require_spec_frozen: z.boolean().optional(),
+});
+export type RiskGate = z.infer<typeof RiskGate>;
+
+const Gate = z.enum(['allow', 'hold', 'forbid']).optional();
+
+/** What the effects that a tool declares ask for, whatever the rules allow. */
+export const EffectGates = z.strictObject({
+  destructive: Gate,
+  non_reversible: Gate,
+  billable: Gate,
+  network: Gate,
+  filesystem_write: Gate,
+  filesystem_delete: Gate,
+  interactive: Gate,
+  max_cost_units: z.number().nonnegative().optional(),
+  trust_min: Trust.optional(),
+});
+export type EffectGates = z.infer<typeof EffectGates>;
+
+/**
+ * Strict: an unknown key is an error, so that a misspelt restriction is never silently absent. Kept as it was sent; what
+ * is absent gets its default when it is compiled, so that the hash is that of what somebody wrote.
+ */
 export const PolicyDocument = z.strictObject({
-  version: z.literal('1.0').default('1.0'),
-  boundary: z.literal('deny_by_default'),
-  rules: z.array(PolicyRule).default([]),
-  limits: z.array(PolicyLimit).default([]),
+  version: z.literal('1.0').optional(),
+  boundary: z.literal('deny_by_default').optional(),
+  tools: z.record(Glob, ToolConstraints).optional(),
+  global_timeout_seconds: z.number().positive().optional(),
+  max_calls_per_tool: z.int().nonnegative().optional(),
+  rules: z.array(PolicyRule).max(10_000).optional(),
+  limits: z.array(PolicyLimit).max(10_000).optional(),
+  risk: z.partialRecord(Risk, RiskGate).optional(),
+  effects: EffectGates.optional(),
+  approved_specs: z
+    .array(Hash)
+    .max(10_000)
+    .optional()
+    .describe('Hashes of specifications that are frozen and approved'),
 });
 export type PolicyDocument = z.infer<typeof PolicyDocument>;
 
@@ -44,3 +131,73 @@ export const Policy = z.object({
   created_at: z.iso.datetime(),
 });
 export type Policy = z.infer<typeof Policy>;
+
+/** A version of a policy, without the document. */
+export const PolicyVersion = Policy.omit({ document: true }).extend({ created_by: z.string() });
+export type PolicyVersion = z.infer<typeof PolicyVersion>;
+
+/** A document as JSON, or as the YAML text that a person wrote. */
+const Draft = z.union([z.string().max(1_048_576), JsonObject]);
+
+export const ExplainRequest = z.strictObject({
+  tool_id: z.string().min(1).max(512),
+  inputs: JsonObject.default({}),
+  mode: Mode.default('execution'),
+  timeout_ms: z.int().positive().optional(),
+  labels: z.record(z.string(), z.string()).default({}),
+  session_id: z.string().optional(),
+  spec_frozen: z.boolean().optional(),
+  spec_hash: Hash.optional(),
+  actor: z.string().optional().describe('Another than who asks'),
+  roles: z.array(Role).optional(),
+  policy: Draft.optional().describe('A draft; else the policy in force'),
+});
+export type ExplainRequest = z.input<typeof ExplainRequest>;
+
+export const Explanation = Decision.extend({ suggestion: z.string().nullable() });
+export type Explanation = z.infer<typeof Explanation>;
+
+export const WhatIfRequest = z.strictObject({
+  policy: Draft,
+  since: z.iso.datetime({ offset: true }).optional(),
+  until: z.iso.datetime({ offset: true }).optional(),
+  limit: z.int().min(0).max(10_000).default(100).describe('How many of the changed ones to list'),
+});
+export type WhatIfRequest = z.input<typeof WhatIfRequest>;
+
+const Verdict = Decision.pick({ effect: true, reason: true, rule_matched: true, code: true });
+
+/** A recorded invocation that the draft would decide otherwise. */
+export const ChangedDecision = z.object({
+  invocation_id: z.string(),
+  tool_id: z.string(),
+  actor: z.string(),
+  created_at: z.iso.datetime(),
+  was: Verdict,
+  would_be: Verdict,
+});
+export type ChangedDecision = z.infer<typeof ChangedDecision>;
+
+export const WhatIfCounts = z.object({
+  total: z.int(),
+  checked: z.int(),
+  changed: z.int(),
+  /** By how they change, like `allow → deny`. */
+  changes: z.record(z.string(), z.int()),
+  /** Of tools that are gone; nothing can be said of them. */
+  unknown_tools: z.int(),
+});
+export type WhatIfCounts = z.infer<typeof WhatIfCounts>;
+
+export const WhatIfAnswer = WhatIfCounts.extend({
+  items: z.array(ChangedDecision),
+  /** Changed ones beyond those listed. */
+  more: z.int(),
+});
+export type WhatIfAnswer = z.infer<typeof WhatIfAnswer>;
+
+/** The lines of a what-if that is streamed. */
+export type WhatIfLine =
+  | { kind: 'progress'; checked: number; total: number; changed: number }
+  | ({ kind: 'changed' } & ChangedDecision)
+  | ({ kind: 'done' } & WhatIfCounts);

@@ -1,18 +1,154 @@
 import { z } from 'zod';
+import { Decision } from './decision.js';
+import { Hash } from './hash.js';
+import { type Json, JsonObject } from './json.js';
+import { MAX_ELEMENTS } from './plan.js';
+import { Result } from './result.js';
+import { InvocationStatus } from './status.js';
 
 export const RunStatus = z.enum(['pending', 'running', 'paused', 'completed', 'failed', 'canceled']);
 export type RunStatus = z.infer<typeof RunStatus>;
 
+export const RunKind = z.enum(['lone', 'bulk', 'plan']);
+export type RunKind = z.infer<typeof RunKind>;
+
 export const Run = z.object({
   run_id: z.string(),
-  kind: z.enum(['lone', 'bulk']),
+  kind: RunKind,
   status: RunStatus,
   actor: z.string(),
+  name: z.string().nullable().describe('Of its plan'),
+  plan_hash: Hash.nullable(),
+  policy_hash: Hash.nullable().describe('The version that decides about all of its steps'),
+  reason: z.string().nullable().describe('Why it failed'),
   total_steps: z.int(),
   completed_steps: z.int(),
   denied_steps: z.int(),
   failed_steps: z.int(),
+  canceled_steps: z.int(),
+  skipped_steps: z.int(),
   created_at: z.iso.datetime(),
   finished_at: z.iso.datetime().nullable(),
 });
 export type Run = z.infer<typeof Run>;
+
+/** What a run of a plan started with, beside what every run has. */
+export const RunDetail = Run.extend({
+  plan: JsonObject.nullable(),
+  inputs: JsonObject.nullable(),
+  max_parallel: z.int().nullable(),
+  webhook_url: z.string().nullable(),
+});
+export type RunDetail = z.infer<typeof RunDetail>;
+
+export const RunFilter = z.strictObject({
+  kind: RunKind.optional(),
+  status: z
+    .union([RunStatus, z.array(RunStatus)])
+    .transform((status) => (Array.isArray(status) ? status : [status]))
+    .optional(),
+  actor: z.string().optional(),
+  name: z.string().optional(),
+  plan_hash: Hash.optional(),
+  since: z.iso.datetime({ offset: true }).optional(),
+  until: z.iso.datetime({ offset: true }).optional(),
+});
+export type RunFilter = z.infer<typeof RunFilter>;
+
+/** A document as JSON, or as the YAML text that a person wrote. */
+const Document = z.union([z.string().max(16_777_216), JsonObject]);
+
+export const RunSubmission = z.strictObject({
+  plan: Document,
+  policy: Document.optional().describe('In place of the policy in force; the role admin is needed'),
+  inputs: JsonObject.default({}),
+  webhook_url: z
+    .url({ protocol: /^https?$/ })
+    .max(2048)
+    .optional(),
+  max_parallel: z.int().min(1).max(MAX_ELEMENTS).optional(),
+});
+export type RunSubmission = z.infer<typeof RunSubmission>;
+export type RunSubmissionInput = z.input<typeof RunSubmission>;
+
+export const RunAccepted = Run.pick({
+  run_id: true,
+  plan_hash: true,
+  policy_hash: true,
+  status: true,
+  name: true,
+  total_steps: true,
+});
+export type RunAccepted = z.infer<typeof RunAccepted>;
+
+/** `pending`: what it needs has not ended. `skipped`: it will not be called; `reason` says why. */
+export const StepStatus = z.enum([...InvocationStatus.options, 'pending', 'skipped']);
+export type StepStatus = z.infer<typeof StepStatus>;
+
+export const Step = z.object({
+  step_id: z.string(),
+  /** The place in the plan, and within a fan-out. */
+  index: z.int(),
+  element: z.int().nullable(),
+  name: z.string().nullable(),
+  tool_id: z.string(),
+  status: StepStatus,
+  invocation_id: z.string().nullable(),
+  reason: z.string().nullable(),
+  started_at: z.iso.datetime().nullable(),
+  finished_at: z.iso.datetime().nullable(),
+  result: Result.nullable(),
+});
+export type Step = z.infer<typeof Step>;
+
+/** What `GET /v1/runs/{id}/events` sends; `id` is what `Last-Event-ID` resumes from. */
+export const RunEvent = z.discriminatedUnion('event', [
+  z.object({ id: z.string(), event: z.literal('step'), data: Step.omit({ result: true }) }),
+  z.object({ id: z.string(), event: z.literal('run'), data: Run }),
+]);
+export type RunEvent = z.infer<typeof RunEvent>;
+
+/** What would be decided about a step; `inputs` that depend on outputs are not known before they are there. */
+export const DryStep = z.object({
+  step_id: z.string(),
+  index: z.int(),
+  element: z.int().nullable(),
+  name: z.string().nullable(),
+  tool_id: z.string(),
+  needs: z.array(z.string()),
+  effect: z.enum(['allow', 'hold', 'deny', 'unknown', 'skip', 'invalid']),
+  reason: z.string(),
+  inputs: z.custom<Json>(() => true).describe('Where a value is not known yet: its expression'),
+  unknown: z.array(z.string()).describe('The expressions that depend on outputs'),
+  decision: Decision.nullable(),
+});
+export type DryStep = z.infer<typeof DryStep>;
+
+export const DryRun = z.object({
+  plan_hash: Hash,
+  policy_hash: Hash,
+  name: z.string().nullable(),
+  steps: z.array(DryStep),
+});
+export type DryRun = z.infer<typeof DryRun>;
+
+/** Nothing more happens to it. */
+export const isRunOver = (status: RunStatus): boolean =>
+  status === 'completed' || status === 'failed' || status === 'canceled';
+
+/**
+ * The invocation of a step is named after its place, so that none is made twice, and whoever hears its id knows where it
+ * belongs. A nanoid has 21 characters, so no other id looks like this.
+ */
+export const stepInvocationId = (run_id: string, step: number, element: number | null): string =>
+  `inv_${run_id.slice('run_'.length)}-${step}${element === null ? '' : `-${element}`}`;
+
+export type StepPlace = { run_id: string; step: number; element: number | null };
+
+export function stepPlaceOf(invocation_id: string): StepPlace | null {
+  // Most ids are none of a step: their length tells.
+  if (invocation_id.length <= 25) return null;
+  const [, run, step, element] = /^inv_([\w-]{21})-(\d{1,9})(?:-(\d{1,9}))?$/.exec(invocation_id) ?? [];
+  if (run === undefined || step === undefined) return null;
+  return { run_id: `run_${run}`, step: Number(step), element: element === undefined ? null : Number(element) };
+}

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@capstan/contracts';
-import type { RunOutcome, ToolFailure } from '../runner.js';
+import type { Call, RunOutcome, ToolFailure } from '../runner.js';
 
-/** A tool that needs nothing but its inputs. It answers at once: no promise, no I/O. */
-export type BuiltinTool = (inputs: JsonObject) => RunOutcome;
+/** A tool of the worker's own. One that needs nothing but its inputs answers at once: no promise, no I/O. */
+export type BuiltinTool = (inputs: JsonObject, call: Pick<Call, 'session'>) => RunOutcome | Promise<RunOutcome>;
 
 export const invalidInputs = (error: string): ToolFailure => ({
   success: false,
@@ -10,3 +10,12 @@ export const invalidInputs = (error: string): ToolFailure => ({
   kind: 'INVALID_INPUTS',
   retryable: false,
 });
+
+export const toolError = (error: string): ToolFailure => ({
+  success: false,
+  error,
+  kind: 'TOOL_ERROR',
+  retryable: false,
+});
+
+export const NO_SESSION = invalidInputs('this tool keeps what it writes with a session: submit it with a session_id');

@@ -2,8 +2,11 @@ import type { Runner, ToolFailure } from '../runner.js';
 import type { BuiltinTool } from './builtin-tool.js';
 import { createCurrentTime } from './current-time.js';
 import { add, divide, multiply, subtract } from './math.js';
+import { clearScratchpad, readScratchpad, writeScratchpad } from './scratchpad.js';
+import { getForecast, getWeather } from './weather.js';
+import { writeTodos } from './write-todos.js';
 
-/** Runs pure tools inside of the worker, and answers without a promise: tens of thousands a second pass here. */
+/** Runs tools inside of the worker. The pure ones answer without a promise: tens of thousands a second pass here. */
 export const createBuiltinRunner = ({ clock = () => new Date() }: { clock?: () => Date } = {}): Runner => {
   const tools = new Map<string, BuiltinTool>([
     ['cap:current_time:get_current_time', createCurrentTime(clock)],
@@ -11,10 +14,17 @@ export const createBuiltinRunner = ({ clock = () => new Date() }: { clock?: () =
     ['cap:test_math:subtract', subtract],
     ['cap:test_math:multiply', multiply],
     ['cap:test_math:divide', divide],
+    ['cap:noop:noop', (inputs) => ({ success: true, payload: inputs })],
+    ['cap:test_weather:get_weather', getWeather],
+    ['cap:test_weather:get_forecast', getForecast],
+    ['cap:stateless_todo_list:write_todos', writeTodos],
+    ['cap:research:write_scratchpad', writeScratchpad],
+    ['cap:research:read_scratchpad', readScratchpad],
+    ['cap:research:clear_scratchpad', clearScratchpad],
   ]);
   return {
     type: 'builtin',
-    run: ({ descriptor, inputs }) => tools.get(descriptor.tool_id)?.(inputs) ?? unknownTool(descriptor.tool_id),
+    run: (call) => tools.get(call.descriptor.tool_id)?.(call.inputs, call) ?? unknownTool(call.descriptor.tool_id),
   };
 };
 

@@ -1,9 +1,19 @@
 import type { Migration } from 'kysely';
 import * as foundation from './0001-foundation.js';
 import * as catalog from './0002-catalog.js';
+import * as agentsSessions from './0003-agents-sessions.js';
+import * as artifacts from './0004-artifacts.js';
+import * as secrets from './0005-secrets.js';
+import * as mcpServers from './0006-mcp-servers.js';
+import * as plans from './0007-plans.js';
 
 /** In order. Never edited once shipped: a change is a new entry. */
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
   '0002-catalog': catalog,
+  '0003-agents-sessions': agentsSessions,
+  '0004-artifacts': artifacts,
+  '0005-secrets': secrets,
+  '0006-mcp-servers': mcpServers,
+  '0007-plans': plans,
 };

@@ -1,0 +1,56 @@
+import { type Capability, capabilityId, Failure } from '@capstan/contracts';
+import { closest } from 'fastest-levenshtein';
+import { BUILTIN_CAPABILITIES } from './builtin-capabilities.js';
+import { satisfies } from './capability-version.js';
+
+/** Every capability that an agent can be given. */
+export type CapabilityRegistry = {
+  list(): Capability[];
+  get(id: string): Capability | undefined;
+  /** These and all they depend on, each once, a dependency before what needs it. */
+  resolve(refs: readonly string[]): Capability[];
+};
+
+/** The built-in ones and these. What does not hold together (a name taken, a cycle, a version) is refused here, at the start. */
+export function createCapabilityRegistry(custom: readonly Capability[] = []): CapabilityRegistry {
+  const known = new Map<string, Capability>();
+  for (const capability of [...BUILTIN_CAPABILITIES, ...custom]) {
+    if (known.has(capability.id)) throw refused(`The capability ${capability.id} is defined twice.`);
+    known.set(capability.id, capability);
+  }
+
+  const find = (ref: string, neededBy: string | undefined): Capability => {
+    const id = capabilityId(ref);
+    const capability = known.get(id);
+    const needed = neededBy === undefined ? '' : `, which ${neededBy} depends on`;
+    if (!capability)
+      throw refused(`There is no capability ${id}${needed}. Did you mean ${closest(id, [...known.keys()])}?`);
+    if (!satisfies(capability.version, ref))
+      throw refused(`The capability ${id} is version ${capability.version}, not ${ref.slice(id.length + 1)}${needed}.`);
+    if (capability.status === 'coming_soon') throw refused(`The capability ${id}${needed} is not available yet.`);
+    return capability;
+  };
+
+  const resolve = (refs: readonly string[]): Capability[] => {
+    const resolved = new Map<string, Capability>();
+    const visit = (ref: string, path: string[]) => {
+      const id = capabilityId(ref);
+      if (path.includes(id))
+        throw refused(
+          `Capabilities depend on each other in a circle: ${[...path.slice(path.indexOf(id)), id].join(' → ')}.`,
+        );
+      const capability = find(ref, path.at(-1));
+      if (resolved.has(id)) return;
+      for (const dependency of capability.depends_on) visit(dependency, [...path, id]);
+      resolved.set(id, capability);
+    };
+    for (const ref of refs) visit(ref, []);
+    return [...resolved.values()];
+  };
+
+  for (const { id, status } of known.values()) if (status !== 'coming_soon') resolve([id]);
+  return { list: () => [...known.values()], get: (id) => known.get(id), resolve };
+}
+
+const refused = (detail: string) =>
+  new Failure('INVALID_REQUEST', { detail, suggestion: 'GET /v1/capabilities lists them.' });

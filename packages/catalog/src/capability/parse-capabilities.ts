@@ -1,0 +1,26 @@
+import { type Capability, CapabilityFile, Failure } from '@capstan/contracts';
+import { parse } from 'yaml';
+
+/** The capabilities of a file, as YAML or JSON. Strict: a misspelt key is an error and never ignored. */
+export function parseCapabilities(text: string): Capability[] {
+  const parsed = CapabilityFile.safeParse(parseYaml(text));
+  if (parsed.success) return parsed.data.capabilities;
+  const errors = parsed.error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => `${[...issue.path, key].join('.')} is not a known field`)
+      : [`${issue.path.join('.') || 'the document'}: ${issue.message}`],
+  );
+  throw new Failure('INVALID_REQUEST', { detail: `The file of capabilities is not right: ${errors.join('; ')}.` });
+}
+
+function parseYaml(text: string): unknown {
+  try {
+    // Aliases that multiply (a "billion laughs") are refused by the library beyond this count.
+    return parse(text, { maxAliasCount: 100 });
+  } catch (error) {
+    throw new Failure('INVALID_REQUEST', {
+      detail: `The file of capabilities is not YAML: ${error instanceof Error ? error.message : error}`,
+      cause: error,
+    });
+  }
+}

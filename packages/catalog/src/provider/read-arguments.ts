@@ -1,0 +1,45 @@
+import type { Json, ProviderCall } from '@capstan/contracts';
+import { isObject } from './shape.js';
+
+type Read = Pick<ProviderCall, 'arguments' | 'problem'>;
+
+/** Deeper than any schema asks for; what reads inputs further in recurses. */
+const MAX_DEPTH = 128;
+
+/** Arguments as a model wrote them: an object, its JSON text, or nothing for none. What is wrong with them is told to it. */
+export function readArguments(sent: Json | undefined): Read {
+  if (sent === undefined || sent === null) return { arguments: {}, problem: null };
+  if (typeof sent === 'string') return sent.trim() === '' ? { arguments: {}, problem: null } : parseArguments(sent);
+  return checkObject(sent, sent);
+}
+
+function parseArguments(text: string): Read {
+  try {
+    const parsed: Json = JSON.parse(text);
+    return parsed === null ? { arguments: {}, problem: null } : checkObject(parsed, text);
+  } catch (error) {
+    return {
+      arguments: text,
+      problem: `the arguments are not valid JSON (${error instanceof Error ? error.message : 'unreadable'}); send one JSON object`,
+    };
+  }
+}
+
+function checkObject(value: Json, sent: Json): Read {
+  if (!isObject(value))
+    return { arguments: sent, problem: `the arguments must be a JSON object, not ${nameOf(value)}` };
+  if (isTooDeep(value)) return { arguments: {}, problem: `the arguments are nested deeper than ${MAX_DEPTH} levels` };
+  return { arguments: value, problem: null };
+}
+
+const nameOf = (value: Json) => (Array.isArray(value) ? 'an array' : `a ${typeof value}`);
+
+/** Level by level, because recursion is what too deep a value would break. */
+function isTooDeep(value: Json): boolean {
+  let level: Json[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return true;
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+  }
+  return false;
+}

@@ -1,0 +1,72 @@
+import { Failure, type Json } from '@capstan/contracts';
+
+/** A response in one piece, or what a stream brought. */
+export type Received = { kind: 'body'; body: Json } | { kind: 'chunks'; chunks: Json[] };
+
+/** A body, an array of chunks or events, or text: JSON, server-sent events, or a JSON value a line. */
+export function readResponse(response: Json): Received {
+  if (typeof response === 'string') return readText(response);
+  if (!Array.isArray(response)) return { kind: 'body', body: response };
+  return {
+    kind: 'chunks',
+    chunks: response.flatMap((chunk) => (typeof chunk === 'string' ? chunksOf(chunk) : [chunk])),
+  };
+}
+
+function readText(text: string): Received {
+  const whole = parse(text);
+  if (whole !== undefined && typeof whole !== 'string') return readResponse(whole);
+  return { kind: 'chunks', chunks: chunksOf(text) };
+}
+
+const LINE_ENDS = /\r\n|\n|\r/;
+
+function chunksOf(text: string): Json[] {
+  const lines = text.split(LINE_ENDS);
+  return lines.some((line) => line.startsWith('data:')) ? eventsOf(lines) : lines.flatMap(chunkOf);
+}
+
+/** Server-sent events: the `data` lines up to an empty line are one value. */
+function eventsOf(lines: string[]): Json[] {
+  const chunks: Json[] = [];
+  let data: string[] = [];
+  for (const line of [...lines, '']) {
+    if (line.startsWith('data:')) data.push(line.slice(line.startsWith('data: ') ? 6 : 5));
+    else if (line === '') {
+      chunks.push(...eventOf(data));
+      data = [];
+    }
+  }
+  return chunks;
+}
+
+/** Events are often kept without the empty lines between them: then every line is a value of its own. */
+function eventOf(data: string[]): Json[] {
+  if (data.length < 2) return data.flatMap(chunkOf);
+  const together = parse(data.join('\n'));
+  return together === undefined ? data.flatMap(chunkOf) : [together];
+}
+
+const END = '[DONE]';
+/** What a chunk that holds a piece of a call has in it, in any of the formats. */
+const PIECE = /"(delta|tool_calls|function_?call|partial_json|arguments|item|content_block|parts)"/i;
+
+/** A broken chunk is left out where it cannot have held a piece of a call; else a call could run with a part missing. */
+function chunkOf(text: string): Json[] {
+  const trimmed = text.trim();
+  if (trimmed === '' || trimmed === END) return [];
+  const chunk = parse(trimmed);
+  if (chunk !== undefined) return [chunk];
+  if (trimmed.startsWith('{') && !PIECE.test(trimmed)) return [];
+  throw new Failure('INVALID_REQUEST', {
+    detail: `response: neither JSON, nor server-sent events, nor a JSON value a line: ${JSON.stringify(trimmed.slice(0, 80))}`,
+  });
+}
+
+function parse(text: string): Json | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

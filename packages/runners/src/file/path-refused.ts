@@ -1,0 +1,10 @@
+/** Why a path of the workspace is not opened, by the name that policies know it by. */
+export class PathRefused extends Error {
+  override readonly name = 'PathRefused';
+  constructor(
+    readonly rule: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,139 @@
+import type { FileHandle } from 'node:fs/promises';
+import { mkdir, realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { DEFAULT_TENANT } from '@capstan/contracts';
+import { invalidInputs, toolError } from '../builtin/builtin-tool.js';
+import type { Call, RunOutcome } from '../runner.js';
+import { checkedWorkspace } from './checked-workspace.js';
+import { toBytes, toShown } from './content.js';
+import { codeOf } from './descend.js';
+import { linuxWorkspace } from './linux-workspace.js';
+import { checkPath } from './path-limits.js';
+import { PathRefused } from './path-refused.js';
+import type { FileTool } from './session-tools.js';
+import type { Admit, Workspace } from './workspace.js';
+
+export type WorkspaceOptions = { workspace: string; openWorkspace?: (root: string) => Workspace };
+
+type Act = (call: Call, files: Workspace, path: string, admit: Admit) => Promise<RunOutcome>;
+
+const DEFAULT_MAX_BYTES = 10_485_760;
+
+/** `fs.read` and `fs.write`. The folder is made at the first call. */
+export function createWorkspaceTools({
+  workspace,
+  openWorkspace = forThisSystem,
+}: WorkspaceOptions): Map<string, FileTool> {
+  const roots = new Map<string, Promise<{ root: string; files: Workspace }>>();
+  const rootOf = (tenant: string) => {
+    const known = roots.get(tenant) ?? openRoot(folderOf(workspace, tenant), openWorkspace);
+    roots.set(tenant, known);
+    // What failed once (a disk that is not there yet) is tried again by the next call.
+    known.catch(() => roots.delete(tenant));
+    return known;
+  };
+  const tool =
+    (act: Act): FileTool =>
+    async (call) => {
+      const { path } = call.inputs;
+      if (typeof path !== 'string' || path === '' || path.includes('\u0000'))
+        return invalidInputs('path must be the path of a file');
+      try {
+        const { root, files } = await rootOf(call.tenant);
+        return await act(call, files, beneath(root, path), (real) => checkPath(call.limits, root, real));
+      } catch (error) {
+        return toFailure(path, error);
+      }
+    };
+  return new Map([
+    ['fs.read', tool(readFile)],
+    ['fs.write', tool(writeFile)],
+  ]);
+}
+
+const forThisSystem = process.platform === 'linux' ? linuxWorkspace : checkedWorkspace;
+
+/** Tenants do not share files: the default one has the folder itself, every other one a folder beside it. */
+const folderOf = (workspace: string, tenant: string) =>
+  tenant === DEFAULT_TENANT ? workspace : join(dirname(workspace), `${basename(workspace)}.${tenant}`);
+
+async function openRoot(folder: string, openWorkspace: (root: string) => Workspace) {
+  await mkdir(folder, { recursive: true });
+  const root = await realpath(folder);
+  return { root, files: openWorkspace(root) };
+}
+
+/** An absolute path is taken only where it names something in the workspace. */
+function beneath(root: string, path: string): string {
+  if (!isAbsolute(path)) return path;
+  if (path === root || path.startsWith(`${root}/`)) return path.slice(root.length + 1);
+  throw new PathRefused('path_escape', `${path} is not in the workspace; give a path relative to it`);
+}
+
+const readFile: Act = async ({ inputs, limits, redact }, files, path, admit) => {
+  const { encoding = 'text' } = inputs;
+  if (encoding !== 'text' && encoding !== 'base64') return invalidInputs('encoding must be text or base64');
+  const { handle, real } = await files.open(path, admit);
+  try {
+    const bytes = await readBounded(handle, real, limits.max_size_bytes ?? DEFAULT_MAX_BYTES);
+    const { truncated, ...shown } = toShown(bytes, encoding, limits.max_output_bytes, (text) => redact.text(text));
+    const payload = { path: real, ...shown, size_bytes: bytes.length };
+    return { success: true, payload, truncated, facts: { observed: { files_read: [real] } } };
+  } finally {
+    await handle.close();
+  }
+};
+
+/** A device has no size, and a file may grow while it is read. */
+async function readBounded(handle: FileHandle, path: string, max: number): Promise<Uint8Array> {
+  const about = await handle.stat();
+  if (!about.isFile()) throw new PathRefused('path', `${path} is not a file`);
+  if (about.size > max) throw tooLarge(path, max);
+  const buffer = Buffer.alloc(Math.min(about.size + 1, max + 1));
+  let size = 0;
+  for (;;) {
+    const { bytesRead } = await handle.read(buffer, size, buffer.length - size, size);
+    size += bytesRead;
+    if (bytesRead === 0) return buffer.subarray(0, size);
+    // It grew meanwhile: what was there at first is the file as it was.
+    if (size === buffer.length) return buffer.subarray(0, size - 1);
+  }
+}
+
+const tooLarge = (path: string, max: number) =>
+  new PathRefused('max_size_bytes', `${path} is larger than ${max} bytes`);
+
+const writeFile: Act = async ({ inputs, limits }, files, path, admit) => {
+  const decoded = toBytes(inputs.content, inputs.encoding ?? 'text');
+  if ('problem' in decoded) return invalidInputs(decoded.problem);
+  const max = limits.max_size_bytes ?? DEFAULT_MAX_BYTES;
+  if (decoded.bytes.length > max) throw tooLarge(path, max);
+  const { real, created } = await files.write(path, decoded.bytes, admit);
+  const payload = { path: real, size_bytes: decoded.bytes.length, created };
+  return { success: true, payload, facts: { observed: { files_written: [real] } } };
+};
+
+const SAID: Record<string, string> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'has a file where a folder should be',
+  EISDIR: 'is a folder',
+  EACCES: 'may not be opened by the worker',
+  EPERM: 'may not be opened by the worker',
+  ENAMETOOLONG: 'has too long a name',
+  ENOSPC: 'does not fit on the disk',
+  ENXIO: 'is not a file',
+};
+
+function toFailure(path: string, error: unknown): RunOutcome {
+  if (error instanceof PathRefused)
+    return {
+      success: false,
+      error: `${error.rule}: ${error.message}`,
+      kind: 'POLICY_DENIED',
+      retryable: false,
+      payload: { path, rule_matched: error.rule },
+    };
+  const said = SAID[codeOf(error)];
+  if (said === undefined) throw error;
+  return toolError(`${path} ${said}`);
+}

@@ -1,0 +1,91 @@
+import { buildAgent, checkConfig, toRuntime } from '@capstan/catalog';
+import { Agent, AgentChange, AgentRuntime, Failure, NewAgent, PageQuery, ProviderName } from '@capstan/contracts';
+import { changeAgent, createAgent, deleteAgent, listAgents } from '@capstan/store';
+import { z } from 'zod';
+import type { GatewayContext } from '../gateway-context.js';
+import { type Route, route } from '../http/route.js';
+import { notFound } from '../invocation/act-on.js';
+import { findAgent } from './find-agent.js';
+
+const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
+const RuntimeQuery = z.strictObject({ provider: ProviderName.default('openai') });
+
+/** Capabilities that are there and hold together, and configuration that they take. */
+const check =
+  ({ capabilities }: GatewayContext) =>
+  (agent: NewAgent): void =>
+    checkConfig(capabilities.resolve(agent.capabilities), agent.config);
+
+export const agentRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/agents',
+    summary: 'Define an agent: its prompt, capabilities in order, and tools',
+    roles: ['submit'],
+    body: NewAgent,
+    answers: { 201: { description: 'The agent', schema: Agent } },
+    handle: async (gateway, { principal, body, reply }) => {
+      check(gateway)(body);
+      return reply.code(201).send(await createAgent(gateway.store, principal, body));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/agents',
+    summary: 'List agents, newest first',
+    roles: READERS,
+    query: PageQuery,
+    answers: {
+      200: { description: 'A page', schema: z.object({ items: z.array(Agent), next_cursor: z.string().nullable() }) },
+    },
+    handle: ({ store }, { principal, query: { limit, cursor } }) => {
+      if (cursor !== undefined && !/^\d{1,18}$/.test(cursor))
+        throw new Failure('INVALID_REQUEST', { detail: 'cursor: take it from next_cursor of the page before.' });
+      return listAgents(store.db, principal.tenant, { limit, cursor });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/agents/{id}',
+    summary: 'One agent',
+    roles: READERS,
+    answers: { 200: { description: 'The agent', schema: Agent } },
+    handle: (gateway, { principal, params }) => findAgent(gateway, principal, params.id ?? ''),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/agents/{id}',
+    summary: 'Change the fields given; lists and configuration are replaced whole',
+    roles: ['submit'],
+    body: AgentChange,
+    answers: { 200: { description: 'The agent', schema: Agent } },
+    handle: async (gateway, { principal, params, body }) => {
+      const changed = await changeAgent(gateway.store, principal, params.id ?? '', body, check(gateway));
+      if (!changed) throw notFound(params.id ?? '');
+      return changed;
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/agents/{id}',
+    summary: 'Delete an agent; what it did stays on record',
+    roles: ['submit'],
+    answers: { 204: { description: 'Gone' } },
+    handle: async ({ store }, { principal, params, reply }) => {
+      if (!(await deleteAgent(store, principal, params.id ?? ''))) throw notFound(params.id ?? '');
+      return reply.code(204).send();
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/agents/{id}/runtime',
+    summary: 'The merged system prompt and the tools, in the format of a provider',
+    roles: READERS,
+    query: RuntimeQuery,
+    answers: { 200: { description: 'What to send to the provider', schema: AgentRuntime } },
+    handle: async (gateway, { principal, params, query }) => {
+      const agent = await findAgent(gateway, principal, params.id ?? '');
+      return toRuntime(agent.agent_id, query.provider, buildAgent(agent, gateway.capabilities, gateway.catalog));
+    },
+  }),
+];

@@ -1,0 +1,37 @@
+import { Capability } from '@capstan/contracts';
+import { z } from 'zod';
+import { type Route, route } from '../http/route.js';
+import { notFound } from '../invocation/act-on.js';
+
+const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
+
+export const capabilityRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/capabilities',
+    summary: 'What agents can be given: prompts and tools, by capability',
+    roles: READERS,
+    answers: {
+      200: {
+        description: 'All capabilities',
+        schema: z.object({ items: z.array(Capability), total: z.int(), next_cursor: z.null() }),
+      },
+    },
+    handle: ({ capabilities }) => {
+      const items = capabilities.list();
+      return { items, total: items.length, next_cursor: null };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/capabilities/{id}',
+    summary: 'One capability',
+    roles: READERS,
+    answers: { 200: { description: 'The capability', schema: Capability } },
+    handle: ({ capabilities }, { params }) => {
+      const capability = capabilities.get(params.id ?? '');
+      if (!capability) throw notFound(`capability ${params.id}`);
+      return capability;
+    },
+  }),
+];

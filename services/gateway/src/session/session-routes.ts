@@ -1,0 +1,147 @@
+import { LastResponse, PageQuery, Session, SessionFile, SessionFileContent, SessionNote } from '@capstan/contracts';
+import {
+  getSession,
+  lastResponse,
+  listSessionFiles,
+  readNotes,
+  readSessionFile,
+  removeSessionFile,
+  type SessionScope,
+  type StoredSessionFile,
+} from '@capstan/store';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { GatewayContext } from '../gateway-context.js';
+import { type Route, route } from '../http/route.js';
+import { notFound } from '../invocation/act-on.js';
+import { putFile } from './put-file.js';
+import { refuseRemoval } from './refuse-removal.js';
+import { pathOf, scopeOf } from './session-path.js';
+
+const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
+const FilePage = z.object({ items: z.array(SessionFile), next_cursor: z.string().nullable() });
+const FILE = '/v1/sessions/{id}/files/*';
+
+async function listFolder({ store }: GatewayContext, scope: SessionScope, path: string, page: PageQuery) {
+  const after = page.cursor === undefined ? '' : pathOf(page.cursor);
+  const files = await listSessionFiles(store.db, scope, path, { limit: page.limit + 1, after });
+  if (!files) throw notFound(`folder ${path}`);
+  const items = files.slice(0, page.limit);
+  return { items, next_cursor: files.length > items.length ? (items.at(-1)?.path ?? null) : null };
+}
+
+export const sessionRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/sessions/{id}',
+    summary: 'A session: what it used and what it keeps. It exists by being used',
+    roles: READERS,
+    answers: { 200: { description: 'The session', schema: Session } },
+    handle: async ({ store }, { principal, params }) => {
+      const session = await getSession(store.db, scopeOf(principal, params.id));
+      if (!session) throw notFound(`session ${params.id}`);
+      return session;
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/sessions/{id}/last-response',
+    summary: 'What the latest tool of a session answered',
+    roles: READERS,
+    answers: { 200: { description: 'The response', schema: LastResponse } },
+    handle: async ({ store }, { principal, params }) => {
+      const { tenant, session_id } = scopeOf(principal, params.id);
+      const last = await lastResponse(store, tenant, session_id);
+      if (!last) throw notFound(`response in session ${session_id}`);
+      return last;
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/sessions/{id}/notes',
+    summary: "The session's scratchpad",
+    roles: READERS,
+    answers: {
+      200: { description: 'All sections', schema: z.object({ items: z.array(SessionNote), next_cursor: z.null() }) },
+    },
+    handle: async ({ store }, { principal, params }) => ({
+      items: await readNotes(store.db, scopeOf(principal, params.id), null),
+      next_cursor: null,
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/sessions/{id}/files',
+    summary: 'The files of a folder of a session',
+    roles: READERS,
+    query: PageQuery.extend({ path: z.string().default('/') }),
+    answers: { 200: { description: 'A page, by name', schema: FilePage } },
+    handle: (gateway, { principal, params, query: { path, ...page } }) =>
+      listFolder(gateway, scopeOf(principal, params.id), pathOf(path), page),
+  }),
+  route({
+    method: 'GET',
+    path: FILE,
+    summary: "A file's bytes; with Accept: application/json, the file with its content; of a folder, what is in it",
+    roles: READERS,
+    query: PageQuery,
+    answers: { 200: { description: 'The content', schema: SessionFileContent } },
+    handle: async (gateway, { principal, params, query, request, reply }) => {
+      const [scope, path] = [scopeOf(principal, params.id), pathOf(params['*'])];
+      const file = await readSessionFile(gateway.store.db, scope, path);
+      if (!file) throw notFound(`file ${path}`);
+      return file.is_directory ? listFolder(gateway, scope, path, query) : sendFile(file, request, reply);
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: FILE,
+    summary: 'Write a file: JSON {content, encoding?, is_readonly?}, or with any other Content-Type its bytes',
+    roles: ['submit'],
+    raw_body: true,
+    body_limit: 'bulk',
+    answers: {
+      200: { description: 'Replaced', schema: SessionFile },
+      201: { description: 'Created', schema: SessionFile },
+    },
+    handle: async (gateway, { principal, params, request, reply }) => {
+      const { created, file } = await putFile(
+        gateway,
+        scopeOf(principal, params.id),
+        pathOf(params['*']),
+        request.body ?? '',
+      );
+      return reply.code(created ? 201 : 200).send(file);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: FILE,
+    summary: 'Delete a file; with recursive=true, a folder and what is in it',
+    roles: ['submit'],
+    query: z.strictObject({ recursive: z.enum(['true', 'false']).default('false') }),
+    answers: { 204: { description: 'Gone' } },
+    handle: async ({ store }, { principal, params, query, reply }) => {
+      const [scope, path] = [scopeOf(principal, params.id), pathOf(params['*'])];
+      const recursive = query.recursive === 'true';
+      const removed = await removeSessionFile(store, scope, path, { recursive, over_readonly: true });
+      if (removed.kind === 'refused') throw refuseRemoval(path, removed.why);
+      return reply.code(204).send();
+    },
+  }),
+];
+
+function sendFile({ content, encoding, ...file }: StoredSessionFile, request: FastifyRequest, reply: FastifyReply) {
+  const bytes = Buffer.from(content);
+  if (/\bapplication\/json\b/.test(request.headers.accept ?? ''))
+    return { ...file, content: bytes.toString(encoding === 'text' ? 'utf8' : 'base64'), encoding };
+  return reply
+    .headers({
+      'content-type': encoding === 'text' ? 'text/plain; charset=utf-8' : 'application/octet-stream',
+      // Written by tools and models: nothing of it may run in a browser that is signed in here.
+      'content-disposition': 'attachment',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "sandbox; default-src 'none'",
+    })
+    .send(bytes);
+}

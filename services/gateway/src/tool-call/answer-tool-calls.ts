@@ -1,0 +1,143 @@
+import { type AnsweredCall, parseToolCalls, resultText, toMessages } from '@capstan/catalog';
+import {
+  Failure,
+  type Invocation,
+  type JsonObject,
+  type Principal,
+  type Provider,
+  type ProviderCall,
+  type ToolCallAnswer,
+  type ToolCallOutcome,
+  type ToolCallRequest,
+} from '@capstan/contracts';
+import { getInvocation } from '@capstan/store';
+import type { GatewayContext } from '../gateway-context.js';
+import { submit } from '../invocation/submit.js';
+import { createFindTool, type FindTool } from './find-tool.js';
+
+const MAX_CALLS = 128;
+
+/** A call that is ours: the invocation it became, or why it became none. */
+type Handled = {
+  call: ProviderCall;
+  tool_id: string | null;
+  invocation: Invocation | null;
+  refused: Failure | string | null;
+};
+
+/**
+ * Parses a model's response, submits its calls all at once, and says what became of each. What is wrong with one call is told
+ * to the model in that call's answer, and does not touch the others.
+ */
+export async function answerToolCalls(
+  gateway: GatewayContext,
+  principal: Principal,
+  request: ToolCallRequest,
+  wait_ms: number,
+): Promise<ToolCallAnswer> {
+  const { format, calls } = parseToolCalls(request.provider, request.response);
+  if (calls.length > MAX_CALLS)
+    throw new Failure('INVALID_REQUEST', {
+      detail: `response: ${calls.length} calls; at most ${MAX_CALLS} are taken at once.`,
+    });
+  const findTool = await createFindTool(gateway, principal, request.agent_id);
+  const ours = calls.filter((call) => !call.by_provider);
+  const handled = await Promise.all(
+    ours.map((call, place) => handle(gateway, principal, { call, place, findTool, format, request, wait_ms })),
+  );
+  rethrowOutage(handled);
+  return {
+    calls: calls.map((call) =>
+      toOutcome(
+        call,
+        handled.find((one) => one.call === call),
+      ),
+    ),
+    invocations: handled.flatMap(({ invocation }) => invocation ?? []),
+    messages: wait_ms > 0 ? toMessages(format, handled.map(toAnswer)) : [],
+  };
+}
+
+type Asked = {
+  call: ProviderCall;
+  place: number;
+  findTool: FindTool;
+  format: Provider;
+  request: ToolCallRequest;
+  wait_ms: number;
+};
+
+async function handle(gateway: GatewayContext, principal: Principal, asked: Asked): Promise<Handled> {
+  const { call, findTool, wait_ms } = asked;
+  const refuse = (refused: Failure | string, tool_id: string | null = null): Handled => ({
+    call,
+    tool_id,
+    invocation: null,
+    refused,
+  });
+  if (call.problem !== null) return refuse(`${call.name}: ${call.problem}.`);
+  const tool = findTool(call.name);
+  if ('problem' in tool) return refuse(tool.problem);
+  try {
+    const submission = toSubmission(asked, tool.tool_id, tool.defaults);
+    const { invocation } = await submit(gateway, principal, submission, wait_ms);
+    return { call, tool_id: tool.tool_id, invocation, refused: null };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const invocation = await onRecord(gateway, principal, error);
+    return { call, tool_id: tool.tool_id, invocation, refused: error };
+  }
+}
+
+function toSubmission({ call, place, format, request }: Asked, tool_id: string, defaults: JsonObject): JsonObject {
+  const { session_id, agent_id, idempotency_key } = request;
+  const given = call.arguments;
+  const inputs = typeof given === 'object' && given !== null && !Array.isArray(given) ? given : {};
+  return {
+    tool_id,
+    // What the model says goes before what its agent configured.
+    inputs: Object.keys(defaults).length > 0 ? { ...defaults, ...inputs } : inputs,
+    labels: { provider: format, ...(agent_id === undefined ? {} : { agent_id }) },
+    ...(session_id === undefined ? {} : { session_id }),
+    ...(idempotency_key === undefined ? {} : { idempotency_key: `${idempotency_key}:${place}` }),
+  };
+}
+
+/** A denial is a row too. */
+async function onRecord(
+  { store }: GatewayContext,
+  { tenant }: Principal,
+  failure: Failure,
+): Promise<Invocation | null> {
+  const { invocation_id } = failure.context;
+  if (failure.kind !== 'POLICY_DENIED' || typeof invocation_id !== 'string') return null;
+  return (await getInvocation(store.db, tenant, invocation_id)) ?? null;
+}
+
+/** Postgres being away is nothing that a model can help; but what was taken already must be answered. */
+function rethrowOutage(handled: Handled[]): void {
+  const outage = handled.find(({ refused }) => refused instanceof Failure && refused.status >= 500)?.refused;
+  if (outage instanceof Failure && handled.every(({ invocation }) => invocation === null)) throw outage;
+}
+
+const toAnswer = ({ call, invocation, refused }: Handled): AnsweredCall => ({
+  call,
+  result: refused === null && invocation ? resultText(invocation) : { text: refusalText(refused), ok: false },
+});
+
+function refusalText(refused: Failure | string | null): string {
+  if (!(refused instanceof Failure)) return `Error: ${refused ?? 'the call was not taken'}`;
+  return `${refused.kind === 'POLICY_DENIED' ? '[DENIED]' : 'Error:'} ${refused.message} ${refused.suggestion}`;
+}
+
+function toOutcome(call: ProviderCall, handled: Handled | undefined): ToolCallOutcome {
+  if (!handled) return { ...call, tool_id: null, invocation_id: null, status: 'provider', error: null };
+  const { tool_id, invocation, refused } = handled;
+  return {
+    ...call,
+    tool_id,
+    invocation_id: invocation?.invocation_id ?? null,
+    status: invocation?.status ?? 'refused',
+    error: refused instanceof Failure ? refused.message : refused,
+  };
+}
