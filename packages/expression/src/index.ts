@@ -1,1 +1,3 @@
-export {};
+export * from './compile-expression.js';
+export type { ExpressionError } from './expression-error.js';
+export type { Reference } from './find-references.js';

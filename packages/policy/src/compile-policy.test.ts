@@ -1,28 +1,14 @@
-import { type Descriptor, NO_EFFECTS, type PolicyDocument } from '@capstan/contracts';
+import { ALL_EFFECTS, NO_EFFECTS, type PolicyDocument } from '@capstan/contracts';
 import { describe, expect, test } from 'vitest';
 import { compilePolicy } from './compile-policy.js';
 import { parsePolicy } from './parse-policy.js';
+import type { Request } from './request.js';
+import { newRequest, newTool } from './testing/new-request.js';
 
-const tool = (over: Partial<Descriptor> = {}): Descriptor => ({
-  tool_id: 'cap:test_math:add',
-  name: 'add',
-  description: '',
-  source: 'capability',
-  runner: 'builtin',
-  input_schema: {},
-  risk: 'LOW',
-  side_effects: [],
-  effects: NO_EFFECTS,
-  origin: 'test_math',
-  binding: { kind: 'native' },
-  trust: 'native',
-  inferred: [],
-  ...over,
-});
-const policy = (rules: unknown[], limits: unknown[] = []): PolicyDocument =>
-  parsePolicy({ version: '1.0', boundary: 'deny_by_default', rules, limits });
-const decide = (document: PolicyDocument, descriptor = tool(), mode: 'execution' | 'planning' = 'execution') =>
-  compilePolicy(document).decide({ descriptor, mode });
+const policy = (rules: unknown[], more: object = {}): PolicyDocument =>
+  parsePolicy({ version: '1.0', boundary: 'deny_by_default', rules, ...more });
+const decide = (document: PolicyDocument, given: Partial<Request> = {}) =>
+  compilePolicy(document).decide(newRequest(given));
 
 const allow = { id: 'a', effect: 'allow', match: { tool: 'cap:*' } };
 const hold = { id: 'h', effect: 'hold', match: { tool: 'cap:test_math:*' } };
@@ -36,7 +22,7 @@ describe('the order of strength', () => {
     expect(decide(policy([allow]))).toMatchObject({ effect: 'allow', allowed: true, rule_matched: 'a' });
   });
   test('an allow for other tools does not', () => {
-    expect(decide(policy([allow]), tool({ tool_id: 'ext:cap:x' })).effect).toBe('deny');
+    expect(decide(policy([allow]), { descriptor: newTool({ tool_id: 'ext:cap:x' }) }).effect).toBe('deny');
   });
   test('a hold beats an allow, in any order', () => {
     expect(decide(policy([allow, hold])).effect).toBe('hold');
@@ -45,35 +31,232 @@ describe('the order of strength', () => {
   test('a forbid beats both', () => {
     expect(decide(policy([allow, hold, forbid]))).toMatchObject({ effect: 'deny', rule_matched: 'f' });
   });
+  test('a decision lists the rules that matched, and no other', () => {
+    const other = { id: 'o', effect: 'allow', match: { tool: 'mcp:*' } };
+    expect(decide(policy([other, allow])).rules).toEqual([{ id: 'a', matched: true, why: 'allowed by a' }]);
+  });
 });
 
-test('planning mode denies a tool with side effects', () => {
-  expect(decide(policy([allow]), tool({ side_effects: ['fs.write'] }), 'planning').code).toBe('PLANNING_MODE');
-  expect(decide(policy([allow]), tool({ side_effects: ['fs.read'] }), 'planning').allowed).toBe(true);
+describe('holds together', () => {
+  test('ask for the largest quorum, all the roles, the common actors and the shortest expiry', () => {
+    const one = { required: 2, roles: ['operate'], actors: ['bob', 'eve'], expires_in_ms: 9000, allow_self: true };
+    const other = { required: 1, roles: ['admin'], actors: ['eve', 'dan'], expires_in_ms: 5000 };
+    const both = policy([
+      { ...hold, id: 'one', approvals: one },
+      { ...hold, id: 'other', approvals: other },
+    ]);
+    expect(decide(both).approvals).toEqual({
+      required: 2,
+      roles: ['operate', 'admin'],
+      actors: ['eve'],
+      allow_self: false,
+      expires_in_ms: 5000,
+    });
+  });
+  test('say all their reasons', () => {
+    const reasons = policy([
+      { ...hold, id: 'one', reason: 'it is large' },
+      { ...hold, id: 'other', reason: 'it is late' },
+    ]);
+    expect(decide(reasons).reason).toBe('it is large; it is late');
+  });
 });
 
-test('a tool above risk_max does not match', () => {
-  const cautious = policy([{ ...allow, match: { tool: 'cap:*', risk_max: 'MED' } }]);
-  expect(decide(cautious, tool({ risk: 'MED' })).allowed).toBe(true);
-  expect(decide(cautious, tool({ risk: 'HIGH' })).allowed).toBe(false);
+describe('planning mode', () => {
+  const planning = { mode: 'planning' } as const;
+  test('denies a tool with side effects', () => {
+    const writes = newTool({ side_effects: ['fs.write'] });
+    expect(decide(policy([allow]), { ...planning, descriptor: writes }).code).toBe('PLANNING_MODE');
+  });
+  test('denies one that says nothing of its effects', () => {
+    expect(decide(policy([allow]), { ...planning, descriptor: newTool({ effects: ALL_EFFECTS }) }).allowed).toBe(false);
+  });
+  test('allows one that only reads', () => {
+    const reads = newTool({ side_effects: ['fs.read', 'database.read'] });
+    expect(decide(policy([allow]), { ...planning, descriptor: reads }).allowed).toBe(true);
+  });
 });
 
-test('the smallest of all limits that apply wins', () => {
-  const limited = policy(
-    [allow],
-    [{ timeout_ms: 9000 }, { match: { runner: 'builtin' }, timeout_ms: 5000 }, { timeout_ms: 7000 }],
+describe('a match', () => {
+  const matching = (match: object, given: Partial<Request> = {}) =>
+    decide(policy([{ id: 'a', effect: 'allow', match }]), given).allowed;
+  test.each([
+    ['runner', { runner: ['exec', 'builtin'] }, { runner: 'exec' }],
+    ['source', { source: 'capability' }, { source: 'mcp' }],
+    ['origin', { origin: 'test_*' }, { origin: 'github' }],
+    ['risk_max', { risk_max: 'MED' }, { risk_max: 'LOW' }, newTool({ risk: 'MED' })],
+    ['risk_min', { risk_min: 'LOW' }, { risk_min: 'MED' }],
+    [
+      'side_effects_any',
+      { side_effects_any: ['fs.read', 'payments'] },
+      { side_effects_any: ['payments'] },
+      newTool({ side_effects: ['fs.read'] }),
+    ],
+    [
+      'side_effects_none',
+      { side_effects_none: ['payments'] },
+      { side_effects_none: ['payments', 'fs.read'] },
+      newTool({ side_effects: ['fs.read'] }),
+    ],
+    ['effects', { effects: { destructive: false, filesystem: { write: false } } }, { effects: { network: true } }],
+    ['trust_min', { trust_min: 'org' }, { trust_min: 'vendor' }, newTool({ trust: 'org' })],
+    ['mode', { mode: 'execution' }, { mode: ['planning'] }],
+    ['actor', { actor: 'a*' }, { actor: 'bob' }],
+    ['roles', { roles: ['admin', 'submit'] }, { roles: 'admin' }],
+    ['tenant', { tenant: 'acme' }, { tenant: 'other' }],
+    ['labels', { labels: { env: ['dev', 'test'] } }, { labels: { team: 'x' } }],
+  ])('by %s takes what fits and nothing else', (_, fits, does_not, descriptor = newTool()) => {
+    const given = { descriptor, labels: { env: 'dev' } };
+    expect(matching(fits, given)).toBe(true);
+    expect(matching(does_not, given)).toBe(false);
+  });
+});
+
+describe('a condition', () => {
+  const conditional = (condition: string) =>
+    policy([allow, { id: 'big', effect: 'hold', match: { tool: 'cap:*' }, if: condition }]);
+  test.each([
+    ['inputs.amount > 100.0', { amount: 250 }, 'hold'],
+    ['inputs.amount > 100', { amount: 100.5 }, 'hold'],
+    ['inputs.amount > 100.0', { amount: 100 }, 'allow'],
+    ["actor.roles.exists(r, r == 'submit') && tool.risk == 'LOW' && mode == 'execution'", {}, 'hold'],
+    ['has(inputs.amount) && inputs.amount > 1', {}, 'allow'],
+  ])('%s of %j: %s', (condition, inputs, effect) => {
+    expect(decide(conditional(condition), { inputs }).effect).toBe(effect);
+  });
+  test('that cannot be evaluated denies, and names its rule', () => {
+    expect(decide(conditional('inputs.amount > 100.0'))).toMatchObject({
+      effect: 'deny',
+      code: 'RULE_ERROR',
+      rule_matched: 'big',
+      reason: expect.stringContaining('No such key: amount'),
+    });
+  });
+  test('that is neither true nor false denies', () => {
+    expect(decide(conditional('inputs.amount'), { inputs: { amount: 3 } }).code).toBe('RULE_ERROR');
+  });
+});
+
+describe('risk gates', () => {
+  const high = newTool({ risk: 'HIGH' });
+  const critical = newTool({ risk: 'CRITICAL' });
+  const HASH = `sha256:${'a'.repeat(64)}`;
+  test('a HIGH tool is held although a rule allows it', () => {
+    expect(decide(policy([allow]), { descriptor: high })).toMatchObject({
+      effect: 'hold',
+      rule_matched: 'risk.HIGH',
+      approvals: { required: 1, allow_self: false },
+    });
+  });
+  test('a gate is no permission', () => {
+    expect(decide(policy([]), { descriptor: high }).code).toBe('NO_RULE');
+  });
+  test("the document's own gate takes its place", () => {
+    const open = policy([allow], { risk: { HIGH: { effect: 'allow' } } });
+    expect(decide(open, { descriptor: high }).effect).toBe('allow');
+    const closed = policy([allow], { risk: { LOW: { effect: 'forbid' } } });
+    expect(decide(closed)).toMatchObject({ code: 'RISK_FORBIDDEN', rule_matched: 'risk.LOW' });
+  });
+  test('a CRITICAL tool needs a frozen specification whose hash was approved, and an admin', () => {
+    const approved = policy([allow], { approved_specs: [HASH] });
+    const frozen = { descriptor: critical, spec_frozen: true, spec_hash: HASH };
+    expect(decide(approved, { descriptor: critical }).code).toBe('SPEC_NOT_FROZEN');
+    expect(decide(approved, { ...frozen, spec_hash: HASH.replaceAll('a', 'b') }).code).toBe('SPEC_HASH_MISMATCH');
+    expect(decide(policy([allow]), frozen).code).toBe('SPEC_HASH_MISMATCH');
+    expect(decide(approved, frozen)).toMatchObject({ effect: 'hold', approvals: { roles: ['admin'] } });
+    expect(decide(policy([allow]), { ...frozen, facts: { approved_specs: [HASH] } }).effect).toBe('hold');
+  });
+  test('opening the gate of CRITICAL leaves the specification frozen', () => {
+    const open = policy([allow], { risk: { CRITICAL: { effect: 'allow' } } });
+    expect(decide(open, { descriptor: critical }).code).toBe('SPEC_NOT_FROZEN');
+  });
+});
+
+describe('effects', () => {
+  const with_effects = (effects: object) => newTool({ effects: { ...NO_EFFECTS, ...effects } });
+  test.each([
+    ['DESTRUCTIVE_BLOCKED', { destructive: 'forbid' }, with_effects({ destructive: true })],
+    ['NON_REVERSIBLE_BLOCKED', { non_reversible: 'forbid' }, with_effects({ reversible: false })],
+    ['BILLABLE_BLOCKED', { billable: 'forbid' }, with_effects({ billable: true })],
+    ['NETWORK_BLOCKED', { network: 'forbid' }, with_effects({ network: true })],
+    [
+      'FILESYSTEM_WRITE_BLOCKED',
+      { filesystem_write: 'forbid' },
+      with_effects({ filesystem: { read: true, write: true, delete: false } }),
+    ],
+    [
+      'FILESYSTEM_DELETE_BLOCKED',
+      { filesystem_delete: 'forbid' },
+      with_effects({ filesystem: { read: true, write: false, delete: true } }),
+    ],
+    ['INTERACTIVE_BLOCKED', { interactive: 'forbid' }, with_effects({ interactive: true })],
+    ['TRUST_INSUFFICIENT', { trust_min: 'org' }, newTool({ trust: 'inferred' })],
+    ['COST_EXCEEDED', { max_cost_units: 5 }, with_effects({ billable: true, cost_units: 6 })],
+    ['COST_EXCEEDED', { max_cost_units: 5 }, with_effects({ billable: true })],
+  ])('%s', (code, effects, descriptor) => {
+    const gated = policy([allow], { effects });
+    expect(decide(gated, { descriptor })).toMatchObject({ effect: 'deny', code });
+    expect(decide(gated).allowed).toBe(true);
+  });
+  test('an effect can also ask for consent', () => {
+    const gated = policy([allow], { effects: { destructive: 'hold' } });
+    expect(decide(gated, { descriptor: with_effects({ destructive: true }) })).toMatchObject({
+      effect: 'hold',
+      rule_matched: 'effects.destructive',
+    });
+  });
+  test('a rule that forbids an effect carries its code', () => {
+    const forbids = policy([allow, { id: 'n', effect: 'forbid', match: { effects: { destructive: true } } }]);
+    expect(decide(forbids, { descriptor: with_effects({ destructive: true }) })).toMatchObject({
+      code: 'DESTRUCTIVE_BLOCKED',
+      rule_matched: 'n',
+    });
+  });
+  test('a rule that would allow but for the trust says so', () => {
+    const trusting = policy([{ ...allow, match: { tool: 'cap:*', trust_min: 'vendor' } }]);
+    expect(decide(trusting, { descriptor: newTool({ trust: 'user' }) })).toMatchObject({
+      code: 'TRUST_INSUFFICIENT',
+      reason: 'no rule allows cap:test_math:add; a would, but its trust is user, below vendor',
+    });
+  });
+});
+
+describe('what a run may do', () => {
+  test('a tool is called so often and no more', () => {
+    const limited = policy([allow], { max_calls_per_tool: 2 });
+    expect(decide(limited, { facts: { calls_of_tool: 1 } }).allowed).toBe(true);
+    expect(decide(limited, { facts: { calls_of_tool: 2 } })).toMatchObject({ rule_matched: 'max_calls_per_tool' });
+  });
+  test('a call gets what is left of the time of its run', () => {
+    const limited = policy([allow], { global_timeout_seconds: 10 });
+    expect(decide(limited).limits.timeout_ms).toBe(10_000);
+    expect(decide(limited, { facts: { run_elapsed_ms: 9000 } }).limits.timeout_ms).toBe(1000);
+    expect(decide(limited, { facts: { run_elapsed_ms: 10_000 } })).toMatchObject({ code: 'RUN_TIMEOUT' });
+  });
+});
+
+describe('explain', () => {
+  test('lists every rule with why it matches or does not', () => {
+    const document = policy([
+      allow,
+      { id: 'others', effect: 'allow', match: { actor: 'bob' } },
+      { id: 'large', effect: 'hold', if: 'inputs.n > 3' },
+    ]);
+    expect(compilePolicy(document).explain(newRequest({ inputs: { n: 1 } })).rules).toEqual([
+      { id: 'a', matched: true, why: 'allowed by a' },
+      { id: 'others', matched: false, why: 'the actor is ann, not bob' },
+      { id: 'large', matched: false, why: 'its condition is false: inputs.n > 3' },
+    ]);
+  });
+});
+
+test('only tools whose decision depends on them need their inputs', () => {
+  const compiled = compilePolicy(
+    policy([allow, { id: 'l', effect: 'hold', match: { tool: 'ext:*' }, if: 'inputs.n > 3' }], {
+      tools: { 'fs.read': { allow_paths: ['./**'] } },
+    }),
   );
-  expect(decide(limited).limits.timeout_ms).toBe(5000);
-});
-
-test.each([
-  ['an unknown key', { boundary: 'deny_by_default', ruls: [] }, 'ruls'],
-  ['an open boundary', { boundary: 'allow' }, 'boundary'],
-  ['an unknown key of a rule', { boundary: 'deny_by_default', rules: [{ ...allow, wen: 1 }] }, 'wen'],
-])('%s is refused at load, and named', (_, document, named) => {
-  expect(() => parsePolicy(document)).toThrow(named);
-});
-
-test('a document is read from YAML', () => {
-  expect(parsePolicy('boundary: deny_by_default\nrules: []').rules).toEqual([]);
+  expect(compiled.readsInputs(newTool())).toBe(false);
+  expect(compiled.readsInputs(newTool({ tool_id: 'ext:a:b' }))).toBe(true);
+  expect(compiled.readsInputs(newTool({ tool_id: 'fs.read' }))).toBe(true);
 });

@@ -1,104 +1,163 @@
-import {
-  type Decision,
-  type Descriptor,
-  type Limits,
-  type PolicyDocument,
-  type PolicyMatch,
-  type PolicyRule,
-  Risk,
-} from '@capstan/contracts';
+import type { Decision, Limits, PolicyDocument, PolicyRule, RuleLook } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
-import { globToRegExp } from './glob.js';
-
-/** What is asked: may this call run? */
-export type Request = { descriptor: Descriptor; mode: 'execution' | 'planning'; timeout_ms?: number | undefined };
-
-/** A policy document made ready once; `decide` is pure, and never throws. */
-export type CompiledPolicy = { policy_hash: string; decide(request: Request): Decision };
-
-const DEFAULT_LIMITS: Limits = { timeout_ms: 30_000, max_output_bytes: 1_048_576 };
-const MAX_TIMEOUT_MS = 600_000;
-
-type Matcher = (request: Request) => boolean;
-type CompiledRule = { rule: PolicyRule; matches: Matcher };
+import { combineApprovals } from './combine-approvals.js';
+import { type CompiledRule, compileRule, lookAt, matchesNow } from './compile-rule.js';
+import { checkGate, effectCode, type Hold } from './gates.js';
+import { limitsNow } from './limits.js';
+import { nearMiss } from './near-miss.js';
+import { type CompiledPolicy, deny, type Request, type Verdict } from './request.js';
+import { createPlanner, type ToolPlan } from './tool-plan.js';
 
 export function compilePolicy(document: PolicyDocument): CompiledPolicy {
   const policy_hash = hashJson(document);
-  const rules = document.rules.map((rule) => ({ rule, matches: compileMatch(rule.match) }));
-  const limits = document.limits.map((limit) => ({ limit, matches: compileMatch(limit.match) }));
+  const rules = (document.rules ?? []).map(compileRule);
+  const planOf = createPlanner(document, rules);
+  const global_ms = document.global_timeout_seconds === undefined ? Infinity : document.global_timeout_seconds * 1000;
 
-  const limitsFor = (request: Request): Limits => {
-    const asked = request.timeout_ms ?? request.descriptor.timeout_ms ?? DEFAULT_LIMITS.timeout_ms;
-    const granted = { ...DEFAULT_LIMITS, timeout_ms: Math.min(asked, MAX_TIMEOUT_MS) };
-    for (const { limit, matches } of limits) {
-      if (!matches(request)) continue;
-      granted.timeout_ms = Math.min(granted.timeout_ms, limit.timeout_ms ?? Number.POSITIVE_INFINITY);
-      granted.max_output_bytes = Math.min(granted.max_output_bytes, limit.max_output_bytes ?? Number.POSITIVE_INFINITY);
+  const decide = (request: Request): Decision => {
+    try {
+      const plan = planOf(request);
+      const matched = matchRules(plan.rules, request);
+      const left_ms = global_ms - (request.facts?.run_elapsed_ms ?? 0);
+      const limits = limitsNow(plan.limits, request, left_ms);
+      const verdict = judge(document, rules, plan, matched, request, left_ms);
+      return toDecision(verdict, matched.looks, limits, policy_hash);
+    } catch (error) {
+      return { ...fault(error), rules: [], limits: NOTHING, policy_hash };
     }
-    return granted;
   };
 
   return {
     policy_hash,
-    decide: (request) => ({ ...verdict(rules, request), limits: limitsFor(request), policy_hash }),
+    decide,
+    explain: (request) => ({ ...decide(request), rules: rules.map((rule) => safely(rule, request)) }),
+    readsInputs: (descriptor) => planOf({ ...NOBODY, descriptor }).reads_inputs,
   };
 }
 
-type Verdict = Omit<Decision, 'limits' | 'policy_hash'>;
+/** Member by member: spreading the verdict took most of the time of a decision. */
+function toDecision(verdict: Verdict, rules: RuleLook[], limits: Limits, policy_hash: string): Decision {
+  const { effect, allowed, reason, rule_matched, code, approvals } = verdict;
+  if (approvals) return { effect, allowed, reason, rule_matched, code, rules, limits, approvals, policy_hash };
+  return { effect, allowed, reason, rule_matched, code, rules, limits, policy_hash };
+}
 
-/** Any forbid denies; else any hold holds; else any allow allows; else it is denied. */
-function verdict(rules: CompiledRule[], request: Request): Verdict {
-  let allow: PolicyRule | null = null;
-  let hold: PolicyRule | null = null;
-  for (const { rule, matches } of rules) {
-    if (!matches(request)) continue;
-    if (rule.effect === 'forbid') return deny('FORBIDDEN', rule.reason ?? `rule ${rule.id} forbids this tool`, rule.id);
-    if (rule.effect === 'hold') hold ??= rule;
-    else allow ??= rule;
+const NOTHING: Limits = { timeout_ms: 1, max_output_bytes: 1 };
+const NOBODY: Omit<Request, 'descriptor'> = {
+  inputs: {},
+  mode: 'execution',
+  actor: { name: '', roles: [], tenant: '' },
+  labels: {},
+  session_id: null,
+};
+
+/** A fault of ours must not let a call through. */
+const fault = (error: unknown): Verdict =>
+  deny('POLICY_ERROR', `the policy could not be evaluated: ${error instanceof Error ? error.message : error}`, null);
+
+function safely(rule: CompiledRule, request: Request): RuleLook {
+  try {
+    return lookAt(rule, request);
+  } catch (error) {
+    return { id: rule.rule.id, matched: false, why: error instanceof Error ? error.message : 'it failed' };
   }
-  if (request.mode === 'planning' && !isReadOnly(request.descriptor))
+}
+
+type Matched = {
+  forbid: PolicyRule | null;
+  allow: PolicyRule | null;
+  holds: PolicyRule[];
+  broken: { id: string; error: string } | null;
+  looks: RuleLook[];
+};
+
+function matchRules(candidates: readonly CompiledRule[], request: Request): Matched {
+  const matched: Matched = { forbid: null, allow: null, holds: [], broken: null, looks: [] };
+  for (const candidate of candidates) {
+    const match = matchesNow(candidate, request);
+    if (match === false) continue;
+    const { rule, reason } = candidate;
+    if (match !== true) {
+      matched.broken ??= { id: rule.id, error: match.error };
+      continue;
+    }
+    matched.looks.push({ id: rule.id, matched: true, why: reason });
+    if (rule.effect === 'forbid') matched.forbid ??= rule;
+    else if (rule.effect === 'hold') matched.holds.push(rule);
+    else matched.allow ??= rule;
+  }
+  return matched;
+}
+
+/** Any forbid denies; else any hold holds; else any allow allows; else it is denied. What fails on the way denies too. */
+function judge(
+  document: PolicyDocument,
+  rules: readonly CompiledRule[],
+  plan: ToolPlan,
+  matched: Matched,
+  request: Request,
+  left_ms: number,
+): Verdict {
+  const { forbid, allow, holds, broken } = matched;
+  if (broken) return deny('RULE_ERROR', `rule ${broken.id} could not be evaluated: ${broken.error}`, broken.id);
+  if (forbid) return forbidden(forbid);
+  if (plan.refused) return plan.refused;
+  if (request.mode === 'planning' && !plan.read_only)
     return deny('PLANNING_MODE', 'planning mode allows only tools without side effects', null);
-  if (hold)
+  if (!allow && holds.length === 0 && !plan.named) return nearMiss(rules, request);
+  return (
+    checkGate(plan.gate, document, request) ??
+    checkRun(document, request, left_ms) ??
+    checkInputs(plan, request) ??
+    heldOrAllowed(plan, allow, holds)
+  );
+}
+
+const forbidden = (rule: PolicyRule): Verdict =>
+  deny(effectCode(rule.match?.effects) ?? 'FORBIDDEN', rule.reason ?? `rule ${rule.id} forbids this call`, rule.id);
+
+function checkRun({ max_calls_per_tool }: PolicyDocument, request: Request, left_ms: number): Verdict | null {
+  const calls = request.facts?.calls_of_tool ?? 0;
+  if (max_calls_per_tool !== undefined && calls >= max_calls_per_tool) {
+    const said = `${request.descriptor.tool_id} was called ${calls} times in this run, and ${max_calls_per_tool} is the most`;
+    return deny('CALLS_EXCEEDED', said, 'max_calls_per_tool');
+  }
+  if (left_ms > 0) return null;
+  return deny('RUN_TIMEOUT', 'the time of this run is used up', 'global_timeout_seconds');
+}
+
+function checkInputs({ checks }: ToolPlan, request: Request): Verdict | null {
+  for (const check of checks) {
+    const refusal = check(request);
+    if (refusal) return deny('CONSTRAINT', refusal.reason, refusal.rule);
+  }
+  return null;
+}
+
+function heldOrAllowed(plan: ToolPlan, allow: PolicyRule | null, holds: readonly PolicyRule[]): Verdict {
+  const all: Hold[] = [
+    ...holds.map(({ id, reason, approvals }) => ({
+      rule: id,
+      reason: reason ?? `rule ${id} asks for a person's consent`,
+      approvals,
+    })),
+    ...plan.holds,
+  ];
+  const [first] = all;
+  if (first)
     return {
       effect: 'hold',
       allowed: false,
-      reason: hold.reason ?? `rule ${hold.id} asks for a person's consent`,
-      rule_matched: hold.id,
+      reason: all.map(({ reason }) => reason).join('; '),
+      rule_matched: first.rule,
       code: 'HELD',
+      approvals: combineApprovals(all.map(({ approvals }) => approvals)),
     };
-  if (allow)
-    return {
-      effect: 'allow',
-      allowed: true,
-      reason: allow.reason ?? `allowed by ${allow.id}`,
-      rule_matched: allow.id,
-      code: null,
-    };
-  return deny('NO_RULE', `no rule allows ${request.descriptor.tool_id}`, null);
+  return {
+    effect: 'allow',
+    allowed: true,
+    reason: allow ? (allow.reason ?? `allowed by ${allow.id}`) : `allowed by tools.${plan.named?.key}`,
+    rule_matched: allow ? allow.id : `tools[${plan.named?.key}]`,
+    code: null,
+  };
 }
-
-const deny = (code: string, reason: string, rule_matched: string | null): Verdict => ({
-  effect: 'deny',
-  allowed: false,
-  reason,
-  rule_matched,
-  code,
-});
-
-const READS = new Set(['fs.read', 'database.read', 'cloud.key_read', 'network.dns']);
-const isReadOnly = (descriptor: Descriptor) => descriptor.side_effects.every((effect) => READS.has(effect));
-
-function compileMatch(match: PolicyMatch): Matcher {
-  const tools = match.tool === undefined ? null : list(match.tool).map(globToRegExp);
-  const runners = match.runner === undefined ? null : new Set(list(match.runner));
-  const modes = match.mode === undefined ? null : new Set(list(match.mode));
-  const riskMax = match.risk_max === undefined ? null : rank(match.risk_max);
-  return ({ descriptor, mode }) =>
-    (tools === null || tools.some((tool) => tool.test(descriptor.tool_id))) &&
-    (runners === null || runners.has(descriptor.runner)) &&
-    (modes === null || modes.has(mode)) &&
-    (riskMax === null || rank(descriptor.risk) <= riskMax);
-}
-
-const list = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
-const rank = (risk: Risk) => Risk.options.indexOf(risk);

@@ -1,15 +1,49 @@
-import { PolicyDocument } from '@capstan/contracts';
+import type { PolicyDocument } from '@capstan/contracts';
+import { parsePolicy } from './parse-policy.js';
 
-/** What a first start allows: the built-ins that touch nothing. Everything else needs a rule. */
-export const DEFAULT_POLICY: PolicyDocument = PolicyDocument.parse({
+/**
+ * What a first start allows: what touches nothing outside of its own session. Nothing connects anywhere, starts a program
+ * of the caller's choice or writes a file on a disk; the suggestion that comes with a denial says what to add for that.
+ */
+export const DEFAULT_POLICY: PolicyDocument = parsePolicy({
   version: '1.0',
   boundary: 'deny_by_default',
   rules: [
     {
-      id: 'harmless-builtins',
+      id: 'harmless-capabilities',
       effect: 'allow',
-      match: { tool: ['cap:current_time:*', 'cap:test_math:*'] },
-      reason: 'a built-in tool without side effects',
+      match: {
+        tool: [
+          'cap:noop:*',
+          'cap:current_time:*',
+          'cap:test_math:*',
+          'cap:test_weather:*',
+          'cap:stateless_todo_list:*',
+          'cap:research:*',
+          'analyze.schema',
+        ],
+        risk_max: 'LOW',
+      },
+      reason: 'a built-in tool that touches nothing outside of its session',
+    },
+    {
+      id: 'session-files',
+      effect: 'allow',
+      match: { tool: 'cap:session_file_system:*', risk_max: 'MED' },
+      reason: 'the files of a session are its own',
+    },
+    {
+      id: 'example-extension',
+      effect: 'allow',
+      match: { tool: 'ext:text.tools:*', risk_max: 'LOW' },
+      reason: 'the text tools that come with Capstan',
+    },
+    {
+      id: 'sandboxed-code',
+      effect: 'hold',
+      match: { tool: 'cap:sandbox:*' },
+      approvals: { required: 1, expires_in_ms: 86_400_000 },
+      reason: 'code runs after a person has looked at it',
     },
   ],
 });

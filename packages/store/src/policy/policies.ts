@@ -1,4 +1,4 @@
-import type { Policy, PolicyDocument, Principal } from '@capstan/contracts';
+import type { Page, Policy, PolicyDocument, PolicyVersion, Principal } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
@@ -52,8 +52,56 @@ export async function ensurePolicy(store: Store, name: string, document: PolicyD
 export const latestPolicy = (db: Db, name: string): Promise<Policy | undefined> =>
   db.selectFrom('policies').select(columns).where('name', '=', name).orderBy('version', 'desc').executeTakeFirst();
 
+/** Without those that came with a run: they are in force for that run alone, and found by their hash. */
 export const latestPolicies = (db: Db): Promise<Policy[]> =>
-  db.selectFrom('policies').distinctOn('name').select(columns).orderBy('name').orderBy('version', 'desc').execute();
+  db
+    .selectFrom('policies')
+    .distinctOn('name')
+    .select(columns)
+    .where('name', 'not like', 'run:%')
+    .orderBy('name')
+    .orderBy('version', 'desc')
+    .execute();
+
+export const runPolicyName = (policy_hash: string): string => `run:${policy_hash}`;
 
 export const policyByHash = (db: Db, policy_hash: string): Promise<Policy | undefined> =>
   db.selectFrom('policies').select(columns).where('policy_hash', '=', policy_hash).executeTakeFirst();
+
+export const policyVersion = (db: Db, name: string, version: number): Promise<Policy | undefined> =>
+  db.selectFrom('policies').select(columns).where('name', '=', name).where('version', '=', version).executeTakeFirst();
+
+/** Newest first within a name, without those that came with a run; the cursor is the last one's name and version. */
+export async function listPolicyVersions(
+  db: Db,
+  names: { name?: string | undefined; visible: string[] | null },
+  page: { limit: number; cursor?: string | undefined },
+): Promise<Page<PolicyVersion>> {
+  let query = db
+    .selectFrom('policies')
+    .select(['name', 'version', 'policy_hash', 'created_by', 'created_at'])
+    .where('name', 'not like', 'run:%')
+    .orderBy('name')
+    .orderBy('version', 'desc')
+    .limit(page.limit + 1);
+  if (names.name !== undefined) query = query.where('name', '=', names.name);
+  if (names.visible) query = query.where('name', 'in', names.visible);
+  const after = page.cursor === undefined ? null : fromCursor(page.cursor);
+  if (after)
+    query = query.where((where) =>
+      where.or([
+        where('name', '>', after.name),
+        where.and([where('name', '=', after.name), where('version', '<', after.version)]),
+      ]),
+    );
+  const rows = await query.execute();
+  const items = rows.slice(0, page.limit);
+  const last = items.at(-1);
+  return { items, next_cursor: rows.length > page.limit && last ? `${last.name}@${last.version}` : null };
+}
+
+function fromCursor(cursor: string): { name: string; version: number } | null {
+  const at = cursor.lastIndexOf('@');
+  const version = Number(cursor.slice(at + 1));
+  return at > 0 && Number.isSafeInteger(version) ? { name: cursor.slice(0, at), version } : null;
+}

@@ -1,9 +1,24 @@
-import { DEFAULT_TENANT, Failure, Policy, PolicyDocument, type Principal } from '@capstan/contracts';
-import { parsePolicy } from '@capstan/policy';
-import { latestPolicy, putPolicy } from '@capstan/store';
+import { Readable } from 'node:stream';
+import {
+  DEFAULT_TENANT,
+  ExplainRequest,
+  Explanation,
+  Failure,
+  PageQuery,
+  Policy,
+  PolicyDocument,
+  PolicyVersion,
+  type Principal,
+  WhatIfAnswer,
+  WhatIfRequest,
+} from '@capstan/contracts';
+import { compilePolicy, formatPolicy, parsePolicy } from '@capstan/policy';
+import { latestPolicy, listPolicyVersions, policyVersion, putPolicy } from '@capstan/store';
 import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
+import { explain } from './explain.js';
+import { collectWhatIf, toNdjson, whatIf } from './what-if.js';
 
 /** A policy governs the tenant it is named after; `default` governs all others, so only the installation's own admins change it. */
 function requireOwn({ tenant }: Principal, name: string): void {
@@ -11,18 +26,43 @@ function requireOwn({ tenant }: Principal, name: string): void {
     throw new Failure('TENANT_FORBIDDEN', { detail: `This key manages the policy ${tenant} alone.` });
 }
 
+const YAML = 'application/yaml';
+const NDJSON = 'application/x-ndjson';
+
 export const policyRoutes: Route[] = [
   route({
     method: 'GET',
-    path: '/v1/policies/{name}',
-    summary: 'The latest version of a policy',
+    path: '/v1/policies',
+    summary: 'The versions of the policies, newest first within a name',
     roles: ['admin', 'audit'],
-    answers: { 200: { description: 'The policy', schema: Policy } },
-    handle: async ({ store }, { principal, params }) => {
-      if (params.name !== DEFAULT_TENANT) requireOwn(principal, params.name ?? '');
-      const policy = await latestPolicy(store.db, params.name ?? '');
-      if (!policy) throw notFound(`policy ${params.name}`);
-      return policy;
+    query: PageQuery.extend({ name: z.string().optional() }).strict(),
+    answers: {
+      200: {
+        description: 'A page of versions',
+        schema: z.object({ items: z.array(PolicyVersion), next_cursor: z.string().nullable() }),
+      },
+    },
+    handle: ({ store }, { principal: { tenant }, query: { name, ...page } }) => {
+      const visible = tenant === DEFAULT_TENANT ? null : [DEFAULT_TENANT, tenant];
+      return listPolicyVersions(store.db, { name, visible }, page);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/policies/{name}',
+    summary: 'A policy: the latest version, or the one named',
+    roles: ['admin', 'audit'],
+    query: z.strictObject({ version: z.coerce.number().int().min(1).max(2_147_483_647).optional() }),
+    answers: { 200: { description: 'The policy; the document alone for Accept: application/yaml', schema: Policy } },
+    handle: async ({ store }, { principal, params, query: { version }, request, reply }) => {
+      const name = params.name ?? '';
+      if (name !== DEFAULT_TENANT) requireOwn(principal, name);
+      const policy =
+        version === undefined ? await latestPolicy(store.db, name) : await policyVersion(store.db, name, version);
+      if (!policy) throw notFound(`policy ${name}${version === undefined ? '' : `, version ${version}`}`);
+      if (!request.headers.accept?.includes(YAML)) return policy;
+      reply.header('content-type', `${YAML}; charset=utf-8`);
+      return formatPolicy(policy);
     },
   }),
   route({
@@ -38,6 +78,33 @@ export const policyRoutes: Route[] = [
       relay.publish('refresh', ['policies']);
       await policies.refresh();
       return policy;
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/policy/explain',
+    summary: 'What policy says of a call, with every rule looked at; nothing is recorded',
+    roles: ['submit', 'operate', 'audit', 'admin'],
+    body: ExplainRequest,
+    answers: { 200: { description: 'The decision', schema: Explanation } },
+    handle: (gateway, { principal, body }) => explain(gateway, principal, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/policy/what-if',
+    summary: `Which recorded decisions a draft would change; as lines with progress for Accept: ${NDJSON}`,
+    roles: ['audit', 'admin'],
+    body: WhatIfRequest,
+    answers: { 200: { description: 'The counts, and the first of the changed ones', schema: WhatIfAnswer } },
+    handle: (gateway, { principal: { tenant }, body, request, reply }) => {
+      const { policy, since, until, limit } = body;
+      const gone = new AbortController();
+      reply.raw.on('close', () => gone.abort());
+      const signal = AbortSignal.any([gone.signal, gateway.stopping]);
+      const lines = whatIf(gateway, compilePolicy(parsePolicy(policy)), { tenant, since, until, limit }, signal);
+      if (!request.headers.accept?.includes(NDJSON)) return collectWhatIf(lines);
+      reply.header('content-type', NDJSON);
+      return reply.send(Readable.from(toNdjson(lines)));
     },
   }),
 ];

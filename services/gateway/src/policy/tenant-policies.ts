@@ -10,9 +10,16 @@ const REFRESH_MS = 10_000;
 
 export async function createTenantPolicies(store: Store, relay: Relay): Promise<TenantPolicies> {
   let policies = new Map<string, CompiledPolicy>();
+  let started = 0;
+  let applied = 0;
   const refresh = async () => {
+    started += 1;
+    const mine = started;
     const known = new Map([...policies.values()].map((policy) => [policy.policy_hash, policy]));
     const latest = await latestPolicies(store.db);
+    // A slow look must not bring back what a later one has seen replaced.
+    if (mine < applied) return;
+    applied = mine;
     policies = new Map(
       latest.map(({ name, policy_hash, document }) => [name, known.get(policy_hash) ?? compilePolicy(document)]),
     );

@@ -1,0 +1,53 @@
+import type { Descriptor, Json, JsonObject } from '@capstan/contracts';
+
+const MAX_DEPTH = 64;
+const MAX_TEXTS = 100_000;
+
+type Named = { name: string; text: string };
+
+/** Every text in the inputs, with the name of the field it is in. What cannot be looked at whole is not judged at all. */
+export function textsIn(inputs: JsonObject): Named[] {
+  const found: Named[] = [];
+  const visit = (name: string, value: Json, depth: number): void => {
+    if (found.length >= MAX_TEXTS || depth > MAX_DEPTH) throw new Error('the inputs are too large to be judged');
+    if (typeof value === 'string') found.push({ name, text: value });
+    else if (Array.isArray(value)) for (const each of value) visit(name, each, depth + 1);
+    else if (typeof value === 'object' && value !== null)
+      for (const [key, each] of Object.entries(value)) visit(key, each, depth + 1);
+  };
+  visit('', inputs, 0);
+  return found;
+}
+
+const PATH_NAME =
+  /^(path|paths|file|files|filename|dir|dirs|directory|directories|folder|cwd|src|dst|source|destination|target|root)$|_(path|paths|file|files|dir|directory)$/;
+const URL_NAME = /^(url|urls|uri|href|endpoint)$|_(url|uri)$/;
+
+/** What is a path by the name of its field. */
+export const pathsIn = (inputs: JsonObject): string[] =>
+  textsIn(inputs).flatMap(({ name, text }) => (PATH_NAME.test(name.toLowerCase()) ? [text] : []));
+
+/** What is a URL by the name of its field, or by how it looks; also where the tool itself sets it. */
+export function urlsIn({ binding }: Descriptor, inputs: JsonObject): string[] {
+  const texts = textsIn(inputs);
+  if (binding.kind === 'action' && binding.preset) texts.push(...textsIn(binding.preset));
+  const urls = texts.flatMap(({ name, text }) => (URL_NAME.test(name.toLowerCase()) || LOOKS.test(text) ? [text] : []));
+  // A host that is still to be filled in is looked at when the request is made.
+  if (binding.kind === 'request' && binding.url !== undefined && URL.canParse(binding.url)) urls.push(binding.url);
+  return urls;
+}
+
+const LOOKS = /^\s*[a-z][a-z0-9+.-]{0,20}:[/\\]{2}/i;
+
+/** The program that a call starts, and its arguments as far as they are known here; null when it starts none. */
+export function commandIn({ binding }: Descriptor, inputs: JsonObject): string[] | null {
+  if (binding.kind === 'command' || binding.kind === 'atip')
+    return [binding.executable, ...textsIn(inputs).map(({ text }) => text)];
+  const { cmd } = inputs;
+  return Array.isArray(cmd) && cmd.every((part) => typeof part === 'string') ? cmd : null;
+}
+
+export function methodOf({ binding }: Descriptor, { method }: JsonObject): string {
+  if (typeof method === 'string') return method.toUpperCase();
+  return binding.kind === 'request' ? binding.method.toUpperCase() : 'GET';
+}

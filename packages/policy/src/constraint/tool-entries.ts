@@ -1,0 +1,54 @@
+import type { Descriptor, PolicyDocument, ToolConstraints } from '@capstan/contracts';
+import { isWildcard, matchesWildcard } from '../glob/wildcard.js';
+import { checkCommand } from './check-command.js';
+import { checkPaths } from './check-paths.js';
+import { checkDomains } from './check-urls.js';
+import type { Check } from './constraint.js';
+
+/** The tools that Capsule's policies are about. What their entries do not allow is denied, also by an absent list. */
+const CORE: Record<string, 'path' | 'url' | 'command'> = {
+  'fs.read': 'path',
+  'fs.write': 'path',
+  'http.get': 'url',
+  'shell.run': 'command',
+};
+
+/** `fs_read` is another spelling of `fs.read`. */
+export const nameOf = (key: string): string => {
+  const dotted = key.replace('_', '.');
+  return Object.hasOwn(CORE, dotted) ? dotted : key;
+};
+
+export type ToolEntry = {
+  /** As the document spells it. */
+  key: string;
+  /** It names this tool itself, and so allows it. One with a wildcard only constrains. */
+  names_it: boolean;
+  constraints: ToolConstraints;
+  checks: Check[];
+};
+
+/** What `tools` says of a tool: the entry of its own first, then those with wildcards. All of them are checked. */
+export function entriesFor({ tools = {} }: PolicyDocument, { tool_id }: Descriptor): ToolEntry[] {
+  return Object.entries(tools)
+    .filter(([key]) => (isWildcard(key) ? matchesWildcard(key, tool_id) : nameOf(key) === nameOf(tool_id)))
+    .map(([key, constraints]) => toEntry(key, tool_id, constraints))
+    .sort((one, other) => Number(other.names_it) - Number(one.names_it));
+}
+
+function toEntry(key: string, tool_id: string, constraints: ToolConstraints): ToolEntry {
+  const names_it = !isWildcard(key);
+  const core = names_it && Object.hasOwn(CORE, nameOf(tool_id)) ? CORE[nameOf(tool_id)] : undefined;
+  const checks = [
+    checkPaths(constraints, { required: core === 'path' }),
+    checkDomains(constraints, { required: core === 'url' }),
+    checkCommand(constraints, { required: core === 'command' }),
+  ];
+  return { key, names_it, constraints, checks: checks.filter((check) => check !== null) };
+}
+
+/** A list of what it may touch says more than how risky it is. */
+export const hasAllowList = ({ constraints }: ToolEntry): boolean =>
+  [constraints.allow_paths, constraints.allow_domains, constraints.allow_executables].some(
+    (list) => list !== undefined && list.length > 0,
+  );

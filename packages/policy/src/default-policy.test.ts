@@ -1,0 +1,64 @@
+import { ALL_EFFECTS, type Descriptor, type JsonObject } from '@capstan/contracts';
+import { describe, expect, test } from 'vitest';
+import { compilePolicy } from './compile-policy.js';
+import { DEFAULT_POLICY } from './default-policy.js';
+import { parsePolicy } from './parse-policy.js';
+import { suggestFor } from './suggest.js';
+import { newRequest, newTool } from './testing/new-request.js';
+
+const decide = (tool: Partial<Descriptor>, inputs: JsonObject = {}) =>
+  compilePolicy(DEFAULT_POLICY).decide(newRequest({ descriptor: newTool(tool), inputs }));
+
+describe('the first policy', () => {
+  test.each([
+    'cap:noop:noop',
+    'cap:current_time:get_current_time',
+    'cap:test_math:divide',
+    'cap:test_weather:get_weather',
+    'cap:stateless_todo_list:write_todos',
+    'cap:research:write_scratchpad',
+    'cap:session_file_system:write_file',
+    'ext:text.tools:wc',
+    'analyze.schema',
+  ])('allows %s', (tool_id) => {
+    expect(decide({ tool_id }).effect).toBe('allow');
+  });
+  test('holds code that is run in the sandbox', () => {
+    expect(decide({ tool_id: 'cap:sandbox:execute_code', runner: 'exec', risk: 'HIGH' }).effect).toBe('hold');
+  });
+  test.each([
+    { tool_id: 'shell.run', runner: 'exec', risk: 'HIGH' },
+    { tool_id: 'cap:web_fetch:web_fetch', runner: 'api', risk: 'MED' },
+    { tool_id: 'fs.write', runner: 'file', risk: 'HIGH' },
+    { tool_id: 'atip:gh:repo.delete', runner: 'exec', risk: 'CRITICAL', effects: ALL_EFFECTS },
+    { tool_id: 'mcp:files:read', runner: 'mcp', risk: 'MED' },
+    { tool_id: 'ext:text.tools:rm', runner: 'exec', risk: 'HIGH' },
+  ] as const)('denies $tool_id', (tool) => {
+    expect(decide(tool).effect).toBe('deny');
+  });
+});
+
+describe('what is suggested for a denial', () => {
+  test.each([
+    [{ tool_id: 'shell.run', runner: 'exec', risk: 'HIGH' }, { cmd: ['git', 'status'] }],
+    [{ tool_id: 'fs.read', runner: 'file', risk: 'MED' }, { path: './a.txt' }],
+    [{ tool_id: 'http.get', runner: 'api', risk: 'MED' }, { url: 'https://example.org/x' }],
+    [{ tool_id: 'cap:web_fetch:web_fetch', runner: 'api', risk: 'MED' }, { url: 'https://example.org/x' }],
+    [{ tool_id: 'mcp:we"ird:to ol', runner: 'mcp', risk: 'MED' }, {}],
+  ] as const)('is YAML that allows it: %j', (tool, inputs) => {
+    const given = JSON.parse(JSON.stringify(inputs));
+    const suggestion = suggestFor({ tool_id: tool.tool_id, inputs: given, decision: decide(tool, given) }) ?? '';
+    const added = parsePolicy(suggestion.split('\n').slice(1, -1).join('\n'));
+    const policy = { ...DEFAULT_POLICY, ...added, rules: [...(DEFAULT_POLICY.rules ?? []), ...(added.rules ?? [])] };
+    const request = newRequest({ descriptor: newTool(tool), inputs: given });
+    expect(compilePolicy(policy).decide(request).effect).toBe('allow');
+  });
+  test('there is one for every code, and none for what is allowed', () => {
+    const decision = decide({ tool_id: 'ext:text.tools:rm', risk: 'HIGH' });
+    expect(decision.reason).toContain('example-extension would, but its risk is HIGH, above LOW');
+    expect(suggestFor({ tool_id: 'x', inputs: {}, decision: { code: 'FORBIDDEN', rule_matched: 'never' } })).toContain(
+      'never',
+    );
+    expect(suggestFor({ tool_id: 'x', inputs: {}, decision: { code: null, rule_matched: null } })).toBeNull();
+  });
+});

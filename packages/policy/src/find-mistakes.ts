@@ -1,0 +1,74 @@
+import type { PolicyDocument } from '@capstan/contracts';
+import { compileExpression } from '@capstan/expression';
+import { CONDITION_VARIABLES } from './compile-rule.js';
+import { nameOf } from './constraint/tool-entries.js';
+
+export type Mistake = { path: PropertyKey[]; key?: string; message: string };
+
+/** What has the right shape and still cannot be meant. */
+export function findMistakes(document: PolicyDocument): Mistake[] {
+  if (Object.keys(document).length === 0) return [{ path: [], message: 'is empty' }];
+  return [
+    ...unstorable(document, []),
+    ...conditions(document),
+    ...ids(document),
+    ...spellings(document),
+    ...approvals(document),
+  ];
+}
+
+/** Its texts end up in decisions, and those in Postgres. */
+function unstorable(value: unknown, path: PropertyKey[]): Mistake[] {
+  if (typeof value === 'string')
+    return value.isWellFormed() && !value.includes('\u0000')
+      ? []
+      : [{ path, message: 'no NUL and no half of a surrogate pair' }];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, each]) => [
+    ...unstorable(key, [...path, key]),
+    ...unstorable(each, [...path, Array.isArray(value) ? Number(key) : key]),
+  ]);
+}
+
+const conditions = ({ rules = [] }: PolicyDocument): Mistake[] =>
+  rules.flatMap((rule, index) => {
+    if (rule.if === undefined) return [];
+    const path = ['rules', index, 'if'];
+    const compiled = compileExpression(rule.if, CONDITION_VARIABLES);
+    if (!compiled.ok) {
+      const { message, line, column } = compiled.error;
+      const at = line > 1 ? `line ${line}, column ${column}` : `column ${column}`;
+      return [{ path, message: `${message} (${at} of the condition)` }];
+    }
+    const { type } = compiled.expression;
+    return type === 'bool' || type === 'dyn' ? [] : [{ path, message: `gives ${type}, and has to give true or false` }];
+  });
+
+function ids({ rules = [] }: PolicyDocument): Mistake[] {
+  const seen = new Set<string>();
+  return rules.flatMap(({ id }, index) => {
+    if (seen.has(id)) return [{ path: ['rules', index, 'id'], message: `there is another rule ${id}` }];
+    seen.add(id);
+    return [];
+  });
+}
+
+const spellings = ({ tools = {} }: PolicyDocument): Mistake[] =>
+  Object.keys(tools).flatMap((key) =>
+    nameOf(key) !== key && Object.hasOwn(tools, nameOf(key))
+      ? [{ path: ['tools'], key, message: `is another spelling of ${nameOf(key)}, which is there too` }]
+      : [],
+  );
+
+const approvals = ({ rules = [] }: PolicyDocument): Mistake[] =>
+  rules.flatMap(({ effect, approvals: given }, index) =>
+    given !== undefined && effect !== 'hold'
+      ? [
+          {
+            path: ['rules', index],
+            key: 'approvals',
+            message: `only a rule that holds asks for approvals, not ${effect}`,
+          },
+        ]
+      : [],
+  );

@@ -1,0 +1,131 @@
+import type { Descriptor, Limits, PolicyDocument, PolicyLimit, ToolConstraints } from '@capstan/contracts';
+import { compileMatch, type Test } from './compile-match.js';
+import type { ToolEntry } from './constraint/tool-entries.js';
+import { narrowDomains } from './glob/domain-pattern.js';
+import type { Request } from './request.js';
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const MAX_TIMEOUT_MS = 600_000;
+const DEFAULT_OUTPUT = 1_048_576;
+const MAX_OUTPUT = 10_485_760;
+
+type Part = { [Field in keyof Limits]?: Limits[Field] | undefined };
+type CompiledLimit = { part: Part; fixed: Test[]; open: Test[] };
+
+export function compileLimits({ limits = [] }: PolicyDocument): CompiledLimit[] {
+  return limits.map(({ match, ...part }: PolicyLimit) => {
+    const tests = compileMatch(match);
+    return { part, fixed: tests.filter((test) => test.fixed), open: tests.filter((test) => !test.fixed) };
+  });
+}
+
+/** What a tool gets by itself, before the call is looked at. */
+export type ToolLimits = {
+  base: Limits;
+  /** Without a wish of the call. */
+  timeout_ms: number;
+  open: CompiledLimit[];
+  /** With the timeout of the last call: copying them took longer than all the rest of a decision. */
+  last: Limits;
+};
+
+export function limitsOf(document: PolicyDocument, limits: CompiledLimit[], entries: ToolEntry[], request: Request) {
+  const { descriptor } = request;
+  const applying = limits.filter(({ fixed }) => fixed.every((test) => test.holds(request)));
+  const parts = [
+    ...entries.map(({ constraints }) => toPart(constraints)),
+    ...applying.filter(({ open }) => open.length === 0).map(({ part }) => part),
+  ];
+  const own = entries.find(({ names_it }) => names_it)?.constraints;
+  const cap = Math.min(MAX_TIMEOUT_MS, milliseconds(document.global_timeout_seconds) ?? Infinity);
+  const start: Limits = {
+    timeout_ms: cap,
+    max_output_bytes: own?.max_output_bytes === undefined ? DEFAULT_OUTPUT : MAX_OUTPUT,
+  };
+  const base = parts.reduce(narrow, start);
+  const whole: Limits = { ...sandboxOf(descriptor), ...base };
+  const tool: ToolLimits = {
+    base: whole,
+    last: whole,
+    timeout_ms: milliseconds(own?.timeout_seconds) ?? descriptor.timeout_ms ?? DEFAULT_TIMEOUT_MS,
+    open: applying.filter(({ open }) => open.length > 0),
+  };
+  return tool;
+}
+
+/** The limits of one call. What it asks for only ever lowers them. */
+export function limitsNow(tool: ToolLimits, request: Request, left_ms: number): Limits {
+  const asked = Math.min(request.timeout_ms ?? tool.timeout_ms, left_ms, tool.base.timeout_ms);
+  const timeout_ms = Math.max(1, Math.floor(asked));
+  if (tool.last.timeout_ms !== timeout_ms) tool.last = { ...tool.base, timeout_ms };
+  if (tool.open.length === 0) return tool.last;
+  return tool.open
+    .filter(({ open: tests }) => tests.every((test) => test.holds(request)))
+    .reduce((narrowed, { part }) => narrow(narrowed, part), tool.last);
+}
+
+/** Risk from MED up runs contained or not at all; LOW as well contained as the machine can. */
+const sandboxOf = ({ runner, risk }: Descriptor): Part =>
+  runner === 'exec' ? { sandbox: risk === 'LOW' ? 'preferred' : 'required' } : {};
+
+function toPart(constraints: ToolConstraints): Part {
+  const { allow_domains, max_size_bytes, max_response_bytes, timeout_seconds } = constraints;
+  const { allow_paths, deny_paths, allow_hidden, deny_domains, deny_private_ips, max_output_bytes } = constraints;
+  return defined({
+    allow_paths,
+    deny_paths,
+    allow_hidden,
+    deny_domains,
+    deny_private_ips,
+    max_output_bytes,
+    timeout_ms: milliseconds(timeout_seconds),
+    network: allow_domains && (allow_domains.length > 0 ? allow_domains : 'none'),
+    max_size_bytes: max_size_bytes || undefined,
+    max_response_bytes: max_response_bytes || undefined,
+  });
+}
+
+/** Of two that say something the smaller, the narrower, the stricter. */
+function narrow(one: Limits, other: Part): Limits {
+  return {
+    ...one,
+    ...defined({
+      timeout_ms: least(one.timeout_ms, other.timeout_ms),
+      max_output_bytes: least(one.max_output_bytes, other.max_output_bytes),
+      max_response_bytes: least(one.max_response_bytes, other.max_response_bytes),
+      max_size_bytes: least(one.max_size_bytes, other.max_size_bytes),
+      network: narrowNetwork(one.network, other.network),
+      deny_domains: union(one.deny_domains, other.deny_domains),
+      deny_paths: union(one.deny_paths, other.deny_paths),
+      // Two lists of globs have no common list; every one is checked when it is decided, the first again on opening.
+      allow_paths: one.allow_paths ?? other.allow_paths,
+      env: one.env && other.env ? one.env.filter((name) => other.env?.includes(name)) : (one.env ?? other.env),
+      sandbox: strict(one.sandbox, other.sandbox, 'required'),
+      deny_private_ips: strict(one.deny_private_ips, other.deny_private_ips, true),
+      allow_hidden: strict(one.allow_hidden, other.allow_hidden, false),
+      shell: strict(one.shell, other.shell, false),
+      write: strict(one.write, other.write, false),
+    }),
+  };
+}
+
+const least = (one: number | undefined, other: number | undefined) =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+const strict = <T>(one: T | undefined, other: T | undefined, strictest: T) =>
+  one === strictest || other === strictest ? strictest : (one ?? other);
+const union = (one: string[] | undefined, other: string[] | undefined) =>
+  one && other ? [...new Set([...one, ...other])] : (one ?? other);
+
+function narrowNetwork(one: Limits['network'], other: Limits['network']): Limits['network'] {
+  if (one === undefined || other === undefined) return one ?? other;
+  if (one === 'none' || other === 'none') return 'none';
+  const narrowed = narrowDomains(one, other);
+  return narrowed.length > 0 ? narrowed : 'none';
+}
+
+const milliseconds = (seconds: number | undefined) =>
+  seconds === undefined ? undefined : Math.max(1, Math.min(MAX_TIMEOUT_MS, Math.round(seconds * 1000)));
+
+type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
+const defined = <T extends object>(value: T): Defined<T> =>
+  Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Defined<T>;

@@ -1,0 +1,69 @@
+import { Failure } from '@capstan/contracts';
+import { describe, expect, test } from 'vitest';
+import { formatPolicy } from './format-policy.js';
+import { parsePolicy } from './parse-policy.js';
+
+const refusal = (source: unknown) => {
+  try {
+    parsePolicy(source);
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'POLICY_INVALID') return error.message;
+    throw error;
+  }
+  return null;
+};
+
+const rule = (text: string) => `rules:\n  - id: a\n    effect: allow\n    ${text}\n`;
+
+describe('a document in YAML is refused with the line and the column', () => {
+  test.each([
+    ['boundary: allow', /^line 1, column 11: boundary: /],
+    ['ruls: []', /^line 1, column 1: ruls: is not a known field$/],
+    [rule('wen: 1'), /^line 4, column 5: rules\.0\.wen: is not a known field$/],
+    [rule('match: { runner: [exec, foo] }'), /^line 4, column 29: rules\.0\.match\.runner\.1: /],
+    [rule('match: { risk_max: HUGE }'), /^line 4, column 24: rules\.0\.match\.risk_max: /],
+    [
+      rule('if: "inputs.a >"'),
+      /^line 4, column 9: rules\.0\.if: Unexpected token: EOF \(column 11 of the condition\)$/,
+    ],
+    [rule('if: "other.a"'), /rules\.0\.if: Unknown variable: other/],
+    [rule('if: "size(inputs)"'), /gives int, and has to give true or false/],
+    [rule('approvals: { required: 2 }'), /^line 4, column 5: rules\.0\.approvals: only a rule that holds/],
+    [
+      'rules:\n  - { id: a, effect: allow }\n  - { id: a, effect: hold }',
+      /^line 3, column 11: rules\.1\.id: there is another/,
+    ],
+    ['tools:\n  fs.read: { alow_paths: [] }', /^line 2, column 14: tools\.fs\.read\.alow_paths: /],
+    ['tools:\n  fs.read: {}\n  fs_read: {}', /^line 3, column 3: tools\.fs_read: is another spelling of fs\.read/],
+    ['risk:\n  MAX: {}', /^line 2, column 3: risk\.MAX/],
+    ['a: [', /^line 1, column 5: /],
+    ['a: 1\na: 2', /^line 2, column 1: the document: Map keys must be unique/],
+    ['', /the document: /],
+    ['{}', /the document: is empty/],
+    ['- 1', /the document: /],
+  ])('%j', (source, message) => {
+    expect(refusal(source)).toMatch(message);
+  });
+  test('whose aliases multiply', () => {
+    const levels = Array.from({ length: 12 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(9)}]`);
+    expect(refusal(['a0: &a0 [x]', ...levels].join('\n'))).toMatch(/alias/);
+  });
+});
+
+test('a document that is parsed already is refused by its field', () => {
+  expect(refusal({ boundary: 'deny_by_default', ruls: [] })).toBe('ruls: is not a known field');
+  expect(refusal(null)).toMatch(/^the document: /);
+  expect(refusal({ rules: [{ id: 'a\0', effect: 'allow' }] })).toMatch(/^rules\.0\.id: no NUL/);
+});
+
+test('a document stays as it was sent, so that its hash is that of what was written', () => {
+  const sent = { tools: { 'fs.read': { allow_paths: ['./**'] } }, max_calls_per_tool: 3 };
+  expect(parsePolicy(sent)).toEqual(sent);
+});
+
+test('a policy is written as YAML that is read again', () => {
+  const document = parsePolicy(rule('if: "inputs.a > 3"'));
+  const yaml = formatPolicy({ name: 'x', version: 3, policy_hash: 'sha256:0', document, created_at: '' });
+  expect(yaml).toMatch(/^# x, version 3, sha256:0\n/);
+  expect(parsePolicy(yaml)).toEqual(document);
+});

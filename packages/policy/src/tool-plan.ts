@@ -1,0 +1,73 @@
+import type { Approvals, Descriptor, PolicyDocument, RiskGate } from '@capstan/contracts';
+import { type CompiledRule, couldMatch, readsInputs } from './compile-rule.js';
+import { checkNetwork } from './constraint/check-urls.js';
+import type { Check } from './constraint/constraint.js';
+import { entriesFor, type ToolEntry } from './constraint/tool-entries.js';
+import { effectGates, gateHold, type Hold, isReadOnly, riskGate } from './gates.js';
+import { compileLimits, limitsNow, limitsOf, type ToolLimits } from './limits.js';
+import type { Request, Verdict } from './request.js';
+
+/** All that a policy says of one tool whatever the call is; worked out once for each tool. */
+export type ToolPlan = {
+  /** The rules that could match. */
+  rules: CompiledRule[];
+  /** The entry of `tools` that names it, and so allows it. */
+  named: ToolEntry | null;
+  checks: Check[];
+  limits: ToolLimits;
+  gate: RiskGate;
+  /** What its effects are refused for. */
+  refused: Verdict | null;
+  /** What holds it beside the rules. */
+  holds: (Hold & { approvals?: Approvals | undefined })[];
+  read_only: boolean;
+  reads_inputs: boolean;
+};
+
+/** Their URLs are told to them, so that they can be looked at beforehand. */
+const CONNECTING: ReadonlySet<string> = new Set(['api', 'browser']);
+
+export function createPlanner(document: PolicyDocument, rules: CompiledRule[]): (request: Request) => ToolPlan {
+  const limits = compileLimits(document);
+  // By the descriptor itself: a tool that changes has another, and what is no longer used is forgotten.
+  const plans = new WeakMap<Descriptor, ToolPlan>();
+  return (request) => {
+    const known = plans.get(request.descriptor);
+    if (known) return known;
+    const plan = makePlan(document, rules, limits, request);
+    plans.set(request.descriptor, plan);
+    return plan;
+  };
+}
+
+function makePlan(
+  document: PolicyDocument,
+  rules: CompiledRule[],
+  limits: ReturnType<typeof compileLimits>,
+  request: Request,
+): ToolPlan {
+  const { descriptor } = request;
+  const entries = entriesFor(document, descriptor);
+  const candidates = rules.filter((rule) => couldMatch(rule, request));
+  const ofTool = limitsOf(document, limits, entries, request);
+  const gate = riskGate(document, descriptor, entries);
+  const effects = effectGates(document, descriptor);
+  const checks = [...entries.flatMap((entry) => entry.checks), ...connectionChecks(descriptor, ofTool)];
+  return {
+    rules: candidates,
+    named: entries.find(({ names_it }) => names_it) ?? null,
+    checks,
+    limits: ofTool,
+    gate,
+    refused: Array.isArray(effects) ? null : effects,
+    holds: [...gateHold(gate, descriptor), ...(Array.isArray(effects) ? effects : [])],
+    read_only: isReadOnly(descriptor),
+    reads_inputs: checks.length > 0 || candidates.some(readsInputs),
+  };
+}
+
+function connectionChecks({ runner }: Descriptor, limits: ToolLimits): Check[] {
+  if (!CONNECTING.has(runner)) return [];
+  if (limits.open.length === 0) return [checkNetwork(limits.base)];
+  return [(request) => checkNetwork(limitsNow(limits, request, Infinity))(request)];
+}

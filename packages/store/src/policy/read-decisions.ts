@@ -1,0 +1,67 @@
+import type { Decision, JsonObject, Role } from '@capstan/contracts';
+import type { Statement, Store } from '../open-store.js';
+
+/** What was asked and what was decided; `inputs` only where they were wanted. */
+export type RecordedDecision = {
+  seq: string;
+  invocation_id: string;
+  tool_id: string;
+  actor: string;
+  roles: Role[];
+  inputs: JsonObject | null;
+  mode: 'execution' | 'planning';
+  session_id: string | null;
+  labels: Record<string, string>;
+  spec_frozen: boolean | null;
+  spec_hash: string | null;
+  timeout_ms: number;
+  created_at: string;
+  effect: Decision['effect'];
+  reason: string;
+  rule_matched: string | null;
+  code: string | null;
+};
+
+export type DecisionRange = { tenant: string; since?: string | undefined; until?: string | undefined };
+
+const IN_RANGE = `tenant = $1 AND ($2::timestamptz IS NULL OR created_at >= $2)
+  AND ($3::timestamptz IS NULL OR created_at < $3)`;
+
+const COUNT: Statement = {
+  name: 'count-decisions',
+  text: `SELECT count(*)::int AS count FROM invocations WHERE ${IN_RANGE}`,
+};
+
+export async function countDecisions(store: Store, { tenant, since, until }: DecisionRange): Promise<number> {
+  const [row] = await store.query<{ count: number }>(COUNT, [tenant, since ?? null, until ?? null]);
+  return row?.count ?? 0;
+}
+
+/**
+ * Inputs are most of a row's bytes, so they are read only for the tools whose decision can depend on them. The decision is
+ * taken apart by one function: each `->>` would read it from its beginning again.
+ */
+const READ: Statement = {
+  name: 'read-decisions',
+  text: `SELECT seq, invocation_id, tool_id, actor, roles, CASE WHEN tool_id = ANY ($6) THEN inputs END AS inputs, mode,
+      session_id, labels, spec_frozen, spec_hash, timeout_ms, created_at, effect, reason, rule_matched, code
+    FROM invocations, json_to_record(decision) AS decided (effect text, reason text, rule_matched text, code text)
+    WHERE ${IN_RANGE} AND seq > $4 ORDER BY seq LIMIT $5`,
+};
+
+/** In the order of submission, a batch at a time, so that any number of them takes the memory of one batch. */
+export async function* readDecisions(
+  store: Store,
+  range: DecisionRange,
+  { batch = 2000, with_inputs }: { batch?: number; with_inputs: string[] },
+): AsyncGenerator<RecordedDecision[]> {
+  const { tenant, since = null, until = null } = range;
+  let after = '0';
+  while (true) {
+    const rows = await store.query<RecordedDecision>(READ, [tenant, since, until, after, batch, with_inputs]);
+    if (rows.length > 0) yield rows;
+    const last = rows.at(-1);
+    if (!last || rows.length < batch) return;
+    after = last.seq;
+  }
+}

@@ -1,0 +1,171 @@
+import type { WhatIfLine } from '@capstan/contracts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ADMIN_KEY, type System, startSystem } from './start-system.js';
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem({ name: 'postgres' });
+});
+
+const ADD = 'cap:test_math:add';
+const add = (over: object = {}) => ({ tool_id: ADD, inputs: { a: 1, b: 2 }, ...over });
+const put = (document: object | string) => system.admin.policies.put('default', document);
+const allowing = (over: object = {}) => ({ rules: [{ id: 'maths', effect: 'allow', match: { tool: ADD }, ...over }] });
+const wait = { wait_s: 20 };
+
+describe('a call under policy', () => {
+  test('runs when its label and its actor fit, at admission and again in the worker', async () => {
+    await put(
+      allowing({
+        match: { tool: ADD, labels: { env: 'dev' }, roles: 'admin' },
+        if: "inputs.a < 5 && labels.env == 'dev'",
+      }),
+    );
+    expect(await system.admin.submit(add({ labels: { env: 'dev' } }), wait)).toMatchObject({
+      status: 'succeeded',
+      decision: { rule_matched: 'maths', rules: [{ id: 'maths', matched: true }] },
+    });
+    await expect(system.admin.submit(add({ labels: { env: 'prod' } }))).rejects.toMatchObject({
+      problem: { detail: expect.stringContaining('the label env is prod, not dev') },
+    });
+  });
+
+  test('that is denied tells what to add, and it is enough', async () => {
+    await put({ boundary: 'deny_by_default' });
+    const denied = await system.admin.submit(add()).catch((error: unknown) => error);
+    expect(denied).toMatchObject({ problem: { code: 1001, suggestion: expect.stringContaining('match: { tool:') } });
+    const { suggestion } = (denied as { problem: { suggestion: string } }).problem;
+    await put(suggestion.split('\n').slice(1, -1).join('\n'));
+    expect((await system.admin.submit(add(), wait)).status).toBe('succeeded');
+  });
+
+  test('of the shell is denied at first, and the suggestion allows that program alone', async () => {
+    await put({ boundary: 'deny_by_default' });
+    const echo = { tool_id: 'shell.run', inputs: { cmd: ['echo', 'hello'] } };
+    const denied = await system.admin.submit(echo).catch((error: unknown) => error);
+    const { suggestion } = (denied as { problem: { suggestion: string } }).problem;
+    await put(suggestion.split('\n').slice(1, -1).join('\n'));
+    expect(await system.admin.submit(echo, wait)).toMatchObject({ status: 'succeeded' });
+    await expect(system.admin.submit({ tool_id: 'shell.run', inputs: { cmd: ['id'] } })).rejects.toMatchObject({
+      problem: { decision: { rule_matched: 'allow_executables' } },
+    });
+  });
+
+  test('that is held says who has to agree and for how long it waits', async () => {
+    await put({
+      rules: [{ id: 'two', effect: 'hold', match: { tool: ADD }, approvals: { required: 2, expires_in_ms: 60_000 } }],
+    });
+    const held = await system.admin.submit(add());
+    expect(held).toMatchObject({ status: 'held', decision: { approvals: { required: 2, allow_self: false } } });
+    const { created_at, expires_at } = await system.admin.get(held.invocation_id);
+    expect(Date.parse(expires_at ?? '') - Date.parse(created_at)).toBe(60_000);
+  });
+
+  test('is counted within its bulk', async () => {
+    await put({ ...allowing(), max_calls_per_tool: 2 });
+    const { items } = await system.admin.submitBulk([add(), add(), add()]);
+    expect(items.map(({ status }) => status)).toEqual(['queued', 'queued', 'denied']);
+  });
+});
+
+describe('explain', () => {
+  test('says what is decided and why, of a draft too, and records nothing', async () => {
+    await put(allowing());
+    const before = await system.store.db.selectFrom('invocations').select('invocation_id').execute();
+    const explanation = await system.admin.policies.explain({
+      ...add(),
+      actor: 'bob',
+      roles: ['submit'],
+      policy: 'rules:\n  - { id: mine, effect: allow, match: { actor: ann } }\n  - { id: all, effect: hold }\n',
+    });
+    expect(explanation).toMatchObject({
+      effect: 'hold',
+      rules: [
+        { id: 'mine', matched: false, why: 'the actor is bob, not ann' },
+        { id: 'all', matched: true },
+      ],
+    });
+    expect(await system.admin.policies.explain(add())).toMatchObject({ effect: 'allow', suggestion: null });
+    const after = await system.store.db.selectFrom('invocations').select('invocation_id').execute();
+    expect(after.length).toBe(before.length);
+  });
+
+  test('names the line and the column of what is wrong with a draft', async () => {
+    const policy = 'rules:\n  - id: a\n    effect: allow\n    mach: {}\n';
+    await expect(system.admin.policies.explain({ ...add(), policy })).rejects.toMatchObject({
+      problem: { code: 1002, detail: 'line 4, column 5: rules.0.mach: is not a known field' },
+    });
+  });
+});
+
+describe('versions', () => {
+  test('are kept, listed, and read by their number and as YAML', async () => {
+    const first = await put(allowing({ reason: 'the first' }));
+    const second = await put(allowing({ reason: 'the second' }));
+    const { items } = await system.admin.policies.versions({ name: 'default', limit: 2 }).page();
+    expect(items.map(({ version }) => version)).toEqual([second.version, first.version]);
+    const listed: number[] = [];
+    for await (const { version } of system.admin.policies.versions({ name: 'default', limit: 2 })) listed.push(version);
+    expect(listed).toEqual(Array.from({ length: second.version }, (_, at) => second.version - at));
+    const old = await system.admin.policies.get('default', { version: first.version });
+    expect(old.document).toEqual(first.document);
+    const yaml = await system.admin.policies.yaml('default');
+    expect(yaml).toContain('reason: the second');
+    expect(await put(yaml)).toMatchObject({ version: second.version, policy_hash: second.policy_hash });
+  });
+
+  test('of other tenants are not shown', async () => {
+    await system.admin.policies.put('rival', allowing());
+    const { key } = await system.admin.keys.create({ tenant: 'acme', actor: 'eve', roles: ['admin'] });
+    const client = system.clientFor(key);
+    const names = new Set((await client.policies.versions().page()).items.map(({ name }) => name));
+    expect([...names]).toEqual(['default']);
+    await expect(client.policies.get('rival')).rejects.toMatchObject({ problem: { status: 403 } });
+  });
+});
+
+describe('what-if', () => {
+  const draft = { rules: [{ id: 'small', effect: 'allow', match: { tool: ADD }, if: 'inputs.a < 3' }] };
+  let tenant: System['admin'];
+  beforeEach(async () => {
+    const name = `tenant-${Math.random().toString(36).slice(2, 10)}`;
+    const { key } = await system.admin.keys.create({ tenant: name, actor: 'ann', roles: ['admin'] });
+    tenant = system.clientFor(key);
+    await tenant.policies.put(name, allowing());
+    await tenant.submitBulk([1, 2, 3, 4].map((a) => add({ inputs: { a, b: 0 } })));
+  });
+
+  test('counts what a draft would change, and lists so many', async () => {
+    const answer = await tenant.policies.whatIf({ policy: draft, limit: 1 });
+    expect(answer).toMatchObject({ total: 4, checked: 4, changed: 2, changes: { 'allow → deny': 2 }, more: 1 });
+    expect(answer.items).toMatchObject([
+      { tool_id: ADD, actor: 'ann', was: { effect: 'allow', rule_matched: 'maths' }, would_be: { effect: 'deny' } },
+    ]);
+  });
+
+  test('looks at the time asked for, and at one tenant alone', async () => {
+    const now = new Date(Date.now() + 60_000).toISOString();
+    expect(await tenant.policies.whatIf({ policy: draft, since: now })).toMatchObject({ checked: 0 });
+    expect(await tenant.policies.whatIf({ policy: draft, until: now })).toMatchObject({ checked: 4 });
+  });
+
+  test('is streamed with its progress', async () => {
+    const lines: WhatIfLine[] = [];
+    for await (const line of tenant.policies.whatIfLines({ policy: draft })) lines.push(line);
+    expect(lines.map(({ kind }) => kind)).toEqual(['changed', 'changed', 'progress', 'done']);
+    expect(lines.at(-1)).toMatchObject({ checked: 4, changed: 2, unknown_tools: 0 });
+  });
+
+  test('refuses a broken draft before it answers', async () => {
+    const response = await fetch(`${system.url}/v1/policy/what-if`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${ADMIN_KEY}`,
+        'content-type': 'application/json',
+        accept: 'application/x-ndjson',
+      },
+      body: JSON.stringify({ policy: { rulse: [] } }),
+    });
+    expect(response.status).toBe(400);
+  });
+});
