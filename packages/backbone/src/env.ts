@@ -1,3 +1,4 @@
+import { parseSecretKeys } from '@capstan/store';
 import { z } from 'zod';
 
 /** What every service reads from the environment; each adds its own. */
@@ -10,6 +11,15 @@ export const BackboneEnv = z.object({
   CAPSTAN_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 export type BackboneEnv = z.infer<typeof BackboneEnv>;
+
+/** What secrets are encrypted with at rest: keys of 32 bytes in base64 or hex, the one in use first. */
+export const SecretsKey = z.string().superRefine((text, context) => {
+  try {
+    parseSecretKeys(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'not a key' });
+  }
+});
 
 /** A wrong value stops the start with one clear line for each variable. */
 export function readEnv<Schema extends z.ZodType>(schema: Schema, env: NodeJS.ProcessEnv): z.infer<Schema> {

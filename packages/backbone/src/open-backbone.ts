@@ -7,10 +7,18 @@ import {
   redisSignals,
 } from '@capstan/queue';
 import { countQueued, MAX_PAYLOAD_BYTES, openStore, pingStore, postgresSignals, type Store } from '@capstan/store';
+import { type LiveCatalog, openCatalog } from './live-catalog.js';
 import type { Log } from './log.js';
 
-/** The store, the queue and the relay, as one process uses them. */
-export type Backbone = { store: Store; queue: Queue; relay: Relay; log: Log; close(): Promise<void> };
+/** The store, the queue, the relay and the catalog, as one process uses them. */
+export type Backbone = {
+  store: Store;
+  queue: Queue;
+  relay: Relay;
+  catalog: LiveCatalog;
+  log: Log;
+  close(): Promise<void>;
+};
 
 export type BackboneOptions = {
   database_url: string;
@@ -43,12 +51,15 @@ export async function openBackbone({
           (runner) => countQueued(store, runner),
           () => pingStore(store),
         );
+    const catalog = await openCatalog(store, relay);
     return {
       store,
       queue,
       relay,
+      catalog,
       log,
       close: async () => {
+        catalog.close();
         await queue.close();
         await relay.close();
         await store.close();

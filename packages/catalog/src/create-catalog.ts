@@ -1,52 +1,66 @@
-import type { Descriptor, JsonObject } from '@capstan/contracts';
-import { hashJson } from '@capstan/integrity';
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import type { CatalogSource, Descriptor } from '@capstan/contracts';
+import { type CatalogEntry, toEntry } from './catalog-entry.js';
+import { createSearch, type Search } from './search/create-search.js';
+import { similarTo } from './search/similar-to.js';
 
-export type InputError = { field: string; message: string };
-
-/** A tool that can be called: its descriptor, the hash of it, and its inputs' check, compiled once. */
-export type CatalogEntry = {
-  descriptor: Descriptor;
-  descriptor_hash: string;
-  /** What is wrong with the inputs; empty when they are right. */
-  check(inputs: JsonObject): InputError[];
-};
-
+/** All tools, as one process knows them. Nothing but `find` and `refresh` does any I/O. */
 export type Catalog = {
   get(tool_id: string): CatalogEntry | undefined;
+  /** The same; when that tool is not known with that hash, it is looked for once more. */
+  find(tool_id: string, descriptor_hash: string): Promise<CatalogEntry | undefined>;
   list(): CatalogEntry[];
+  /** What matches the words, the best first. */
+  search(words: string): CatalogEntry[];
   /** Ids that somebody who typed `tool_id` may have meant. */
   similar(tool_id: string): string[];
+  sources(): CatalogSource[];
+  /** Looks again at what there is now. Concurrent calls share one look. */
+  refresh(): Promise<void>;
 };
 
-export function createCatalog(descriptors: Descriptor[]): Catalog {
-  const ajv = new Ajv2020({ allErrors: true, strict: false });
-  const entries = new Map(descriptors.map((descriptor) => [descriptor.tool_id, toEntry(ajv, descriptor)]));
+/** A catalog of these tools, for ever. */
+export const createCatalog = (descriptors: Descriptor[]): Catalog =>
+  catalogOf(descriptors.map((descriptor) => toEntry(descriptor)));
+
+export function catalogOf(list: readonly CatalogEntry[], sources = toSources(list)): Catalog {
+  const entries = new Map(list.map((entry) => [entry.descriptor.tool_id, entry]));
+  let search: Search | undefined;
+  const get = (tool_id: string) => entries.get(tool_id) ?? entries.get(canonicalId(tool_id));
   return {
-    get: (tool_id) => entries.get(tool_id),
+    get,
+    find: (tool_id) => Promise.resolve(get(tool_id)),
     list: () => [...entries.values()],
-    similar: (tool_id) => {
-      const words = tool_id
-        .toLowerCase()
-        .split(/[^a-z0-9]+/)
-        .filter((word) => word.length > 2);
-      return [...entries.keys()].filter((known) => words.some((word) => known.includes(word))).slice(0, 5);
+    search: (words) => {
+      search ??= createSearch([...entries.values()]);
+      return search(words);
     },
+    similar: (tool_id) => similarTo(tool_id, [...entries.keys()]),
+    sources: () => sources,
+    refresh: () => Promise.resolve(),
   };
 }
 
-function toEntry(ajv: Ajv2020, descriptor: Descriptor): CatalogEntry {
-  const validate = ajv.compile(descriptor.input_schema);
-  return {
-    descriptor,
-    descriptor_hash: hashJson(descriptor),
-    check: (inputs) => (validate(inputs) ? [] : (validate.errors ?? []).map(toInputError)),
-  };
+/** `atip:gh:pr create` and `atip:gh:pr/create` are what people write for `atip:gh:pr.create`. */
+function canonicalId(tool_id: string): string {
+  const [source, origin, ...path] = tool_id.split(':');
+  return source === 'atip' && path.length > 0
+    ? `atip:${origin}:${
+        path
+          .join('.')
+          .split(/[\s/.]/)
+          .filter(Boolean)
+          .join('.') || '.'
+      }`
+    : tool_id;
 }
 
-function toInputError(error: ErrorObject): InputError {
-  const unknown: unknown = error.params.additionalProperty ?? error.params.missingProperty;
-  const at = error.instancePath.slice(1).replaceAll('/', '.');
-  const field = typeof unknown === 'string' ? [at, unknown].filter(Boolean).join('.') : at;
-  return { field: `inputs${field ? `.${field}` : ''}`, message: error.message ?? 'is not valid' };
+function toSources(list: readonly CatalogEntry[]): CatalogSource[] {
+  const counted = new Map<string, CatalogSource>();
+  for (const { descriptor } of list) {
+    const { source, origin } = descriptor;
+    const known = counted.get(`${source}:${origin}`);
+    if (known) known.tools += 1;
+    else counted.set(`${source}:${origin}`, { source, origin, status: 'ok', tools: 1, error: null });
+  }
+  return [...counted.values()];
 }

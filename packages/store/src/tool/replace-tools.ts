@@ -1,16 +1,15 @@
-import { type Descriptor, Failure, type Principal, type ToolSource } from '@capstan/contracts';
+import { type Descriptor, Failure, type Principal, type ToolChanges, type ToolSource } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import { sql } from 'kysely';
 import { type AuditEvent, appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
 
+export type { ToolChanges };
+
 export type Actor = Pick<Principal, 'tenant' | 'actor'>;
 
 /** All the tools that one origin (an extension, an MCP server, an ATIP document) has from now on. */
 export type ToolSet = { source: ToolSource; origin: string; descriptors: Descriptor[]; enabled?: boolean };
-
-/** The ids of what differs from before. */
-export type ToolChanges = { added: string[]; changed: string[]; removed: string[] };
 
 /**
  * Makes `descriptors` the tools of that origin: what is new is added, what is gone is removed, and every change of a

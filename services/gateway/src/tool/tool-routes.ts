@@ -1,40 +1,66 @@
-import { Descriptor, RunnerType } from '@capstan/contracts';
+import type { CatalogEntry } from '@capstan/catalog';
+import { CatalogSource, Failure, Tool } from '@capstan/contracts';
 import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
-import { notFound } from '../invocation/act-on.js';
+import { findTools, ToolQuery } from './find-tools.js';
+import { announceTools } from './installation-admin.js';
 
-const Tool = Descriptor.extend({ descriptor_hash: z.string() });
-const ToolQuery = z.strictObject({ q: z.string().optional(), runner: RunnerType.optional() });
+const toTool = ({ descriptor, descriptor_hash }: CatalogEntry) => ({ ...descriptor, descriptor_hash });
 
 export const toolRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/tools',
-    summary: 'The tools that can be invoked',
+    summary: 'The tools that can be invoked; with q, the best match first',
     roles: ['submit', 'operate', 'audit'],
     query: ToolQuery,
-    answers: { 200: { description: 'All tools', schema: z.object({ items: z.array(Tool), next_cursor: z.null() }) } },
-    handle: ({ catalog }, { query: { q, runner } }) => ({
-      items: catalog
-        .list()
-        .filter(({ descriptor }) => runner === undefined || descriptor.runner === runner)
-        .filter(({ descriptor }) =>
-          `${descriptor.tool_id} ${descriptor.description}`.toLowerCase().includes((q ?? '').toLowerCase()),
-        )
-        .map(({ descriptor, descriptor_hash }) => ({ ...descriptor, descriptor_hash })),
-      next_cursor: null,
-    }),
+    answers: {
+      200: {
+        description: 'A page of tools',
+        schema: z.object({ items: z.array(Tool), next_cursor: z.string().nullable() }),
+      },
+    },
+    handle: ({ catalog }, { query }) => {
+      const { items, next_cursor } = findTools(catalog, query);
+      return { items: items.map(toTool), next_cursor };
+    },
   }),
   route({
     method: 'GET',
     path: '/v1/tools/{tool_id}',
     summary: 'One tool',
     roles: ['submit', 'operate', 'audit'],
-    answers: { 200: { description: 'The tool', schema: Tool } },
+    answers: {
+      200: { description: 'The tool', schema: Tool.extend({ unavailable: z.string().nullable() }) },
+    },
     handle: ({ catalog }, { params }) => {
-      const tool = catalog.get(params.tool_id ?? '');
-      if (!tool) throw notFound(`tool ${params.tool_id}`);
-      return { ...tool.descriptor, descriptor_hash: tool.descriptor_hash };
+      const tool_id = params.tool_id ?? '';
+      const tool = catalog.get(tool_id);
+      if (!tool) {
+        const similar = catalog.similar(tool_id);
+        throw new Failure('NOT_FOUND', {
+          detail: `There is no tool ${tool_id}.`,
+          context: { similar },
+          ...(similar.length > 0 ? { suggestion: `Did you mean ${similar.join(', ')}?` } : {}),
+        });
+      }
+      return { ...toTool(tool), unavailable: tool.unavailable() };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/tools/refresh',
+    summary: 'Look again at what tools there are, in every process',
+    roles: ['operate', 'admin'],
+    answers: {
+      200: {
+        description: 'How many there are, and how each source fared',
+        schema: z.object({ tools: z.int(), sources: z.array(CatalogSource) }),
+      },
+    },
+    handle: async (gateway) => {
+      await announceTools(gateway);
+      return { tools: gateway.catalog.list().length, sources: gateway.catalog.sources() };
     },
   }),
 ];

@@ -1,0 +1,134 @@
+import { BUILTIN_TOOLS, type Catalog, type CatalogEntry, catalogOf, toEntry } from '@capstan/catalog';
+import { type CatalogSource, Descriptor } from '@capstan/contracts';
+import { hashJson } from '@capstan/integrity';
+import type { Relay } from '@capstan/queue';
+import { readTools, type Store, type ToolRow } from '@capstan/store';
+
+/** A catalog that follows what is added and removed, until it is closed. */
+export type LiveCatalog = Catalog & { close(): void };
+
+/** For signals that were lost. */
+const REFRESH_MS = 60_000;
+const MAX_MISSED = 1000;
+/** When Postgres was away. */
+const RETRY_MS = 1000;
+
+const NATIVE = BUILTIN_TOOLS.map((descriptor) => toEntry(descriptor));
+
+/**
+ * Native tools and the rows of `tools`, held as a snapshot: what asks for a tool never waits for Postgres. When a look
+ * fails, what was known stays.
+ */
+export async function openCatalog(store: Store, relay: Relay): Promise<LiveCatalog> {
+  let current = catalogOf(NATIVE);
+  const look = async () => {
+    current = snapshot(await readTools(store), current);
+  };
+  const refresh = shared(look);
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+  const follow = async (): Promise<void> => {
+    clearTimeout(timer);
+    const next_ms = await refresh().then(
+      () => REFRESH_MS,
+      () => RETRY_MS,
+    );
+    clearTimeout(timer);
+    if (!closed) timer = setTimeout(() => void follow(), next_ms).unref();
+  };
+  // A Postgres that is away leaves a process with its native tools rather than without a start.
+  await follow();
+  const unsubscribe = relay.subscribe('refresh', (what) => {
+    if (what.includes('tools')) void follow();
+  });
+  /** What was looked for in vain: a tool that has changed since it was called is not looked for at every such call. */
+  const missed = new Set<string>();
+  return {
+    get: (tool_id) => current.get(tool_id),
+    find: async (tool_id, descriptor_hash) => {
+      const wanted = `${tool_id} ${descriptor_hash}`;
+      if (missed.has(wanted)) return current.get(tool_id);
+      await refresh();
+      const found = current.get(tool_id);
+      if (missed.size >= MAX_MISSED) missed.clear();
+      if (found && found.descriptor_hash !== descriptor_hash) missed.add(wanted);
+      return found;
+    },
+    list: () => current.list(),
+    search: (words) => current.search(words),
+    similar: (tool_id) => current.similar(tool_id),
+    sources: () => current.sources(),
+    refresh,
+    close: () => {
+      closed = true;
+      clearTimeout(timer);
+      unsubscribe();
+    },
+  };
+}
+
+/**
+ * One look at a time. Who asks during a look gets the next one, which all who asked meanwhile share: the look under way
+ * may have begun before what they want to see was there.
+ */
+function shared(look: () => Promise<void>): () => Promise<void> {
+  let current: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+  const start = (): Promise<void> => {
+    current = look().finally(() => {
+      current = null;
+    });
+    return current;
+  };
+  return () => {
+    if (!current) return start();
+    next ??= current
+      .catch(() => {})
+      .then(() => {
+        next = null;
+        return start();
+      });
+    return next;
+  };
+}
+
+function snapshot(rows: ToolRow[], before: Catalog): Catalog {
+  const entries: CatalogEntry[] = [...NATIVE];
+  const sources = new Map(
+    catalogOf(NATIVE)
+      .sources()
+      .map((source) => [`${source.source}:${source.origin}`, source]),
+  );
+  for (const row of rows) {
+    if (!row.enabled) continue;
+    const source = sourceOf(row, sources);
+    const entry = read(row, before);
+    if (typeof entry === 'string') Object.assign(source, { status: 'error', error: `${row.tool_id}: ${entry}` });
+    else {
+      entries.push(entry);
+      source.tools += 1;
+    }
+  }
+  return catalogOf(entries, [...sources.values()]);
+}
+
+function sourceOf({ source, origin }: ToolRow, sources: Map<string, CatalogSource>): CatalogSource {
+  const known = sources.get(`${source}:${origin}`);
+  if (known) return known;
+  const found: CatalogSource = { source, origin, status: 'ok', tools: 0, error: null };
+  sources.set(`${source}:${origin}`, found);
+  return found;
+}
+
+/** The entry, or why the row is none. One that has not changed keeps what was compiled for it. */
+function read(row: ToolRow, before: Catalog): CatalogEntry | string {
+  const known = before.get(row.tool_id);
+  if (known?.descriptor_hash === row.descriptor_hash) return known;
+  if (NATIVE.some(({ descriptor }) => descriptor.tool_id === row.tool_id)) return 'is the id of a native tool';
+  const parsed = Descriptor.safeParse(row.descriptor);
+  if (!parsed.success)
+    return parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+  if (parsed.data.tool_id !== row.tool_id) return 'its descriptor is that of another tool';
+  if (hashJson(row.descriptor) !== row.descriptor_hash) return 'its descriptor is not the one that was stored';
+  return toEntry(parsed.data, row.descriptor_hash);
+}

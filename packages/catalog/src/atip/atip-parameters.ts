@@ -1,0 +1,71 @@
+import type { Binding, JsonObject } from '@capstan/contracts';
+import type { z } from 'zod';
+import type { AtipArgument, AtipCommand, AtipOption } from './atip-document.js';
+
+type Parameter = Extract<Binding, { kind: 'atip' }>['parameters'][number];
+type Declared = z.infer<typeof AtipArgument> & Partial<z.infer<typeof AtipOption>>;
+
+const JSON_TYPES: Record<Declared['type'], JsonObject> = {
+  string: { type: 'string' },
+  integer: { type: 'integer' },
+  number: { type: 'number' },
+  boolean: { type: 'boolean' },
+  file: { type: 'string' },
+  directory: { type: 'string' },
+  url: { type: 'string' },
+  enum: {},
+  array: { type: 'array', items: { type: 'string' } },
+};
+
+/** How a command's inputs become arguments, and the schema of those inputs. */
+export function atipParameters(
+  { arguments: positionals = [], options = [] }: AtipCommand,
+  globalOptions: z.infer<typeof AtipOption>[],
+): { parameters: Parameter[]; input_schema: JsonObject } {
+  const declared: Declared[] = [
+    ...positionals,
+    ...options,
+    // A command's own option stands before the tool's of the same name.
+    ...globalOptions.filter(({ name }) => !options.some((option) => option.name === name)),
+  ];
+  const named = withUniqueNames(declared);
+  const required = named.flatMap(({ name, parameter }) => (parameter.required ? [name] : []));
+  return {
+    parameters: named.map(({ name, parameter }) => toParameter(name, parameter)),
+    // Open: what a model adds is left out with a warning, as ATIP has it.
+    input_schema: {
+      type: 'object',
+      properties: Object.fromEntries(named.map(({ name, parameter }) => [name, toSchema(parameter)])),
+      ...(required.length > 0 ? { required } : {}),
+    },
+  };
+}
+
+/** An argument and an option may share a name; the later one is called by another. */
+function withUniqueNames(declared: Declared[]): { name: string; parameter: Declared }[] {
+  const taken = new Set<string>();
+  return declared.map((parameter) => {
+    let name = parameter.name;
+    for (let number = 2; taken.has(name); number += 1) name = `${parameter.name}_${number}`;
+    taken.add(name);
+    return { name, parameter };
+  });
+}
+
+/** The long form of a flag says what it does, and takes a value after `=`. */
+const toParameter = (name: string, { type, variadic, flags = [] }: Declared): Parameter => ({
+  name,
+  type,
+  variadic,
+  flags: [...flags].sort((one, other) => Number(other.startsWith('--')) - Number(one.startsWith('--'))),
+});
+
+function toSchema({ type, description, variadic, enum: choices, default: preset }: Declared): JsonObject {
+  const single = { ...JSON_TYPES[type], ...(choices ? { enum: choices } : {}) };
+  const many = variadic && type !== 'array';
+  return {
+    ...(many ? { type: 'array', items: single } : single),
+    description,
+    ...(preset === undefined ? {} : { default: preset }),
+  };
+}

@@ -1,0 +1,111 @@
+import type { Binding, Descriptor, Effects, SideEffect } from '@capstan/contracts';
+import { type EffectsDeclaration, timeoutOf, toDeclaredEffects } from '../effects/effects-declaration.js';
+import { mergeEffects, undeclaredEffects } from '../effects/merge-effects.js';
+import { inferDanger } from '../infer/infer-danger.js';
+import { type Clue, cluesInWords } from '../infer/words.js';
+import type { AtipCommand, AtipDocument } from './atip-document.js';
+import { atipParameters } from './atip-parameters.js';
+
+/** A command and the way to it from the executable; the root has an empty path. */
+type Placed = { path: string[]; command: AtipCommand };
+
+/** Every command of the document as a tool, groups and the executable itself included: any of them can be run. */
+export function atipTools(document: AtipDocument): Descriptor[] {
+  const placed = [...commandsOf(document)];
+  const names = flattenedNames(
+    document.name,
+    placed.map(({ path }) => path),
+  );
+  return placed.map((each, at) => toDescriptor(document, each, names[at] ?? document.name));
+}
+
+export const atipToolId = (tool: string, path: readonly string[]): string => `atip:${tool}:${path.join('.') || '.'}`;
+
+function* commandsOf({ commands = {}, description }: AtipDocument): Generator<Placed> {
+  // The root is written as the command without a name; where it is not, it is the executable without arguments.
+  if (!Object.hasOwn(commands, '')) yield { path: [], command: { description } };
+  yield* walk(commands, []);
+}
+
+function* walk(commands: Record<string, AtipCommand>, outer: string[]): Generator<Placed> {
+  for (const [name, command] of Object.entries(commands)) {
+    const path = name === '' ? outer : [...outer, ...name.split(/\s+/).filter(Boolean)];
+    yield { path, command };
+    if (command.commands) yield* walk(command.commands, path);
+  }
+}
+
+/**
+ * `gh_pr_create`. A name cannot be split again (`a_b` under `x` and `b` under `x_a` are both `x_a_b`), so it is looked up:
+ * the second of two that are alike gets a number.
+ */
+export function flattenedNames(tool: string, paths: readonly string[][]): string[] {
+  const taken = new Set<string>();
+  return paths.map((path) => {
+    const name = [tool, ...path].join('_').replace(/[^A-Za-z0-9_-]/g, '_');
+    let unique = name;
+    for (let number = 2; taken.has(unique); number += 1) unique = `${name}_${number}`;
+    taken.add(unique);
+    return unique;
+  });
+}
+
+function toDescriptor(document: AtipDocument, { path, command }: Placed, name: string): Descriptor {
+  const levels = [document.effects, command.effects].flatMap((effects) => effects ?? []);
+  const declared = levels.map(toDeclaredEffects);
+  const effects = mergeEffects(...declared);
+  const danger = inferDanger({ side_effects: sideEffectsOf(effects, levels) }, [
+    ...cluesInEffects(effects, levels),
+    ...cluesInWords(path.join(' '), command.description),
+  ]);
+  const missing = undeclaredEffects(...declared);
+  const { parameters, input_schema } = atipParameters(command, document.globalOptions ?? []);
+  const binding: Binding = { kind: 'atip', executable: document.name, path, parameters };
+  const timeout_ms = levels.map(timeoutOf).findLast((each) => each !== undefined);
+  const trust = document.trust?.source;
+  return {
+    tool_id: atipToolId(document.name, path),
+    name,
+    description: command.description,
+    source: 'atip',
+    origin: document.name,
+    runner: 'exec',
+    binding,
+    input_schema,
+    risk: danger.risk,
+    side_effects: danger.side_effects,
+    effects,
+    trust: trust ?? 'inferred',
+    inferred: [
+      ...danger.inferred,
+      ...(missing.length > 0 ? [{ field: 'effects', why: `not declared, so dangerous: ${missing.join(', ')}` }] : []),
+      ...(trust === undefined ? [{ field: 'trust', why: 'inferred: the document has no trust block' }] : []),
+    ],
+    ...(timeout_ms === undefined ? {} : { timeout_ms }),
+  };
+}
+
+function sideEffectsOf(effects: Effects, levels: EffectsDeclaration[]): SideEffect[] {
+  const all: [SideEffect, boolean][] = [
+    ['fs.read', effects.filesystem.read],
+    ['fs.write', effects.filesystem.write],
+    ['fs.delete', effects.filesystem.delete],
+    ['network.http', effects.network],
+    ['system.exec', effects.subprocess],
+    // Only where it is said: that nothing is said of costs makes no tool a payment.
+    ['payments', levels.some(({ cost }) => cost?.billable === true)],
+  ];
+  return all.flatMap(([side_effect, has]) => (has ? [side_effect] : []));
+}
+
+/** The class of risk that effects stand for; the more of them are said to be harmless, the lower. */
+function cluesInEffects(effects: Effects, levels: EffectsDeclaration[]): Clue[] {
+  const clue = (risk: Clue['risk'], why: string): Clue => ({ risk, side_effect: null, why });
+  const clues: Clue[] = [];
+  if (levels.some(({ cost }) => cost?.billable === true)) clues.push(clue('CRITICAL', 'it is billable'));
+  if (effects.destructive) clues.push(clue('HIGH', 'it is destructive'));
+  if (levels.some(({ filesystem }) => filesystem?.delete === true)) clues.push(clue('HIGH', 'it deletes files'));
+  if (effects.network && !effects.reversible)
+    clues.push(clue('HIGH', 'it changes something over the network, for good'));
+  return clues;
+}

@@ -1,0 +1,65 @@
+import type { Descriptor, JsonObject } from '@capstan/contracts';
+import { hashJson } from '@capstan/integrity';
+import { type Coerced, coerceInputs } from './input/coerce-inputs.js';
+import { compileSchema, type Validate } from './schema/compile-schema.js';
+
+export type InputError = { field: string; message: string };
+
+/** A tool that can be called: its descriptor, the hash of it, and its inputs' check, compiled on first use. */
+export type CatalogEntry = {
+  descriptor: Descriptor;
+  descriptor_hash: string;
+  /** What is wrong with the inputs; empty when they are right. */
+  check(inputs: JsonObject): InputError[];
+  /** The inputs as the tool is to get them, safely coerced where its kind allows that; hashes are of what was sent. */
+  prepare(inputs: JsonObject): Coerced;
+  /** Why it cannot be called at all; null when it can. */
+  unavailable(): string | null;
+};
+
+const MAX_ERRORS = 20;
+
+type Compiled = { validate: Validate } | { reason: string };
+
+export function toEntry(descriptor: Descriptor, descriptor_hash = hashJson(descriptor)): CatalogEntry {
+  let compiled: Compiled | undefined;
+  const compile = (): Compiled => {
+    compiled ??= tryCompile(descriptor);
+    return compiled;
+  };
+  const prepare = (inputs: JsonObject): Coerced =>
+    descriptor.binding.kind === 'atip' ? coerceInputs(descriptor.binding.parameters, inputs) : { inputs, warnings: [] };
+  return {
+    descriptor,
+    descriptor_hash,
+    prepare,
+    unavailable: () => {
+      const ready = compile();
+      return 'reason' in ready ? ready.reason : null;
+    },
+    check: (inputs) => {
+      const ready = compile();
+      if ('reason' in ready) return [{ field: 'tool_id', message: `cannot be called: ${ready.reason}` }];
+      return findErrors(ready.validate, prepare(inputs).inputs);
+    },
+  };
+}
+
+function tryCompile({ input_schema }: Descriptor): Compiled {
+  try {
+    return { validate: compileSchema(input_schema) };
+  } catch (error) {
+    return { reason: `its input_schema cannot be used: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+function findErrors(validate: Validate, inputs: JsonObject): InputError[] {
+  try {
+    return validate(inputs)
+      .slice(0, MAX_ERRORS)
+      .map(({ path, message }) => ({ field: ['inputs', ...path].join('.'), message }));
+  } catch (error) {
+    // A pattern that takes too long, a schema without end, a text that is no Unicode: it is the inputs that cannot pass.
+    return [{ field: 'inputs', message: error instanceof Error ? error.message : 'cannot be checked' }];
+  }
+}

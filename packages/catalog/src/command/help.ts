@@ -1,0 +1,44 @@
+import type { JsonObject } from '@capstan/contracts';
+import { actionsOf } from '../extension/actions-of.js';
+import { type SlashCommand, textOf } from '../extension/commands-file.js';
+import { isObject } from '../schema/subschemas.js';
+
+/** What a command can do, for a person to read. */
+export function commandHelp(command: SlashCommand, schemaOf: (action_id: string) => JsonObject | undefined): string {
+  const actions = actionsOf(command).map(({ id, description }) => ({
+    call: [command.name, ...(isAlone(command) ? [] : [id]), usageOf(schemaOf(id))].filter(Boolean).join(' '),
+    description,
+  }));
+  const width = Math.min(40, Math.max(0, ...actions.map(({ call }) => call.length)));
+  const examples = (command.examples ?? []).map((example) => `  ${textOf(example)}`);
+  return [
+    `${command.name}: ${command.summary ?? command.description ?? 'no description'}`,
+    ...(command.summary && command.description ? [command.description] : []),
+    '',
+    ...actions.map(({ call, description }) => `  ${call.padEnd(width)}  ${description}`.trimEnd()),
+    ...(examples.length > 0 ? ['', 'Examples:', ...examples] : []),
+  ].join('\n');
+}
+
+export const allHelp = (commands: { command: SlashCommand; extension: string }[]): string =>
+  commands.length === 0
+    ? 'No extension with commands is installed. Add one with `capstan extension add <folder>`.'
+    : [
+        'Commands:',
+        '',
+        ...commands.map(({ command, extension }) =>
+          `  ${command.name.padEnd(16)}  ${command.summary ?? command.description ?? ''}  (${extension})`.trimEnd(),
+        ),
+        '',
+        'A command alone, or with help, says what it can do.',
+      ].join('\n');
+
+export const isAlone = (command: SlashCommand): boolean => actionsOf(command).length === 1;
+
+/** `<url> [--header <text>]`: what is required in its order, then the flags. */
+function usageOf(schema: JsonObject | undefined): string {
+  const properties = isObject(schema?.properties) ? schema.properties : {};
+  const required = Array.isArray(schema?.required) ? schema.required : [];
+  const optional = Object.keys(properties).filter((name) => !required.includes(name));
+  return [...required.map((name) => `<${String(name)}>`), ...optional.map((name) => `[--${name}]`)].join(' ');
+}

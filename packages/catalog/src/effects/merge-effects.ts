@@ -1,0 +1,48 @@
+import { ALL_EFFECTS, type Effects } from '@capstan/contracts';
+
+/** What a source says of effects; anything may be left out. */
+export type DeclaredEffects = { [Name in Exclude<keyof Effects, 'filesystem'>]?: Effects[Name] | undefined } & {
+  filesystem?: { [Name in keyof Effects['filesystem']]?: boolean | undefined } | undefined;
+};
+
+/** False is the dangerous value of these; true of all others. */
+const SAFE_WHEN_TRUE = ['idempotent', 'reversible'] as const;
+const SAFE_WHEN_FALSE = ['destructive', 'network', 'subprocess', 'billable', 'interactive'] as const;
+const FILE_EFFECTS = ['read', 'write', 'delete'] as const;
+
+/**
+ * Declarations of the same call at several levels (its tool, its command), merged conservatively: the more dangerous of
+ * two wins, and what nobody declared has the dangerous value.
+ */
+export function mergeEffects(...declared: DeclaredEffects[]): Effects {
+  const worst = (name: (typeof SAFE_WHEN_TRUE | typeof SAFE_WHEN_FALSE)[number], dangerous: boolean): boolean => {
+    const said = declared.flatMap((effects) => effects[name] ?? []);
+    if (said.length === 0) return ALL_EFFECTS[name];
+    return said.includes(dangerous) ? dangerous : !dangerous;
+  };
+  const onFiles = (name: (typeof FILE_EFFECTS)[number]): boolean => {
+    const said = declared.flatMap((effects) => effects.filesystem?.[name] ?? []);
+    return said.length === 0 ? ALL_EFFECTS.filesystem[name] : said.includes(true);
+  };
+  const costs = declared.flatMap((effects) => effects.cost_units ?? []);
+  return {
+    idempotent: worst('idempotent', false),
+    destructive: worst('destructive', true),
+    reversible: worst('reversible', false),
+    network: worst('network', true),
+    filesystem: { read: onFiles('read'), write: onFiles('write'), delete: onFiles('delete') },
+    subprocess: worst('subprocess', true),
+    billable: worst('billable', true),
+    interactive: worst('interactive', true),
+    ...(costs.length > 0 ? { cost_units: Math.max(...costs) } : {}),
+  };
+}
+
+/** The names of effects that none of the declarations speaks of. */
+export function undeclaredEffects(...declared: DeclaredEffects[]): string[] {
+  const names = [...SAFE_WHEN_TRUE, ...SAFE_WHEN_FALSE].filter(
+    (name) => name !== 'interactive' && declared.every((effects) => effects[name] === undefined),
+  );
+  const files = FILE_EFFECTS.filter((name) => declared.every((effects) => effects.filesystem?.[name] === undefined));
+  return [...names, ...files.map((name) => `filesystem.${name}`)];
+}

@@ -1,0 +1,76 @@
+import type { JsonObject } from '@capstan/contracts';
+import { isObject } from '../schema/subschemas.js';
+import type { RunnableAction } from './actions-of.js';
+import type { NamedRunner } from './read-runner.js';
+
+/** A command without a template takes what was typed. */
+export const TYPED_INPUTS: JsonObject = {
+  type: 'object',
+  properties: {
+    args: { type: 'array', items: { type: 'string' }, description: 'The arguments, in order' },
+    flags: {
+      type: 'object',
+      description: 'The options, by name',
+      additionalProperties: {
+        type: ['string', 'number', 'boolean', 'array'],
+        items: { type: ['string', 'number', 'boolean'] },
+      },
+    },
+  },
+  additionalProperties: false,
+};
+
+const REQUEST_INPUTS: JsonObject = {
+  type: 'object',
+  required: ['url'],
+  properties: {
+    url: { type: 'string' },
+    headers: { type: 'object', additionalProperties: { type: 'string' } },
+    query: { type: 'object' },
+    body: {},
+  },
+  additionalProperties: false,
+};
+
+/** The schema of its inputs: declared, or what its templates ask for, or what the runner's own tool takes. */
+export function inputSchemaOf(action: RunnableAction, runner: NamedRunner, native: JsonObject | undefined): JsonObject {
+  if (action.input_schema) return action.input_schema;
+  if (runner.type === 'exec') return action.argv ? fromTemplates(action) : TYPED_INPUTS;
+  if (runner.type === 'api' && action.request) return fromTemplates(action);
+  const fixed = [...Object.keys(action.preset ?? {}), ...(runner.type === 'api' && runner.method ? ['method'] : [])];
+  return without(native ?? (runner.type === 'api' ? REQUEST_INPUTS : { type: 'object' }), fixed);
+}
+
+/** What an action sets itself is not asked for. */
+function without(schema: JsonObject, names: readonly string[]): JsonObject {
+  if (names.length === 0 || !isObject(schema.properties)) return schema;
+  const properties = Object.entries(schema.properties).filter(([name]) => !names.includes(name));
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  return {
+    ...schema,
+    properties: Object.fromEntries(properties),
+    required: required.filter((name) => typeof name === 'string' && !names.includes(name)),
+  };
+}
+
+function fromTemplates(action: RunnableAction): JsonObject {
+  const inputs = placeholdersOf(action);
+  return {
+    type: 'object',
+    required: inputs.map(({ name }) => name),
+    properties: Object.fromEntries(
+      inputs.map(({ name, many }) => [name, many ? { type: 'array', items: { type: 'string' } } : { type: 'string' }]),
+    ),
+    additionalProperties: false,
+  };
+}
+
+/** The inputs that an action's templates name. */
+export function placeholdersOf({ argv = [], stdin, request }: RunnableAction): { name: string; many: boolean }[] {
+  const templates = [...argv, stdin ?? '', JSON.stringify(request ?? {})];
+  const found = new Map<string, boolean>();
+  for (const template of templates)
+    for (const [, spread, name] of template.matchAll(/\{\{(\.\.\.)?([\w.-]+)\}\}/g))
+      if (name !== undefined) found.set(name, spread !== undefined || found.get(name) === true);
+  return [...found].map(([name, many]) => ({ name, many }));
+}

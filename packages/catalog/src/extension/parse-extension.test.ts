@@ -1,0 +1,385 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Descriptor, Failure, type JsonObject, NO_EFFECTS } from '@capstan/contracts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { parseExtension } from './parse-extension.js';
+import { readExtensionFolder } from './read-extension-folder.js';
+
+const manifest = (over: JsonObject = {}): JsonObject => ({
+  id: 'text.tools',
+  name: 'Text tools',
+  version: '1.0.0',
+  description: 'Small text tools',
+  capabilities: [{ type: 'slash_command', name: '/text', description: 'Text' }],
+  permissions_required: ['exec'],
+  ...over,
+});
+const withActions = (...actions: JsonObject[]): JsonObject => ({ slash_commands: [{ name: '/text', actions }] });
+const parse = (commands: unknown, over: JsonObject = {}, tools?: Map<string, Uint8Array>) =>
+  parseExtension({ manifest: manifest(over), commands, tools }, () => undefined);
+const only = (action: JsonObject, over: JsonObject = {}): Descriptor => {
+  const [descriptor] = parse(withActions({ id: 'go', runner: 'exec.go', ...action }), over).descriptors;
+  if (!descriptor) throw new Error('no tool');
+  return descriptor;
+};
+const errorsOf = (act: () => unknown): unknown => {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof Failure) return error.context.errors;
+    throw error;
+  }
+  return [];
+};
+
+const folders: string[] = [];
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+});
+const folderWith = async (files: Record<string, string>): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'capstan-extension-'));
+  folders.push(folder);
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
+  }
+  return folder;
+};
+
+describe('an extension', () => {
+  test('of the documented format becomes tools', () => {
+    const commands = `
+slash_commands:
+  - name: /text
+    summary: Small text tools
+    examples: ["/text wc 'one two'"]
+    actions:
+      - id: wc
+        description: Count the words of a text
+        runner: exec.wc
+        argv: ["-w"]
+        stdin: "{{text}}"
+        request: { }
+        input_schema:
+          type: object
+          required: [text]
+          properties: { text: { type: string } }
+          additionalProperties: false
+        output: text
+        risk: LOW
+        side_effects: []
+        effects: { network: false, idempotent: true, reversible: true, destructive: false }
+        env: [LANG]
+        timeout_ms: 5000
+`;
+    const { descriptors, tools_hash } = parse(commands);
+    expect(tools_hash).toBeNull();
+    expect(descriptors).toMatchObject([
+      {
+        tool_id: 'ext:text.tools:wc',
+        source: 'extension',
+        origin: 'text.tools',
+        runner: 'exec',
+        risk: 'LOW',
+        side_effects: [],
+        trust: 'org',
+        timeout_ms: 5000,
+        effects: { network: false, idempotent: true, billable: true, filesystem: { write: true } },
+        binding: { kind: 'command', executable: 'wc', argv: ['-w'], stdin: '{{text}}', env: ['LANG'] },
+      },
+    ]);
+  });
+
+  test('of AgentOS loads as it is', () => {
+    const agentos = manifest({
+      id: 'tools.postman',
+      author: 'AgentOS Team',
+      license: 'Apache-2.0',
+      entrypoint: null,
+      icon: 'icon.png',
+      platforms: ['linux', 'darwin', 'win32'],
+      install: { mode: 'agentos_managed', plan: 'install/plan.yaml' },
+      docs: { usage: 'docs/USAGE.md' },
+      permissions_required: ['network', 'exec'],
+    });
+    const commands = `
+slash_commands:
+  - name: "/postman"
+    summary: "Postman CLI"
+    description: "API testing"
+    examples: ["/postman get https://httpbin.org/get"]
+    maps_to:
+      capability: "tools.postman"
+      actions:
+        - id: "get"
+          description: "Send GET request"
+          runner: "exec.postman_cli"
+        - id: "explain"
+          description: "Explain API response"
+          runner: "analyze.response"
+`;
+    const { descriptors } = parseExtension({ manifest: agentos, commands, usage: '# Postman' }, () => undefined);
+    expect(descriptors).toMatchObject([
+      {
+        tool_id: 'ext:tools.postman:get',
+        runner: 'exec',
+        risk: 'HIGH',
+        side_effects: ['network.http', 'system.exec'],
+        binding: { kind: 'command', executable: 'postman', argv: null, permissions: ['network', 'exec'] },
+        input_schema: { properties: { args: { type: 'array' }, flags: { type: 'object' } } },
+      },
+      {
+        tool_id: 'ext:tools.postman:explain',
+        runner: 'analyze',
+        binding: { kind: 'action', action: 'analyze.response' },
+      },
+    ]);
+  });
+
+  test('of AgentOS’ earlier format, a script for a command, loads as well', async () => {
+    const folder = await folderWith({
+      'manifest.json': JSON.stringify(manifest({ id: 'demo.hello', permissions_required: [] })),
+      'commands/commands.yaml': `commands:
+  - name: /hello
+    description: Say hello
+    entrypoint: commands/hello.sh
+    args:
+      - name: name
+        description: Name to greet (optional)
+        required: false
+        default: "World"
+    examples:
+      - command: /hello
+        description: Display basic greeting
+`,
+      'commands/hello.sh': '#!/bin/sh\necho hello "$1"\n',
+      'install/plan.yaml': 'steps: []',
+      'docs/USAGE.md': '# Hello',
+    });
+    const source = await readExtensionFolder(folder);
+    const { descriptors, files, usage } = parseExtension(source, () => undefined);
+    expect(usage).toBe('# Hello');
+    expect(files.map(({ name }) => name)).toEqual(['hello.sh']);
+    expect(descriptors).toMatchObject([
+      { tool_id: 'ext:demo.hello:hello', binding: { executable: 'hello.sh', argv: ['{{name}}'] } },
+    ]);
+  });
+
+  test.each<[string, object]>([
+    ['exec.curl', { kind: 'command', executable: 'curl' }],
+    ['exec.postman_cli', { kind: 'command', executable: 'postman' }],
+    ['exec.my_tool', { kind: 'command', executable: 'my' }],
+    ['analyze.schema', { kind: 'action', action: 'analyze.schema' }],
+    ['browser.navigate', { kind: 'action', action: 'browser.navigate' }],
+    ['api.call', { kind: 'action', action: 'api.call' }],
+    ['api.post', { kind: 'action', action: 'api.call', preset: { method: 'POST' } }],
+  ])('the runner %s is bound to %j', (runner, binding) => {
+    expect(only({ runner }).binding).toMatchObject(binding);
+  });
+
+  test('an action with a request is bound to it, and asks for what its templates name', () => {
+    const request = { url: 'https://example.com/{{id}}', query: { q: '{{words}}' }, body: { a: ['{{id}}'] } };
+    expect(only({ runner: 'api.put', request })).toMatchObject({
+      runner: 'api',
+      binding: { kind: 'request', method: 'PUT', ...request },
+      input_schema: { required: ['id', 'words'] },
+    });
+  });
+
+  test('what an action presets is not asked for, and it is as dangerous as the tool that does it', () => {
+    const native: Descriptor = {
+      ...only({}),
+      tool_id: 'analyze.schema',
+      binding: { kind: 'native' },
+      risk: 'MED',
+      side_effects: ['payments'],
+      input_schema: { type: 'object', required: ['operation', 'x'], properties: { operation: {}, x: {} } },
+      effects: { ...NO_EFFECTS, billable: true },
+    };
+    const action = { id: 'infer', runner: 'analyze.schema', preset: { operation: 'infer' }, risk: 'LOW' };
+    const [descriptor] = parseExtension(
+      { manifest: manifest({ permissions_required: ['network'] }), commands: withActions(action) },
+      () => native,
+    ).descriptors;
+    expect(descriptor).toMatchObject({
+      risk: 'MED',
+      side_effects: ['payments'],
+      effects: { billable: true, network: false, idempotent: true },
+      input_schema: { required: ['x'], properties: { x: {} } },
+      binding: { kind: 'action', action: 'analyze.schema', preset: { operation: 'infer' } },
+    });
+  });
+
+  test('a template without a schema asks for its inputs', () => {
+    expect(only({ argv: ['{{pattern}}', '{{...files}}'] }).input_schema).toEqual({
+      type: 'object',
+      required: ['pattern', 'files'],
+      properties: { pattern: { type: 'string' }, files: { type: 'array', items: { type: 'string' } } },
+      additionalProperties: false,
+    });
+  });
+});
+
+describe('what is not declared', () => {
+  test.each<[JsonObject, string[], string, string[]]>([
+    [{ description: 'Look at it' }, [], 'MED', ['system.exec']],
+    [{ description: 'Delete a file' }, [], 'HIGH', ['fs.delete', 'system.exec']],
+    [{ description: 'Write a file' }, [], 'HIGH', ['fs.write', 'system.exec']],
+    [{ id: 'execRemote' }, [], 'HIGH', ['system.exec']],
+    [{ description: 'Look at it' }, ['network'], 'HIGH', ['network.http', 'system.exec']],
+    [{ description: 'Refund a customer' }, [], 'CRITICAL', ['payments', 'system.exec']],
+    [{ description: 'Look at it' }, ['cloud.aws'], 'CRITICAL', ['cloud.resource_create', 'system.exec']],
+    [{ description: 'Look', side_effects: [] }, ['exec'], 'MED', []],
+    [{ description: 'Undeleted, rewritten', side_effects: [] }, [], 'MED', []],
+  ])('of %j with %j is inferred: %s, %j', (action, permissions_required, risk, side_effects) => {
+    const found = only(action, { permissions_required });
+    expect(found).toMatchObject({ risk, side_effects });
+    expect(found.inferred).toEqual(expect.arrayContaining([{ field: 'risk', why: expect.stringContaining(risk) }]));
+  });
+
+  test('what is declared stands, unless something stricter is known', () => {
+    expect(only({ risk: 'LOW', side_effects: [] })).toMatchObject({ risk: 'LOW' });
+    expect(only({ risk: 'CRITICAL' })).toMatchObject({ risk: 'CRITICAL' });
+    const raised = only({ risk: 'LOW', side_effects: ['fs.read'], description: 'delete it' });
+    expect(raised).toMatchObject({ risk: 'HIGH', side_effects: ['fs.read', 'fs.delete'] });
+    expect(raised.inferred.map(({ why }) => why).join()).toContain('the word "delete"');
+  });
+
+  test('an action that says it needs no network gets none, and is not feared for it', () => {
+    const found = only(
+      { risk: 'LOW', side_effects: [], effects: { network: false } },
+      { permissions_required: ['network'] },
+    );
+    expect(found).toMatchObject({ risk: 'LOW', side_effects: [], binding: { permissions: [] } });
+  });
+});
+
+describe('a wrong extension is refused with file and place', () => {
+  test.each<[string, unknown, JsonObject, object]>([
+    ['an unknown field', withActions(), { nmae: 'x' }, { file: 'manifest.json', field: 'nmae' }],
+    ['an id with a colon', withActions(), { id: 'a:b' }, { file: 'manifest.json', field: 'id' }],
+    ['YAML that is none', 'a: [', {}, { file: 'commands.yaml' }],
+    ['no actions', withActions(), {}, { file: 'commands.yaml', message: 'brings no action' }],
+    ['an action without a runner', withActions({ id: 'a' }), {}, { field: 'slash_commands.0.actions.0.runner' }],
+    ['an unknown runner', withActions({ id: 'a', runner: 'ftp.get' }), {}, { message: 'there is no runner "ftp.get"' }],
+    [
+      'a path for an executable',
+      withActions({ id: 'a', runner: 'exec./bin/sh' }),
+      {},
+      { field: 'slash_commands.0.actions.0.runner' },
+    ],
+    [
+      'a mistyped field',
+      withActions({ id: 'a', runner: 'exec.a', argvv: [] }),
+      {},
+      { field: 'slash_commands.0.actions.0.argvv' },
+    ],
+    [
+      'an action twice',
+      withActions({ id: 'a', runner: 'exec.a' }, { id: 'a', runner: 'exec.b' }),
+      {},
+      { message: 'a is there twice' },
+    ],
+    [
+      'an unknown side effect',
+      withActions({ id: 'a', runner: 'exec.a', side_effects: ['x'] }),
+      {},
+      { field: 'slash_commands.0.actions.0.side_effects.0' },
+    ],
+    [
+      'a schema that does not compile',
+      withActions({ id: 'a', runner: 'exec.a', input_schema: { type: 'x' } }),
+      {},
+      { field: 'slash_commands.0.actions.0.input_schema' },
+    ],
+    [
+      'a template for an unknown input',
+      withActions({
+        id: 'a',
+        runner: 'exec.a',
+        argv: ['{{x}}'],
+        input_schema: { properties: {}, additionalProperties: false },
+      }),
+      {},
+      { message: '{{x}} is not a property of its input_schema' },
+    ],
+    [
+      'a default that is not there',
+      { slash_commands: [{ name: '/x', default_action: 'b', actions: [{ id: 'a', runner: 'exec.a' }] }] },
+      {},
+      { field: 'slash_commands.0.default_action' },
+    ],
+    ['a command without a slash', { slash_commands: [{ name: 'x' }] }, {}, { field: 'slash_commands.0.name' }],
+  ])('%s', (_, commands, over, error) => {
+    expect(errorsOf(() => parse(commands, over))).toMatchObject([error]);
+  });
+
+  test('a billion laughs in YAML are not laughed', () => {
+    const levels = ['a: &a [x, x, x, x, x, x, x, x, x, x]'];
+    for (let at = 1; at < 10; at += 1) {
+      const [before, name] = ['abcdefghij'.charAt(at - 1), 'abcdefghij'.charAt(at)];
+      levels.push(`${name}: &${name} [${Array.from({ length: 10 }, () => `*${before}`).join(', ')}]`);
+    }
+    expect(errorsOf(() => parse(levels.join('\n')))).toMatchObject([{ file: 'commands.yaml' }]);
+  });
+
+  test.each(['../evil', 'a/b', '-rf', '', 'a b'])('an executable called %j', (name) => {
+    const commands = withActions({ id: 'a', runner: 'exec.a' });
+    expect(errorsOf(() => parse(commands, {}, new Map([[name, new Uint8Array()]])))).toMatchObject([
+      { file: 'tools/' },
+    ]);
+  });
+});
+
+describe('a folder', () => {
+  const files = {
+    'manifest.json': JSON.stringify(manifest()),
+    'commands/commands.yaml': 'slash_commands: [{ name: /text, actions: [{ id: go, runner: exec.go }] }]',
+    'tools/go': '#!/bin/sh\necho gone\n',
+  };
+
+  test('is read with its executables, which have one hash together', async () => {
+    const folder = await folderWith(files);
+    const one = parseExtension(await readExtensionFolder(folder), () => undefined);
+    expect(one.files).toMatchObject([{ name: 'go', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
+    expect(one.tools_hash).toMatch(/^sha256:/);
+    expect(one.descriptors[0]?.binding).toMatchObject({ tools_hash: one.tools_hash });
+    await writeFile(join(folder, 'tools/go'), 'other');
+    const other = parseExtension(await readExtensionFolder(folder), () => undefined);
+    expect(other.tools_hash).not.toBe(one.tools_hash);
+  });
+
+  test('that is none, or lacks a file, says so', async () => {
+    await expect(readExtensionFolder('/nowhere/at/all')).rejects.toThrow('is not there');
+    await expect(readExtensionFolder('relative')).rejects.toThrow('absolute');
+    await expect(readExtensionFolder('/etc/hostname')).rejects.toThrow('is not a folder');
+    await expect(readExtensionFolder(await folderWith({ 'commands.yaml': '' }))).rejects.toThrow(
+      'manifest.json is missing',
+    );
+  });
+
+  test('does not lead out of itself', async () => {
+    const linked = await folderWith({ 'commands.yaml': '' });
+    await symlink('/etc/hostname', join(linked, 'manifest.json'));
+    await expect(readExtensionFolder(linked)).rejects.toThrow('symbolic link');
+    const elsewhere = await folderWith({ 'commands.yaml': 'slash_commands: []', passwd: 'x' });
+    const through = await folderWith({ 'manifest.json': '{}' });
+    await symlink(elsewhere, join(through, 'commands'));
+    await expect(readExtensionFolder(through)).rejects.toThrow();
+    const tools = await folderWith(files);
+    await rm(join(tools, 'tools'), { recursive: true });
+    await symlink('/bin', join(tools, 'tools'));
+    await expect(readExtensionFolder(tools)).rejects.toThrow();
+    const escaping = await folderWith({
+      'manifest.json': JSON.stringify(manifest()),
+      'commands.yaml': 'commands: [{ name: /x,\n    entrypoint: ../../../../etc/hostname\n }]',
+    });
+    await expect(readExtensionFolder(escaping)).rejects.toThrow(/outside|missing/);
+  });
+
+  test('with a file that is too large is refused', async () => {
+    const folder = await folderWith({ ...files, 'docs/USAGE.md': 'x'.repeat(1_048_577) });
+    await expect(readExtensionFolder(folder)).rejects.toThrow('docs/USAGE.md is larger than');
+  });
+});

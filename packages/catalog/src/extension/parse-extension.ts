@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { type Descriptor, Failure } from '@capstan/contracts';
+import { hashJson } from '@capstan/integrity';
+import { parse } from 'yaml';
+import type { z } from 'zod';
+import { toEntry } from '../catalog-entry.js';
+import { isObject } from '../schema/subschemas.js';
+import { placeholdersOf } from './action-inputs.js';
+import { actionsOf, isRunnable } from './actions-of.js';
+import { CommandsFile } from './commands-file.js';
+import { type ActionContext, toDescriptor } from './extension-tools.js';
+import { Manifest } from './manifest.js';
+import { readRunner } from './read-runner.js';
+
+/** An extension as it was sent or found: documents as text or already read. */
+export type ExtensionSource = {
+  manifest: unknown;
+  commands: unknown;
+  usage?: string | null | undefined;
+  tools?: ReadonlyMap<string, Uint8Array> | undefined;
+};
+
+export type ExtensionFile = { name: string; sha256: string; content: Uint8Array };
+
+/** An extension that was checked, with the tools it brings. */
+export type Extension = {
+  manifest: Manifest;
+  commands: CommandsFile;
+  usage: string | null;
+  files: ExtensionFile[];
+  tools_hash: string | null;
+  descriptors: Descriptor[];
+};
+
+export type ExtensionError = { file: string; field: string; message: string };
+
+const MANIFEST = 'manifest.json';
+const COMMANDS = 'commands.yaml';
+const MAX_USAGE = 200_000;
+const MAX_ACTIONS = 500;
+const TOOL_NAME = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}$/;
+
+/** Throws a Failure that names every place that is wrong, with its file. */
+export function parseExtension(source: ExtensionSource, native: ActionContext['native']): Extension {
+  const manifest = read(Manifest, fromJson(source.manifest), MANIFEST);
+  const commands = read(CommandsFile, fromYaml(source.commands), COMMANDS);
+  const usage = source.usage ?? null;
+  if (usage !== null && usage.length > MAX_USAGE) throw wrong([at('docs/USAGE.md', '', `longer than ${MAX_USAGE}`)]);
+  const files = toFiles(source.tools ?? new Map());
+  const tools_hash =
+    files.length === 0 ? null : hashJson(Object.fromEntries(files.map(({ name, sha256 }) => [name, sha256])));
+  const descriptors = toDescriptors(commands, { manifest, tools_hash, native });
+  return { manifest, commands, usage, files, tools_hash, descriptors };
+}
+
+function toDescriptors(commands: CommandsFile, context: ActionContext): Descriptor[] {
+  const errors: ExtensionError[] = [];
+  const descriptors = new Map<string, Descriptor>();
+  for (const [at_command, command] of commands.slash_commands.entries()) {
+    for (const [at_action, action] of actionsOf(command).entries()) {
+      const field = `slash_commands.${at_command}.actions.${at_action}`;
+      const runner = isRunnable(action) ? readRunner(action.runner) : null;
+      if (!isRunnable(action)) errors.push(at(COMMANDS, `${field}.runner`, `${action.id} names no runner`));
+      else if (!runner)
+        errors.push(at(COMMANDS, `${field}.runner`, `there is no runner ${JSON.stringify(action.runner)}`));
+      else {
+        const descriptor = toDescriptor(action, runner, context);
+        if (descriptors.has(action.id)) errors.push(at(COMMANDS, `${field}.id`, `${action.id} is there twice`));
+        errors.push(...wrongSchema(descriptor, field), ...wrongPlaceholders(action, descriptor, field));
+        descriptors.set(action.id, descriptor);
+      }
+    }
+    const { default_action } = command;
+    if (default_action !== undefined && !actionsOf(command).some(({ id }) => id === default_action))
+      errors.push(at(COMMANDS, `slash_commands.${at_command}.default_action`, `there is no action ${default_action}`));
+  }
+  if (errors.length > 0) throw wrong(errors);
+  if (descriptors.size === 0) throw wrong([at(COMMANDS, 'slash_commands', 'brings no action')]);
+  if (descriptors.size > MAX_ACTIONS) throw wrong([at(COMMANDS, 'slash_commands', `more than ${MAX_ACTIONS} actions`)]);
+  return [...descriptors.values()];
+}
+
+function wrongSchema(descriptor: Descriptor, field: string): ExtensionError[] {
+  const reason = toEntry(descriptor).unavailable();
+  return reason === null ? [] : [at(COMMANDS, `${field}.input_schema`, reason)];
+}
+
+/** A template that asks for an input which the schema does not take would never be filled. */
+function wrongPlaceholders(
+  action: Parameters<typeof placeholdersOf>[0],
+  { input_schema }: Descriptor,
+  field: string,
+): ExtensionError[] {
+  const { properties, additionalProperties } = input_schema;
+  if (!isObject(properties) || additionalProperties !== false) return [];
+  return placeholdersOf(action)
+    .filter(({ name }) => !Object.hasOwn(properties, name))
+    .map(({ name }) => at(COMMANDS, field, `{{${name}}} is not a property of its input_schema`));
+}
+
+function toFiles(tools: ReadonlyMap<string, Uint8Array>): ExtensionFile[] {
+  return [...tools]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, content]) => {
+      if (!TOOL_NAME.test(name)) throw wrong([at('tools/', name, 'is not the name of an executable')]);
+      return { name, sha256: createHash('sha256').update(content).digest('hex'), content };
+    });
+}
+
+function read<Schema extends z.ZodType>(schema: Schema, value: unknown, file: string): z.infer<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw wrong(
+    parsed.error.issues.flatMap((issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => at(file, [...issue.path, key].join('.'), 'is not a known field'))
+        : [at(file, issue.path.join('.'), issue.message)],
+    ),
+  );
+}
+
+const fromJson = (value: unknown): unknown =>
+  typeof value === 'string' ? tryRead(MANIFEST, () => JSON.parse(value)) : value;
+
+/** Aliases are counted: a few lines of them can stand for gigabytes. */
+const fromYaml = (value: unknown): unknown =>
+  typeof value === 'string' ? tryRead(COMMANDS, () => parse(value, { maxAliasCount: 100 })) : value;
+
+function tryRead(file: string, parseText: () => unknown): unknown {
+  try {
+    return parseText();
+  } catch (error) {
+    throw wrong([at(file, '', error instanceof Error ? error.message : String(error))]);
+  }
+}
+
+const at = (file: string, field: string, message: string): ExtensionError => ({ file, field, message });
+
+function wrong(errors: ExtensionError[]): Failure {
+  const first = errors[0];
+  return new Failure('INVALID_REQUEST', {
+    detail: first
+      ? `${first.file}${first.field ? `: ${first.field}` : ''}: ${first.message}`
+      : 'the extension is not valid',
+    suggestion: 'Correct the places named in errors.',
+    context: { errors },
+  });
+}

@@ -1,0 +1,32 @@
+import { type Descriptor, Risk, type SideEffect } from '@capstan/contracts';
+import type { Clue } from './words.js';
+
+export type Danger = Pick<Descriptor, 'risk' | 'side_effects' | 'inferred'>;
+
+export type Declared = { risk?: Risk | undefined; side_effects?: SideEffect[] | undefined };
+
+const DEFAULT_RISK: Risk = 'MED';
+
+/** The stricter of two. */
+export const stricter = (one: Risk, other: Risk): Risk =>
+  Risk.options.indexOf(one) >= Risk.options.indexOf(other) ? one : other;
+
+/**
+ * Risk and side effects from what was declared and from what gives a tool away. What was declared stands, but never
+ * against a clue that is stricter. Whatever comes from clues is named in `inferred`, with the clue.
+ */
+export function inferDanger(declared: Declared, clues: readonly Clue[]): Danger {
+  const inferred: Descriptor['inferred'] = [];
+  const risk = clues.reduce((worst, clue) => stricter(worst, clue.risk), declared.risk ?? DEFAULT_RISK);
+  if (declared.risk === undefined || risk !== declared.risk) {
+    const clue = clues.find((each) => each.risk === risk);
+    inferred.push({ field: 'risk', why: `${risk}: ${clue?.why ?? 'nothing else is known of it'}` });
+  }
+  const side_effects = new Set(declared.side_effects);
+  for (const { side_effect, why } of clues) {
+    if (side_effect === null || side_effects.has(side_effect)) continue;
+    side_effects.add(side_effect);
+    inferred.push({ field: 'side_effects', why: `${side_effect}: ${why}` });
+  }
+  return { risk, side_effects: [...side_effects], inferred };
+}

@@ -1,0 +1,62 @@
+import type { Descriptor, NewMcpServer, Trust } from '@capstan/contracts';
+import { inferDanger } from '../infer/infer-danger.js';
+import { cluesInWords } from '../infer/words.js';
+import { concludeMcpEffects } from './mcp-effects.js';
+import { McpTool } from './mcp-tool.js';
+import { mcpTier, mcpTrust } from './mcp-trust.js';
+
+/** What a server's list of tools becomes. A tool that cannot be used is named, and hurts none of the others. */
+export type McpListing = { descriptors: Descriptor[]; skipped: { tool: string; why: string }[] };
+
+export function toMcpDescriptors(server: NewMcpServer, listed: readonly unknown[]): McpListing {
+  const descriptors = new Map<string, Descriptor>();
+  const skipped: McpListing['skipped'] = [];
+  listed.forEach((one, index) => {
+    const parsed = McpTool.safeParse(one);
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues;
+      skipped.push({ tool: nameOf(one) ?? `number ${index + 1}`, why: `${issue?.path.join('.')}: ${issue?.message}` });
+      return;
+    }
+    const descriptor = toDescriptor(server, parsed.data);
+    if (descriptors.has(descriptor.tool_id)) skipped.push({ tool: parsed.data.name, why: 'it is listed twice' });
+    else descriptors.set(descriptor.tool_id, descriptor);
+  });
+  return { descriptors: [...descriptors.values()], skipped };
+}
+
+function toDescriptor(server: NewMcpServer, tool: McpTool): Descriptor {
+  const trust = mcpTrust(server);
+  return {
+    tool_id: `mcp:${server.name}:${tool.name}`,
+    name: tool.name,
+    description: tool.description ?? tool.title ?? '',
+    source: 'mcp',
+    origin: server.name,
+    runner: 'mcp',
+    binding: { kind: 'mcp', server: server.name, tool: tool.name },
+    input_schema: tool.inputSchema,
+    output_schema: {
+      type: 'object',
+      properties: {
+        content: { type: 'array', items: { type: 'object' } },
+        ...(tool.outputSchema ? { structuredContent: tool.outputSchema } : {}),
+      },
+    },
+    trust,
+    ...judge(tool, trust, mcpTier(server) === 'local'),
+    ...(server.timeout_ms === undefined ? {} : { timeout_ms: server.timeout_ms }),
+  };
+}
+
+/** What a tool says of itself, and what its words give away: the stricter wins. */
+function judge({ name, description = '', annotations = {} }: McpTool, trust: Trust, local: boolean) {
+  const { effects, inferred, ...declared } = concludeMcpEffects(annotations, trust, local);
+  const danger = inferDanger(declared, cluesInWords(name, description));
+  return { effects, ...danger, inferred: [...inferred, ...danger.inferred] };
+}
+
+const nameOf = (value: unknown): string | undefined =>
+  typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string'
+    ? value.name
+    : undefined;

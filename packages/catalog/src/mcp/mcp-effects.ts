@@ -1,0 +1,65 @@
+import type { Descriptor, Effects, Risk, SideEffect, Trust } from '@capstan/contracts';
+import type { McpAnnotations } from './mcp-tool.js';
+
+type Conclusion = Pick<Descriptor, 'effects' | 'side_effects' | 'risk' | 'inferred'>;
+type Hint = keyof McpAnnotations;
+
+/** What the protocol says is meant when a hint is missing; it is the dangerous value throughout. */
+const MISSING: Record<Hint, boolean> = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+
+/** From here on down, a server's word that its tool is harmless counts for nothing: the protocol asks clients to doubt it. */
+const DOUBTED: ReadonlySet<Trust> = new Set(['user', 'inferred']);
+
+export function concludeMcpEffects(annotations: McpAnnotations, trust: Trust, local: boolean): Conclusion {
+  const inferred: Descriptor['inferred'] = [];
+  const doubted = DOUBTED.has(trust);
+  const read = (hint: Hint): boolean => {
+    const said = annotations[hint];
+    const dangerous = MISSING[hint];
+    if (said === undefined) inferred.push({ field: hint, why: `not declared, so taken as ${dangerous}` });
+    else if (doubted && said !== dangerous)
+      inferred.push({
+        field: hint,
+        why: `declared ${said}, which the word of a server trusted as ${trust} is not enough for`,
+      });
+    return said === undefined || doubted ? dangerous : said;
+  };
+
+  const readOnly = read('readOnlyHint');
+  // The two hints that follow mean something only for tools that change things.
+  const destructive = !readOnly && read('destructiveHint');
+  const idempotent = readOnly || read('idempotentHint');
+  const network = read('openWorldHint');
+  const effects: Effects = {
+    idempotent,
+    destructive,
+    reversible: readOnly,
+    network,
+    filesystem: { read: true, write: !readOnly, delete: destructive },
+    subprocess: local && !readOnly,
+    billable: !readOnly,
+    interactive: false,
+  };
+  return { effects, side_effects: sideEffects(effects), risk: risk(effects, readOnly), inferred };
+}
+
+function sideEffects({ network, filesystem, subprocess }: Effects): SideEffect[] {
+  const tags: [boolean, SideEffect][] = [
+    [filesystem.read, 'fs.read'],
+    [filesystem.write, 'fs.write'],
+    [filesystem.delete, 'fs.delete'],
+    [network, 'network.http'],
+    [subprocess, 'system.exec'],
+  ];
+  return tags.flatMap(([has, tag]) => (has ? [tag] : []));
+}
+
+function risk({ destructive, network }: Effects, readOnly: boolean): Risk {
+  if (readOnly) return network ? 'MED' : 'LOW';
+  return destructive ? 'HIGH' : 'MED';
+}

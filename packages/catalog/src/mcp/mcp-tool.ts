@@ -1,0 +1,27 @@
+import { JsonObject } from '@capstan/contracts';
+import { z } from 'zod';
+
+/** What a server says of itself, in the protocol's own spelling. All of it is a hint: nobody checks that it is true. */
+export const McpAnnotations = z.object({
+  readOnlyHint: z.boolean().optional(),
+  destructiveHint: z.boolean().optional(),
+  idempotentHint: z.boolean().optional(),
+  openWorldHint: z.boolean().optional(),
+});
+export type McpAnnotations = z.infer<typeof McpAnnotations>;
+
+/** A tool as `tools/list` gives it; what is not used here is left out. */
+export const McpTool = z.object({
+  name: z
+    .string()
+    .min(1)
+    .max(256)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+    .regex(/^[^\u0000-\u0020\u007f]+$/, 'no blanks and no control characters'),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  inputSchema: JsonObject,
+  outputSchema: JsonObject.optional(),
+  annotations: McpAnnotations.optional(),
+});
+export type McpTool = z.infer<typeof McpTool>;

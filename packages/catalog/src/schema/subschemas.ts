@@ -1,0 +1,42 @@
+import type { Json, JsonObject } from '@capstan/contracts';
+
+export type Schema = boolean | JsonObject;
+
+const IN_VALUE = [
+  'additionalProperties',
+  'contains',
+  'contentSchema',
+  'else',
+  'if',
+  'items',
+  'not',
+  'propertyNames',
+  'then',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+];
+const IN_ARRAY = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
+const IN_OBJECT = ['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties'];
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const isSchema = (value: unknown): value is Schema => typeof value === 'boolean' || isObject(value);
+
+/** A member of the schema itself; what its prototype has is none. */
+export const keyword = (schema: JsonObject, name: string): Json | undefined =>
+  Object.hasOwn(schema, name) ? schema[name] : undefined;
+
+/** The schemas right inside a schema. What stands elsewhere (in `const`, in `enum`) only looks like one. */
+export function subschemas(schema: JsonObject): JsonObject[] {
+  const found: (Json | undefined)[] = IN_VALUE.map((name) => keyword(schema, name));
+  for (const name of IN_ARRAY) {
+    const list = keyword(schema, name);
+    if (Array.isArray(list)) found.push(...list);
+  }
+  for (const name of IN_OBJECT) {
+    const members = keyword(schema, name);
+    if (isObject(members)) found.push(...Object.values(members));
+  }
+  return found.filter(isObject);
+}

@@ -1,0 +1,65 @@
+import { type Extension, type ExtensionSource, parseExtension, readExtensionFolder } from '@capstan/catalog';
+import { type Descriptor, Failure, type JsonObject, type NewExtension, type Principal } from '@capstan/contracts';
+import { installExtension, readExtensions } from '@capstan/store';
+import type { GatewayContext } from '../gateway-context.js';
+import { announceTools } from '../tool/installation-admin.js';
+import { commandsOf, toAnswer } from './extension-answer.js';
+
+type Installer = Pick<GatewayContext, 'store' | 'relay' | 'catalog'>;
+type Actor = Pick<Principal, 'tenant' | 'actor'>;
+
+/** Reads, checks and installs an extension; its tools can be called when this returns. */
+export async function install(gateway: Installer, by: Actor, sent: NewExtension) {
+  const source = sent.path === undefined ? fromBody(sent) : await readExtensionFolder(sent.path);
+  const extension = parseExtension(source, nativeTools(gateway));
+  await refuseTakenCommands(gateway, extension);
+  const { manifest, commands, usage, tools_hash, files, descriptors } = extension;
+  const { extension: row, changes } = await installExtension(gateway.store, by, {
+    extension_id: manifest.id,
+    manifest: toJson(manifest),
+    commands: toJson(commands),
+    usage,
+    tools_hash,
+    files,
+    descriptors,
+  });
+  await announceTools(gateway);
+  return {
+    ...toAnswer(
+      row,
+      descriptors.map(({ tool_id }) => tool_id),
+    ),
+    changes,
+  };
+}
+
+const nativeTools =
+  ({ catalog }: Installer) =>
+  (tool_id: string): Descriptor | undefined => {
+    const descriptor = catalog.get(tool_id)?.descriptor;
+    return descriptor?.binding.kind === 'native' ? descriptor : undefined;
+  };
+
+function fromBody({ manifest, commands, usage, tools = {} }: NewExtension): ExtensionSource {
+  const files = Object.entries(tools).map(([name, content]): [string, Uint8Array] => [
+    name,
+    Buffer.from(content, 'base64'),
+  ]);
+  return { manifest, commands, usage, tools: new Map(files) };
+}
+
+/** A slash command belongs to one extension, so that what it does never depends on the order of installation. */
+async function refuseTakenCommands({ store }: Installer, { manifest, commands }: Extension): Promise<void> {
+  const others = (await readExtensions(store.db)).filter(({ extension_id }) => extension_id !== manifest.id);
+  for (const { name } of commands.slash_commands) {
+    const owner = others.find((row) => commandsOf(row).some((command) => command.name === name));
+    if (owner)
+      throw new Failure('ILLEGAL_STATE', {
+        detail: `${name} is a command of the extension ${owner.extension_id}.`,
+        suggestion: 'Rename the command, or remove the other extension.',
+      });
+  }
+}
+
+/** Checked documents hold nothing but JSON; members without a value are left out. */
+const toJson = (document: object): JsonObject => JSON.parse(JSON.stringify(document));
