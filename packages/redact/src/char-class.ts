@@ -13,12 +13,19 @@ export const charClass = (...members: string[]): CharClass => {
   return table;
 };
 
-/** Where the run of members that starts at `from` ends, at most at `limit`. */
-export const runEnd = (members: CharClass, text: string, from: number, limit: number): number => {
-  const end = Math.min(limit, text.length);
-  let at = from;
-  while (at < end && members[text.charCodeAt(at)] === 1) at += 1;
-  return at;
-};
+export const isMember = (members: CharClass, code: number): boolean => members[code] === 1;
 
-export const isMember = (members: CharClass, char: string): boolean => members[char.charCodeAt(0)] === 1;
+export const DIGIT = charClass('0-9');
+export const UPPER = charClass('A-Z');
+export const HEX = charClass('0-9', 'a-f', 'A-F');
+export const LOWER_HEX = charClass('0-9', 'a-f');
+export const ALPHA = charClass('A-Z', 'a-z');
+export const LOWER_ALNUM = charClass('a-z', '0-9');
+export const UPPER_ALNUM = charClass('A-Z', '0-9');
+export const ALNUM = charClass('A-Z', 'a-z', '0-9');
+export const WORD = charClass('A-Z', 'a-z', '0-9', '_');
+export const ALNUM_DASH = charClass('A-Z', 'a-z', '0-9', '-');
+export const BASE64 = charClass('A-Z', 'a-z', '0-9', '+/=');
+export const BASE64URL = charClass('A-Z', 'a-z', '0-9', '_', '-');
+/** base64url with padding and dots, as many vendors' tokens are. */
+export const TOKEN = charClass('A-Z', 'a-z', '0-9', '_', '-', '=.');

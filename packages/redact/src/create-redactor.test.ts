@@ -9,25 +9,27 @@ const PEM = [
   'DEK-Info: AES-128-CBC,0123456789ABCDEF',
   '',
   'MIIEpAIBAAKCAQEA1c7+9z5Pad7OejecsQ0bu3aumzcRxDzCIMGjDPfxbzlDPk9f',
+  'o2VYGZ4bHhGkTqmUJcC9LTJdF3m8lRLm8e2Gk0H5yQyQ7vXcWnE1pZrSfTgUbYhN',
   '-----END RSA PRIVATE KEY-----',
 ].join('\n');
 const PGP = [
   '-----BEGIN PGP PRIVATE KEY BLOCK-----',
   "Comment: Alice's key <alice@example.com> (2024)",
   '',
-  'lQOYBGXf',
+  'lQOYBGXf1c7+9z5Pad7OejecsQ0bu3aumzcRxDzCIMGjDPfxbzlDPk9f',
   '-----END PGP PRIVATE KEY BLOCK-----',
 ].join('\n');
 
+const RANDOM = 'q7Zk2VxW9tLr4bNc8mJd1sHf6gPy3eQa5uTo0iXRvBwEzCnMhKjGlSpDyFrAtUcN7wJk';
 const SHAPES: [name: string, secret: string][] = [
   ['an AWS access key id', 'AKIAIOSFODNN7EXAMPLE'],
   ['a temporary AWS access key id', 'ASIAIOSFODNN7EXAMPLE'],
-  ['a GitHub personal token', `ghp_${'aB3'.repeat(12)}`],
-  ['a GitHub OAuth token', `gho_${'aB3'.repeat(12)}`],
-  ['a fine-grained GitHub token', `github_pat_${'A1b'.repeat(7)}x_${'c2D'.repeat(20)}`],
+  ['a GitHub personal token', `ghp_${RANDOM.slice(0, 36)}`],
+  ['a GitHub OAuth token', `gho_${RANDOM.slice(0, 36)}`],
+  ['a fine-grained GitHub token', `github_pat_${RANDOM.slice(0, 22)}_${RANDOM.slice(0, 59)}`],
   ['a Slack bot token', 'xoxb-123456789012-1234567890123-abcDEFghiJKLmnoPQRstuVWX'],
   ['a Slack user token', 'xoxp-123456789012-1234567890123-abcDEFghi'],
-  ['a Google API key', `AIza${'Sy0-_'.repeat(7)}`],
+  ['a Google API key', `AIza${RANDOM.slice(0, 35)}`],
   ['a Stripe key', 'sk_live_4eC39HqLyjWDarjtT1zdp7dc'],
   ['a JWT', JWT],
   ['a PEM private key', PEM],
@@ -80,7 +82,9 @@ describe('well-known shapes', () => {
 
   test('a token longer than any limit is redacted to its end', () => {
     const { push, end } = redactor.stream();
-    const pieces = [`x ghp_${'a'.repeat(30)}`, ...Array.from({ length: 50 }, () => 'b'.repeat(65_536)), ' y'].map(push);
+    const pieces = [`x ghp_${RANDOM.slice(0, 36)}`, ...Array.from({ length: 50 }, () => 'b'.repeat(65_536)), ' y'].map(
+      push,
+    );
     expect(pieces.join('') + end()).toBe('x [REDACTED] y');
   });
 
@@ -183,18 +187,6 @@ describe('json', () => {
     const value = JSON.parse(`${'['.repeat(depth)}"${JWT}"${']'.repeat(depth)}`);
     expect(JSON.stringify(redactor.json(value))).toBe(`${'['.repeat(1000)}"[REDACTED]"${']'.repeat(1000)}`);
   });
-
-  test('a small payload costs about a microsecond', () => {
-    const payload = { time: '2025-01-01T00:00:00.000Z', timezone: 'UTC', format: 'iso8601', n: 3, ok: true };
-    const rounds = 100_000;
-    const micros = () => {
-      const started = performance.now();
-      for (let round = 0; round < rounds; round += 1) redactor.json(payload);
-      return ((performance.now() - started) * 1000) / rounds;
-    };
-    micros();
-    expect(Math.min(micros(), micros(), micros())).toBeLessThan(5);
-  });
 });
 
 describe('stream', () => {
@@ -280,22 +272,23 @@ describe('stream', () => {
   });
 });
 
-test('no text makes the time grow faster than the text', () => {
-  const millis = (text: string) => {
-    const started = performance.now();
-    redactor.text(text);
-    return performance.now() - started;
-  };
-  for (const unit of [
-    'eyJ',
-    'AIza',
-    'cap_',
-    '-----BEGIN PRIVATE KEY-----\n',
-    '-----BEGIN ',
-    'eyJaaaaaaaaaaaa.',
-    '-',
-    'xoxb-',
-  ]) {
-    expect(millis(unit.repeat(Math.ceil(1_000_000 / unit.length)))).toBeLessThan(2000);
-  }
+/** Quadratic time would take minutes for each of these. */
+test.each([
+  'eyJ',
+  'eyJ-',
+  'AIza',
+  'cap_',
+  '-----BEGIN PRIVATE KEY-----\n',
+  '-----BEGIN ',
+  'eyJaaaaaaaaaaaa.',
+  '-',
+  'xoxb-',
+  'key=',
+  'glpat-',
+  '://a:',
+  'curl -u a:"',
+  '\ndata:\n  a: AAAAAAAAAAAA',
+])('a long row of %j comes to an end', (unit) => {
+  const text = unit.repeat(Math.ceil(300_000 / unit.length));
+  expect(redactor.text(text).length).toBeGreaterThan(0);
 });

@@ -1,1 +1,2 @@
 export * from './create-redactor.js';
+export * from './live-redactor.js';

@@ -4,9 +4,17 @@ import { REPLACEMENT } from './scanner.js';
 /** Nobody nests data as deep as this; what lies deeper is replaced, because what is not looked at must not pass. */
 const MAX_DEPTH = 1000;
 
+export type JsonRedaction = {
+  text(text: string): string;
+  /** Whether a key may be a secret, or may give one away. */
+  suspects(key: string): boolean;
+  /** A value that its key gives away. */
+  named(key: string, value: string): string;
+};
+
 /** Answers `value` itself when nothing in it changes: the usual case, and the cheap one. */
-export const redactJson = (value: Json, redact: (text: string) => string, depth = 0): Json => {
-  if (typeof value === 'string') return redact(value);
+export const redactJson = (value: Json, redact: JsonRedaction, depth = 0): Json => {
+  if (typeof value === 'string') return redact.text(value);
   if (typeof value === 'number') return redactNumber(value, redact);
   if (typeof value !== 'object' || value === null) return value;
   if (depth === MAX_DEPTH) return REPLACEMENT;
@@ -14,14 +22,14 @@ export const redactJson = (value: Json, redact: (text: string) => string, depth 
 };
 
 /** A secret of digits only may come back as a number. */
-const redactNumber = (value: number, redact: (text: string) => string): Json => {
+const redactNumber = (value: number, redact: JsonRedaction): Json => {
   if (Math.abs(value) < 1000) return value;
   const text = String(value);
-  const redacted = redact(text);
+  const redacted = redact.text(text);
   return redacted === text ? value : redacted;
 };
 
-const redactArray = (items: Json[], redact: (text: string) => string, depth: number): Json => {
+const redactArray = (items: Json[], redact: JsonRedaction, depth: number): Json => {
   let copy: Json[] | undefined;
   for (let index = 0; index < items.length; index += 1) {
     const item = items[index] ?? null;
@@ -33,13 +41,15 @@ const redactArray = (items: Json[], redact: (text: string) => string, depth: num
   return copy ?? items;
 };
 
-const redactObject = (object: { [key: string]: Json }, redact: (text: string) => string, depth: number): Json => {
+const redactObject = (object: { [key: string]: Json }, redact: JsonRedaction, depth: number): Json => {
   let changed: Map<string, [key: string, value: Json]> | undefined;
   const keys = Object.keys(object);
   for (const key of keys) {
     const value = object[key] ?? null;
-    const redacted = redactJson(value, redact, depth + 1);
-    const redactedKey = redact(key);
+    const suspect = redact.suspects(key);
+    const redacted =
+      suspect && typeof value === 'string' ? redact.named(key, value) : redactJson(value, redact, depth + 1);
+    const redactedKey = suspect ? redact.text(key) : key;
     if (redacted === value && redactedKey === key) continue;
     changed ??= new Map();
     changed.set(key, [redactedKey, redacted]);

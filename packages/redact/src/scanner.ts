@@ -1,6 +1,6 @@
-import { type CharClass, runEnd } from './char-class.js';
-import { type Match, matchRule } from './match-rule.js';
-import type { IndexedRule, RuleSet } from './rule-set.js';
+import type { Automaton } from './automaton.js';
+import { type CharClass, isMember } from './char-class.js';
+import { LOOK_BEHIND, type Rule, type Verdict, type View } from './rule.js';
 
 export const REPLACEMENT = '[REDACTED]';
 
@@ -9,97 +9,153 @@ export type Scanner = {
   end(): string;
 };
 
+export type Finder = Automaton<Rule>;
+
+/** A place where a rule's anchor stands and that is not decided yet. Places here are in the whole. */
+type Candidate = { rule: Rule; at: number; end: number; since_mark: number };
+type Span = { from: number; to: number };
+type CachedRun = { from: number; to: number };
+
 /**
  * Reads text in pieces and gives it back redacted, however it is cut.
  *
- *     given back │ held
- *     ───────────┼──────────────▶
- *                ▲ a place that cannot be decided yet: the end may be the beginning of a secret
+ *     forgotten │ looked behind │ given back │ held
+ *     ──────────┼───────────────┼────────────┼────────▶
+ *               ▲ base                       ▲ given: the end may be the beginning of a secret
  *
- * Every place of the text is decided once, in order, with all the text that its decision needs. So the pieces add up to
- * what the whole would have given. Matches that overlap become one replacement.
+ * Every candidate is decided once, with all the text that its decision needs. So the pieces add up to what the whole would
+ * have given. Secrets that overlap become one replacement.
  */
-export const createScanner = (rules: RuleSet): Scanner => {
-  let held = '';
-  /** Where the held text begins in the whole. */
+export const createScanner = (finders: readonly Finder[]): Scanner => {
+  let text = '';
   let base = 0;
-  // Places in the whole: up to `covered` text is given back or replaced; up to `decided` no secret is left to find.
-  let covered = 0;
-  let decided = 0;
-  /** Secrets that went on to the end of what was read. */
-  let open: CharClass[] = [];
-  const notBefore = new Array<number>(rules.size).fill(0);
+  let given = 0;
+  let final = false;
+  let candidates: Candidate[] = [];
+  let spans: Span[] = [];
+  /** Secrets that reached the end of what was read. */
+  let open: { span: Span; members: CharClass }[] = [];
+  const states = finders.map(() => 0);
+  const runs = new Map<CharClass, CachedRun>();
+  let mark = Number.NEGATIVE_INFINITY;
+  /** Up to where each rule has found what it can find. */
+  const done = new Map<Rule, number>();
 
-  const goOn = (final: boolean): void => {
-    const from = covered - base;
-    const ends = open.map((members) => runEnd(members, held, from, held.length));
-    covered = base + Math.max(from, ...ends);
-    open = final ? [] : open.filter((_, index) => ends[index] === held.length);
+  const view: View = {
+    get text() {
+      return text;
+    },
+    get final() {
+      return final;
+    },
+    runEnd: (members, at) => {
+      const cached = runs.get(members);
+      const from = base + at;
+      const goesOn = cached !== undefined && cached.from <= from && from <= cached.to;
+      let end = goesOn ? cached.to - base : at;
+      while (end < text.length && isMember(members, text.charCodeAt(end))) end += 1;
+      runs.set(members, { from: goesOn ? cached.from : from, to: base + end });
+      return end;
+    },
   };
 
-  const skipInside = (rule: IndexedRule, at: number, match: Match | 'none'): void => {
-    if (!rule.closed) return;
-    const [first] = rule.parts;
-    if (match !== 'none') notBefore[rule.index] = base + match.to;
-    else if (first && 'run' in first) {
-      notBefore[rule.index] = base + runEnd(first.run, held, at, at + (first.max ?? held.length));
-    }
-  };
-
-  /** What the rules with this anchor find at `at`, or undefined when more text is needed. */
-  const matchesAt = (anchor: string, at: number, final: boolean): Match[] | undefined => {
-    const matches: Match[] = [];
-    for (const rule of rules.byAnchor.get(anchor) ?? []) {
-      if (base + at < (notBefore[rule.index] ?? 0)) continue;
-      const match = matchRule(rule, held, at, final);
-      if (match === 'partial') return undefined;
-      skipInside(rule, at, match);
-      if (match !== 'none') matches.push(match);
-    }
-    return matches;
-  };
-
-  const scan = (final: boolean): string => {
-    let out = '';
-    if (open.length > 0) goOn(final);
-    let keep = final ? held.length : held.length - rules.suspiciousTail(held);
-    rules.anchor.lastIndex = decided - base;
-    for (let found = rules.anchor.exec(held); found; found = rules.anchor.exec(held)) {
-      const at = found.index;
-      if (at >= keep) break;
-      const matches = matchesAt(found[0], at, final);
-      if (!matches) {
-        keep = at;
-        break;
-      }
-      let next = at + 1;
-      for (const { from, to, open: members } of matches.sort((a, b) => a.from - b.from)) {
-        if (base + from >= covered) {
-          out += held.slice(covered - base, from) + REPLACEMENT;
-          // What comes before the secret in its match, a header's name, holds none.
-          next = Math.max(next, from);
+  const find = (chunk: string): void => {
+    const start = base + text.length - chunk.length;
+    for (const [index, finder] of finders.entries()) {
+      states[index] = finder.read(chunk, states[index] ?? 0, (hits, end) => {
+        for (const { value: rule, length } of hits) {
+          const at = start + end - length;
+          if (rule.mark) mark = at;
+          else candidates.push({ rule, at, end: start + end, since_mark: at - mark });
         }
-        covered = Math.max(covered, base + to);
-        if (members && !open.includes(members)) open.push(members);
+      });
+    }
+  };
+
+  /** Decides what can be decided; returns the place up to which all is decided. */
+  const decide = (): number => {
+    let limit = base + text.length;
+    const undecided: Candidate[] = [];
+    for (const candidate of candidates) {
+      if (candidate.at < (done.get(candidate.rule) ?? 0)) continue;
+      const verdict = candidate.rule.match(view, candidate.at - base, candidate.end - base, candidate.since_mark);
+      if (verdict === null) continue;
+      if ('hold' in verdict) {
+        undecided.push(candidate);
+        limit = Math.min(limit, base + verdict.hold);
+      } else take(candidate.rule, verdict);
+    }
+    candidates = undecided;
+    return limit;
+  };
+
+  const take = (rule: Rule, { from, to, rest }: Extract<Verdict, { to: number }>): void => {
+    const span = { from: base + from, to: base + to };
+    spans.push(span);
+    done.set(rule, Math.max(done.get(rule) ?? 0, span.to));
+    if (rest && !final && to === text.length) open.push({ span, members: rest });
+  };
+
+  /** What reached the end of the last chunk goes on in this one. */
+  const goOn = (chunk: string): void => {
+    const start = text.length - chunk.length;
+    open = open.filter(({ span, members }) => {
+      const end = view.runEnd(members, start);
+      span.to = base + end;
+      // Its replacement is given already.
+      if (span.from < given) given = Math.max(given, span.to);
+      return end === text.length;
+    });
+  };
+
+  const give = (limit: number): string => {
+    let out = '';
+    spans.sort((a, b) => a.from - b.from || a.to - b.to);
+    const later: Span[] = [];
+    for (const span of spans) {
+      if (span.from >= limit) {
+        later.push(span);
+        continue;
       }
-      rules.anchor.lastIndex = next;
-      decided = base + next;
+      if (span.from >= given) out += text.slice(given - base, span.from - base) + REPLACEMENT;
+      given = Math.max(given, span.to);
     }
-    if (covered < base + keep) {
-      out += held.slice(covered - base, keep);
-      covered = base + keep;
+    spans = later;
+    if (given < limit) {
+      out += text.slice(given - base, limit - base);
+      given = limit;
     }
-    decided = Math.max(decided, base + keep);
-    held = held.slice(keep);
+    return out;
+  };
+
+  const forget = (): void => {
+    const needed = candidates.reduce((least, { at }) => Math.min(least, at), given);
+    const keep = Math.max(0, Math.min(needed, given) - base - LOOK_BEHIND);
+    if (keep === 0) return;
+    text = text.slice(keep);
     base += keep;
+  };
+
+  const scan = (chunk: string): string => {
+    if (open.length > 0) goOn(chunk);
+    find(chunk);
+    const decided = decide();
+    const mayBegin = (rule: Rule, length: number) => rule.begins?.(text, text.length - length) ?? true;
+    const held = final ? 0 : Math.max(0, ...finders.map((finder, index) => finder.held(states[index] ?? 0, mayBegin)));
+    const out = give(Math.max(given, Math.min(decided, base + text.length - held)));
+    forget();
     return out;
   };
 
   return {
     push: (chunk) => {
-      held = held === '' ? chunk : held + chunk;
-      return scan(false);
+      if (chunk === '') return '';
+      text = text === '' ? chunk : text + chunk;
+      return scan(chunk);
     },
-    end: () => scan(true),
+    end: () => {
+      final = true;
+      return scan('');
+    },
   };
 };

@@ -1,0 +1,19 @@
+const VARIABLE = /^(?:\$\{?\{?|%|@|\{\{?|<)/;
+const SEQUENCES = ['abcdefghijklmnopqrstuvwxyz', 'your_', 'your-', '_here', '-here', 'redacted', '...'];
+const WORDS = new Set(['true', 'false', 'null', 'none', 'undefined']);
+const SYSTEM_PATH = /^\/(?:bin|etc|home|opt|tmp|usr|var|Users)\//;
+
+/** What stands where a secret will stand one day: a variable, a row of the same letter, the alphabet, a path. */
+export const isPlaceholder = (secret: string): boolean => {
+  if (VARIABLE.test(secret) || isRow(secret)) return true;
+  const lower = secret.toLowerCase();
+  return WORDS.has(lower) || SYSTEM_PATH.test(secret) || SEQUENCES.some((sequence) => lower.includes(sequence));
+};
+
+/** What people type for a value when any will do. */
+export const isMadeUp = (value: string): boolean => isPlaceholder(value) || value.includes('1234567890');
+
+const isRow = (text: string): boolean => {
+  for (let at = 1; at < text.length; at += 1) if (text.charCodeAt(at) !== text.charCodeAt(0)) return false;
+  return true;
+};

@@ -1,0 +1,45 @@
+import { entropy } from '../entropy.js';
+import { type Keyed, keyedRule } from '../keyed-rule.js';
+import type { Rule } from '../rule.js';
+import { holdsWords } from './words.js';
+
+const VALUE = /^(?:[\w.=-]{10,150}|[a-z0-9][a-z0-9+/]{11,400}={0,3})$/i;
+const LETTERS_ONLY = /^[a-zA-Z_.-]+$/;
+const MIN_BITS = 3.5;
+
+/** Names that say "key" or "token" and mean nothing secret. */
+const HARMLESS_NAME = new RegExp(
+  [
+    'access(?:ibility|or)|access[_.-]?id|random[_.-]?access|author(?!iz)|authsource|authentication-results',
+    'api[_.-]?(?:id|name|version)|rapid|capital|(?:api|credentials?|token)[_.-]?(?:endpoint|ur[il])|api:jar',
+    'credentials?[_.-]?id|withcredentials|usersecretsid|secret[_.-]?(?:length|name|size|ref)|tosecretstore',
+    '(?:bucket|foreign|hot|idx|natural|primary|pub(?:lic)?|schema|sequence|sort|partition|row|idempotency|cache)[_.-]?key',
+    'key[_.-]?(?:alias|board|code|frame|id|length|mesh|name|pair|press|ring|selector|signature|size|stone|storetype|vault)',
+    'key[_.-]?(?:word|up|down|left|right|s\\b|hash|type|usage|chars|str\\b)|key(?:store|tab)|keying|[dm]onkey|turkey|whiskey|hockey',
+    '(?:csrf|xsrf|public|page|continuation|cancellation|authenticity)[_.-]?token|token[_.-]?(?:type|count|limit|name|id)',
+    '(?:key|token)[_.-]?file|issuerkeyhash|jsonwebtoken',
+  ].join('|'),
+  'i',
+);
+
+/** What stands after an empty value on the line before, and options of a mount: names of something else. */
+const NAME_OF_ANOTHER = /^(?:[A-Za-z_.]+=|(?:id|name|src|source|target|env|type)=.*)$/;
+
+/** `group.part.v8_name`: hardly a digit, and cut up like a name. */
+const isNameLike = (value: string): boolean =>
+  value.replace(/[^0-9]/g, '').length < 2 && value.replace(/[^._-]/g, '').length > 1;
+
+const isHarmless = ({ name, value }: Keyed): boolean =>
+  HARMLESS_NAME.test(name) || NAME_OF_ANOTHER.test(value) || isNameLike(value);
+
+/** Whatever is called a key, a token, a password … and looks random. */
+export const GENERIC_RULE: Rule = keyedRule({
+  id: 'generic-secret',
+  anchors: ['access', 'auth', 'api', 'credential', 'creds', 'key', 'passwd', 'password', 'secret', 'token'],
+  accept: (keyed) =>
+    VALUE.test(keyed.value) &&
+    !LETTERS_ONLY.test(keyed.value) &&
+    entropy(keyed.value) >= MIN_BITS &&
+    !isHarmless(keyed) &&
+    !holdsWords(keyed.value),
+});

@@ -1,0 +1,47 @@
+import { charClass } from '../char-class.js';
+import { LOOK_BEHIND, type Rule, type Verdict, type View } from '../rule.js';
+
+const LABEL = charClass('A-Z', '0-9', ' _');
+// Also what surrounds the lines of a key in JSON, YAML and source text, and the headers of an encrypted key.
+const PEM_BODY = charClass('A-Z', 'a-z', '0-9', '+/= \t\r\n\\:,."\'|', '-');
+// The headers of an armored PGP key (Version, Comment) are free text.
+const PGP_BODY = charClass(' -~', '\t\r\n');
+const REST = charClass('A-Z', 'a-z', '0-9', '+/= \t\r\n\\');
+
+/** A key of 16,384 bits takes 12.5 kB. */
+const MAX_BODY = 16_384;
+/** Less is an example of the form. */
+const MIN_BODY = 64;
+const MAX_LABEL = LOOK_BEHIND - 32;
+
+const KINDS = [
+  { label: 'PRIVATE KEY BLOCK', closing: 'KEY BLOCK-----', body: PGP_BODY },
+  { label: 'PRIVATE KEY', closing: 'KEY-----', body: PEM_BODY },
+];
+
+/** PEM and PGP. One that breaks off is redacted as far as it goes. */
+export const PRIVATE_KEY_RULE: Rule = {
+  id: 'private-key',
+  anchors: ['-----BEGIN '],
+  hidden: true,
+  match: (view, at, end) => {
+    const label_to = view.runEnd(LABEL, end);
+    if (label_to - end > MAX_LABEL) return null;
+    if (label_to + 5 > view.text.length && !view.final) return { hold: at };
+    const label = view.text.slice(end, label_to);
+    const kind = KINDS.find((one) => label.endsWith(one.label));
+    if (!kind || !view.text.startsWith('-----', label_to)) return null;
+    return matchBody(view, at, label_to + 5, kind);
+  },
+};
+
+const matchBody = (view: View, at: number, from: number, { closing, body }: (typeof KINDS)[number]): Verdict => {
+  const window = view.text.slice(from, from + MAX_BODY);
+  const closed = window.indexOf(closing, MIN_BODY);
+  const end = view.runEnd(body, from);
+  if (closed >= 0 && from + closed + closing.length <= end) return { from: at, to: from + closed + closing.length };
+  if (end === view.text.length && !view.final && window.length < MAX_BODY) return { hold: at };
+  const to = Math.min(end, from + MAX_BODY);
+  if (to - from < MIN_BODY) return null;
+  return { from: at, to: view.runEnd(REST, to), rest: REST };
+};

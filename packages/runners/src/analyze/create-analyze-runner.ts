@@ -1,0 +1,45 @@
+import type { JsonObject } from '@capstan/contracts';
+import { createEgress, type Egress } from '@capstan/egress';
+import type { Call, Runner, ToolFailure } from '../runner.js';
+import { type AnalyzePorts, NO_PORTS } from './analyze-ports.js';
+import { analyzeResponse } from './analyze-response.js';
+import type { LlmSettings } from './llm/llm-settings.js';
+import { analyzeSchema } from './schema/analyze-schema.js';
+
+export type AnalyzeRunnerOptions = { llm?: LlmSettings | undefined; ports?: AnalyzePorts | undefined; egress?: Egress };
+
+/** Analysis: of responses by a language model, of schemas by rules alone. */
+export const createAnalyzeRunner = ({ llm, ports = NO_PORTS, egress: given }: AnalyzeRunnerOptions = {}): Runner => {
+  let egress = given;
+  return {
+    type: 'analyze',
+    run: (call) => {
+      const { action, inputs } = asked(call);
+      switch (action) {
+        case 'analyze.response':
+          egress ??= createEgress();
+          return analyzeResponse(call, inputs, { llm, ports, egress });
+        case 'analyze.schema':
+          return analyzeSchema(inputs);
+        default:
+          return unknownTool(action);
+      }
+    },
+    close: async () => {
+      if (!given) await egress?.close();
+    },
+  };
+};
+
+/** What an extension sets cannot be set otherwise by who calls it. */
+const asked = ({ descriptor: { tool_id, binding }, inputs }: Call): { action: string; inputs: JsonObject } =>
+  binding.kind === 'action'
+    ? { action: binding.action, inputs: { ...inputs, ...binding.preset } }
+    : { action: tool_id, inputs };
+
+const unknownTool = (tool_id: string): ToolFailure => ({
+  success: false,
+  error: `the analyze runner has no tool ${tool_id}`,
+  kind: 'UNKNOWN_TOOL',
+  retryable: false,
+});

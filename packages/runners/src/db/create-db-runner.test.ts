@@ -1,0 +1,309 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Json, JsonObject, Limits } from '@capstan/contracts';
+import sqlite from 'node-sqlite3-wasm';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { Call, RunOutcome } from '../runner.js';
+import { testCall, testDescriptor } from '../testing/test-call.js';
+import { createDbRunner } from './create-db-runner.js';
+import { dbConnections } from './db-connections.js';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    postgres_url: string;
+  }
+}
+
+const url = inject('postgres_url');
+const folder = await mkdtemp(join(tmpdir(), 'db-runner-'));
+const file = join(folder, 'shop.db');
+const schema = `db_runner_${process.pid}`;
+
+const runner = createDbRunner({
+  connections: dbConnections({
+    CAPSTAN_DB_MAIN: url,
+    CAPSTAN_DB_SHOP: `sqlite:${file}`,
+    CAPSTAN_DB_ACME__OWN: `sqlite:${file}`,
+    CAPSTAN_DB_GONE: 'postgres://somebody:hunter2-hunter2@127.0.0.1:1/nowhere',
+    CAPSTAN_DB_FILE: '/not/a/connection',
+  }),
+});
+const admin = new pg.Client({ connectionString: url });
+
+beforeAll(async () => {
+  await admin.connect();
+  await admin.query(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.t (id int PRIMARY KEY, name text)`);
+  await admin.query(`INSERT INTO ${schema}.t VALUES (1, 'one'), (2, 'two')`);
+  const db = new sqlite.Database(file);
+  db.exec("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO t VALUES (1, 'one'), (2, 'two')");
+  db.close();
+});
+afterAll(async () => {
+  await runner.close?.();
+  await admin.query(`DROP SCHEMA ${schema} CASCADE`);
+  await admin.end();
+  await rm(folder, { recursive: true });
+});
+
+type Options = Partial<Call> & { write?: boolean; max_output_bytes?: number; timeout_ms?: number; tool_id?: string };
+
+const ask = async (inputs: JsonObject, options: Options = {}): Promise<RunOutcome> => {
+  const { write, max_output_bytes = 1_000_000, timeout_ms = 20_000, tool_id = 'db.query', ...call } = options;
+  const limits: Limits = { timeout_ms, max_output_bytes, ...(write === undefined ? {} : { write }) };
+  const descriptor = testDescriptor({ tool_id, runner: 'db' });
+  return runner.run(testCall(descriptor, { tenant: 'default', inputs, limits, ...call }));
+};
+const main = (sql: string, params: Json[] = [], options?: Options) => ask({ connection: 'main', sql, params }, options);
+const shop = (sql: string, params: Json[] = [], options?: Options) => ask({ connection: 'shop', sql, params }, options);
+
+const count = async () => (await admin.query(`SELECT count(*)::int AS n FROM ${schema}.t`)).rows[0].n;
+
+describe('Postgres', () => {
+  test('answers with columns and rows', async () => {
+    expect(await main(`SELECT id, name FROM ${schema}.t WHERE id > $1 ORDER BY id`, [1])).toEqual({
+      success: true,
+      payload: {
+        connection: 'main',
+        columns: [
+          { name: 'id', type: 'integer' },
+          { name: 'name', type: 'text' },
+        ],
+        rows: [{ id: 2, name: 'two' }],
+        row_count: 1,
+        truncated: false,
+      },
+      truncated: false,
+      facts: { usage: { rows: 1 } },
+    });
+  });
+
+  test.each<[string, Json]>([
+    ['9007199254740991::bigint', 9007199254740991],
+    ['9007199254740993::bigint', '9007199254740993'],
+    ['1.10::numeric', '1.10'],
+    ["'\\xdeadbeef'::bytea", '3q2+7w=='],
+    ["'2024-05-06 07:08:09.5+02'::timestamptz", '2024-05-06T05:08:09.5Z'],
+    ["'2024-05-06 07:08:09'::timestamp", '2024-05-06T07:08:09'],
+    ["'2024-05-06'::date", '2024-05-06'],
+    ["'1 day 2 hours'::interval", 'P1DT2H'],
+    [`'{"a": [1, null]}'::jsonb`, { a: [1, null] }],
+    ["'{1,2}'::int[]", [1, 2]],
+    ["'NaN'::float8", 'NaN'],
+    ['true', true],
+    ['NULL', null],
+  ])('gives %s as JSON', async (expression, value) => {
+    expect(await main(`SELECT ${expression} AS v`)).toMatchObject({ payload: { rows: [{ v: value }] } });
+  });
+
+  test('keeps both of two columns with one name', async () => {
+    expect(await main('SELECT 1 AS a, 2 AS a')).toMatchObject({ payload: { rows: [{ a: 1, a_2: 2 }] } });
+  });
+
+  test('takes values only as parameters', async () => {
+    const value = "'; DROP TABLE t; --";
+    expect(await main('SELECT $1::text AS v', [value])).toMatchObject({ payload: { rows: [{ v: value }] } });
+  });
+
+  test.each([
+    `INSERT INTO ${schema}.t VALUES (9, 'nine')`,
+    `DELETE FROM ${schema}.t`,
+    `WITH gone AS (DELETE FROM ${schema}.t RETURNING id) SELECT * FROM gone`,
+    `EXPLAIN ANALYZE DELETE FROM ${schema}.t`,
+    `/* SELECT */ TRUNCATE ${schema}.t`,
+    `SELECT id INTO ${schema}.u FROM ${schema}.t`,
+    `SELECT nextval('pg_catalog.none')`,
+  ])('only reads: %s', async (sql) => {
+    expect(await main(sql)).toMatchObject({ success: false });
+    expect(await count()).toBe(2);
+  });
+
+  test.each([
+    'SELECT 1; SELECT 2',
+    'SELECT 1; -- ; \n DELETE FROM t',
+    'COMMIT',
+    'SET TRANSACTION READ WRITE',
+    "COPY (SELECT 1) TO PROGRAM 'true'",
+    '',
+    ' -- nothing\n',
+  ])('refuses %j before it is sent', async (sql) => {
+    expect(await main(sql, [], { write: true })).toMatchObject({ success: false, kind: 'INVALID_INPUTS' });
+  });
+
+  test('a semicolon at the end, in a text or in a comment is no second statement', async () => {
+    expect(await main(`SELECT ';' AS a, $x$;$x$ AS b /* ; /* ; */ ; */ -- ;\n;`)).toMatchObject({
+      payload: { rows: [{ a: ';', b: ';' }] },
+    });
+  });
+
+  test('writes where the policy lets it, and says how many', async () => {
+    const inserted = await main(`INSERT INTO ${schema}.t VALUES ($1, $2)`, [3, 'three'], { write: true });
+    expect(inserted).toMatchObject({ success: true, payload: { row_count: 1, rows: [] } });
+    const gone = await main(`DELETE FROM ${schema}.t WHERE id = 3 RETURNING name`, [], { write: true });
+    expect(gone).toMatchObject({ success: true, payload: { rows: [{ name: 'three' }] } });
+    expect(await count()).toBe(2);
+  });
+
+  test('db.read never writes, whatever the policy lets others do', async () => {
+    const sql = `INSERT INTO ${schema}.t VALUES (4, 'four')`;
+    expect(await main(sql, [], { write: true, tool_id: 'db.read' })).toMatchObject({ kind: 'POLICY_DENIED' });
+  });
+
+  test('a huge answer is cut between rows, without being fetched whole', async () => {
+    const sql = 'SELECT generate_series(1, 100000000) AS i, repeat($1, 1000) AS text';
+    const few = await ask({ connection: 'main', sql, params: ['x'], max_rows: 3 });
+    expect(few).toMatchObject({ success: true, truncated: true, payload: { row_count: 3, truncated: true } });
+    const small = await main(sql, ['x'], { max_output_bytes: 10_000 });
+    expect(small).toMatchObject({ success: true, truncated: true, payload: { row_count: 9 } });
+  });
+
+  test('an answer of exactly as many rows as asked for is not cut', async () => {
+    const sql = 'SELECT i FROM generate_series(1, 400) AS i';
+    expect(await ask({ connection: 'main', sql, max_rows: 400 })).toMatchObject({
+      truncated: false,
+      payload: { row_count: 400 },
+    });
+  });
+
+  test('is stopped by the time limit', async () => {
+    expect(await main('SELECT pg_sleep(60)', [], { timeout_ms: 100 })).toMatchObject({ kind: 'TOOL_TIMEOUT' });
+  });
+
+  test('is stopped on the server when the call is canceled', async () => {
+    const controller = new AbortController();
+    const asked = main(`SELECT pg_sleep(60) /* ${schema} */`, [], { signal: controller.signal });
+    const sql = `SELECT count(*)::int AS n FROM pg_stat_activity
+      WHERE query LIKE '%pg_sleep(60) /* ${schema}%' AND state = 'active' AND pid <> pg_backend_pid()`;
+    const until = async (n: number) => {
+      while ((await admin.query(sql)).rows[0].n !== n) await new Promise(setImmediate);
+    };
+    await until(1);
+    controller.abort();
+    expect(await asked).toMatchObject({ success: false, kind: 'CANCELED' });
+    await until(0);
+  });
+
+  test('a connection that is lost in the midst of a query is a failure that may be tried again', async () => {
+    const asked = main(`SELECT pg_sleep(60) /* lost ${schema} */`);
+    const sql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE query LIKE '%/* lost ${schema}%' AND state = 'active' AND pid <> pg_backend_pid()`;
+    while ((await admin.query(sql)).rowCount === 0) await new Promise(setImmediate);
+    expect(await asked).toMatchObject({ success: false, retryable: true });
+    expect(await main('SELECT 1 AS one')).toMatchObject({ success: true });
+  });
+
+  test('nothing of a query stays in the session: no lock, no setting', async () => {
+    await main('SELECT pg_advisory_lock(4711)');
+    await main("SELECT set_config('search_path', 'nowhere', false)");
+    expect(await main('SHOW search_path')).toMatchObject({ payload: { rows: [{ search_path: '"$user", public' }] } });
+    expect((await admin.query('SELECT count(*)::int AS n FROM pg_locks WHERE objid = 4711')).rows[0].n).toBe(0);
+  });
+
+  test('an error says what and where', async () => {
+    expect(await main('SELECT nme FROM pg_class')).toMatchObject({
+      success: false,
+      kind: 'TOOL_ERROR',
+      retryable: false,
+      error: 'main: column "nme" does not exist',
+      payload: { sqlstate: '42703', position: 8 },
+    });
+  });
+
+  test('a server that is not there is a failure that names neither address nor password', async () => {
+    const outcome = await ask({ connection: 'gone', sql: 'SELECT 1' });
+    expect(outcome).toMatchObject({ success: false, retryable: true });
+    expect(JSON.stringify(outcome)).not.toMatch(/hunter2|127\.0\.0\.1|somebody/);
+  });
+});
+
+describe('SQLite', () => {
+  test('answers with columns and rows', async () => {
+    expect(await shop('SELECT id, name FROM t WHERE id > ? ORDER BY id', [1])).toMatchObject({
+      success: true,
+      payload: { rows: [{ id: 2, name: 'two' }], row_count: 1, truncated: false },
+    });
+  });
+
+  test('gives large integers, bytes and nulls as JSON', async () => {
+    expect(
+      await shop("SELECT 9007199254740993 AS big, x'deadbeef' AS bytes, NULL AS absent, 1.5 AS real"),
+    ).toMatchObject({
+      payload: { rows: [{ big: '9007199254740993', bytes: '3q2+7w==', absent: null, real: 1.5 }] },
+    });
+  });
+
+  test.each([
+    'DELETE FROM t',
+    'WITH x AS (SELECT 1) DELETE FROM t',
+    "VACUUM INTO '/tmp/copy.db'",
+    "ATTACH '/tmp/other.db' AS o",
+    'PRAGMA user_version = 5',
+    'SELECT 1; DELETE FROM t',
+  ])('only reads: %s', async (sql) => {
+    expect(await shop(sql)).toMatchObject({ success: false });
+    expect(await shop('SELECT count(*) AS n FROM t')).toMatchObject({ payload: { rows: [{ n: 2 }] } });
+  });
+
+  test('writes where the policy lets it', async () => {
+    expect(await shop('INSERT INTO t VALUES (?, ?)', [3, 'three'], { write: true })).toMatchObject({
+      success: true,
+      payload: { row_count: 1 },
+    });
+    expect(await shop('DELETE FROM t WHERE id = 3 RETURNING name', [], { write: true })).toMatchObject({
+      payload: { rows: [{ name: 'three' }] },
+    });
+  });
+
+  const ENDLESS = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)';
+
+  test('an endless answer is cut', async () => {
+    expect(await ask({ connection: 'shop', sql: `${ENDLESS} SELECT i FROM n`, max_rows: 5 })).toMatchObject({
+      truncated: true,
+      payload: { row_count: 5 },
+    });
+  });
+
+  test('an endless computation is stopped by the time limit, and by cancel', async () => {
+    const sql = `${ENDLESS} SELECT count(*) FROM n`;
+    expect(await shop(sql, [], { timeout_ms: 300 })).toMatchObject({ kind: 'TOOL_TIMEOUT' });
+    const controller = new AbortController();
+    const asked = shop(sql, [], { signal: controller.signal });
+    controller.abort();
+    expect(await asked).toMatchObject({ kind: 'CANCELED' });
+    expect(await shop('SELECT 1 AS one')).toMatchObject({ success: true });
+  });
+
+  test('an error says what', async () => {
+    expect(await shop('SELECT nme FROM t')).toMatchObject({
+      kind: 'TOOL_ERROR',
+      error: expect.stringContaining('nme'),
+    });
+  });
+});
+
+describe('connections', () => {
+  test('an unknown one is refused with the names of those there are, and no URL', async () => {
+    const outcome = await ask({ connection: 'nope', sql: 'SELECT 1' });
+    expect(outcome).toMatchObject({
+      kind: 'INVALID_INPUTS',
+      error: 'there is no connection nope: known are gone, main, shop',
+    });
+  });
+
+  test('belong to one tenant', async () => {
+    expect(await ask({ connection: 'main', sql: 'SELECT 1' }, { tenant: 'acme' })).toMatchObject({
+      error: 'there is no connection main: known are own',
+    });
+    expect(await ask({ connection: 'own', sql: 'SELECT 1 AS one' }, { tenant: 'acme' })).toMatchObject({
+      success: true,
+    });
+    expect(await ask({ connection: 'own', sql: 'SELECT 1' })).toMatchObject({ success: false });
+  });
+
+  test('a wrong URL stops the start, and is not quoted', () => {
+    expect(() => dbConnections({ CAPSTAN_DB_X: 'mysql://root:hunter2@h/' })).toThrow(
+      'CAPSTAN_DB_X: not a postgres:// or sqlite: URL',
+    );
+  });
+});

@@ -1,0 +1,109 @@
+import type { Json } from '@capstan/contracts';
+import pg from 'pg';
+import { z } from 'zod';
+import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
+import { refusalOf } from './check-statement.js';
+import { type DbConnection, isNamed } from './db-connections.js';
+import { dbFailure } from './db-failure.js';
+import { queryPostgres } from './postgres-query.js';
+import type { Rows } from './rows.js';
+import { createSqlite } from './sqlite-query.js';
+
+export type DbRunnerOptions = { connections?: readonly DbConnection[] | undefined };
+
+const DEFAULT_ROWS = 1000;
+const MAX_ROWS = 10_000;
+const POOL_SIZE = 8;
+
+const Inputs = z.object({
+  connection: z.string().min(1),
+  sql: z.string().min(1).max(1_000_000),
+  params: z
+    .array(z.custom<Json>(() => true))
+    .max(1000)
+    .default([]),
+  max_rows: z.int().min(1).max(MAX_ROWS).default(DEFAULT_ROWS),
+});
+
+/** Asks databases, by the names that the operator gave them. Nothing is connected before the first query. */
+export const createDbRunner = ({ connections = [] }: DbRunnerOptions = {}): Runner => {
+  const pools = new Map<DbConnection, pg.Pool>();
+  const sqlite = createSqlite();
+
+  const query = (
+    connection: DbConnection,
+    call: Call,
+    inputs: z.infer<typeof Inputs>,
+    write: boolean,
+  ): Promise<Rows> => {
+    const { sql, params, max_rows } = inputs;
+    const { timeout_ms, max_output_bytes } = call.limits;
+    const asked = { sql, params, max_rows, max_bytes: max_output_bytes, write };
+    if (connection.kind === 'sqlite')
+      return sqlite.query({ ...asked, path: connection.path }, { signal: call.signal, timeout_ms });
+    const pool = pools.get(connection) ?? openPool(connection.url);
+    pools.set(connection, pool);
+    return queryPostgres(pool, connection.url, { ...asked, timeout_ms, signal: call.signal });
+  };
+
+  return {
+    type: 'db',
+    run: async (call) => {
+      const { tool_id } = call.descriptor;
+      if (tool_id !== 'db.query' && tool_id !== 'db.read')
+        return failure('UNKNOWN_TOOL', `the db runner has no tool ${tool_id}`);
+      const inputs = Inputs.safeParse(call.inputs);
+      if (!inputs.success) return failure('INVALID_INPUTS', z.prettifyError(inputs.error));
+      const own = connections.filter((one) => isNamed(one, call.tenant, one.name));
+      const connection = own.find((one) => isNamed(one, call.tenant, inputs.data.connection));
+      if (!connection) return unknownConnection(inputs.data.connection, own);
+      const write = tool_id === 'db.query' && call.limits.write === true;
+      const refusal = refusalOf(inputs.data.sql, write);
+      if (refusal) return failure(refusal.kind, refusal.why);
+      try {
+        return toOutcome(connection, await query(connection, call, inputs.data, write));
+      } catch (error) {
+        if (call.signal.aborted) return failure('CANCELED', 'stopped');
+        return dbFailure(connection, error);
+      }
+    },
+    close: async () => {
+      await Promise.all([sqlite.close(), ...[...pools.values()].map((pool) => pool.end())]);
+    },
+  };
+};
+
+const openPool = (connectionString: string): pg.Pool => {
+  const pool = new pg.Pool({
+    connectionString,
+    max: POOL_SIZE,
+    idleTimeoutMillis: 30_000,
+    connectionTimeoutMillis: 10_000,
+    application_name: 'capstan-db',
+    allowExitOnIdle: true,
+  });
+  // An idle connection that breaks is replaced by the next query.
+  pool.on('error', () => {});
+  return pool;
+};
+
+const toOutcome = ({ name }: DbConnection, { columns, rows, row_count, truncated }: Rows): RunOutcome => ({
+  success: true,
+  payload: { connection: name, columns, rows, row_count, truncated },
+  truncated,
+  facts: { usage: { rows: rows.length } },
+});
+
+const unknownConnection = (name: string, own: readonly DbConnection[]): ToolFailure => {
+  const known = own.map((one) => one.name).sort();
+  const list =
+    known.length > 0 ? `known are ${known.join(', ')}` : 'none is set up; set CAPSTAN_DB_<NAME> on the worker';
+  return failure('INVALID_INPUTS', `there is no connection ${name.slice(0, 80)}: ${list}`);
+};
+
+const failure = (kind: ToolFailure['kind'], error: string): ToolFailure => ({
+  success: false,
+  error,
+  kind,
+  retryable: false,
+});

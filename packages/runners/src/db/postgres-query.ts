@@ -1,0 +1,129 @@
+import type { Json } from '@capstan/contracts';
+import pg from 'pg';
+import { parseValue, typeName } from './postgres-types.js';
+import { distinctNames } from './row-values.js';
+import { createRowTaker, type RowLimits, type Rows } from './rows.js';
+
+export type PostgresQuery = RowLimits & {
+  sql: string;
+  params: Json[];
+  write: boolean;
+  timeout_ms: number;
+  signal: AbortSignal;
+};
+
+const PAGE = 200;
+
+/** One statement in a transaction of its own, which can only read unless `write`. Nothing of it stays in the session. */
+export async function queryPostgres(pool: pg.Pool, url: string, query: PostgresQuery): Promise<Rows> {
+  const client = await pool.connect();
+  let broken: unknown = true;
+  // A connection that is lost fails the query under way; as an event of its own it would end the process.
+  client.on('error', ignore);
+  const cancel = () => void cancelOn(client, url).catch(() => {});
+  query.signal.addEventListener('abort', cancel, { once: true });
+  try {
+    query.signal.throwIfAborted();
+    await client.query(query.write ? 'BEGIN' : 'BEGIN READ ONLY');
+    await client.query(
+      `SET LOCAL statement_timeout = ${Math.ceil(query.timeout_ms)}; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL bytea_output = 'hex'; SET LOCAL IntervalStyle = 'iso_8601'`,
+    );
+    const rows = await new Promise<Rows>((resolve, reject) => client.query(new PagedQuery(query, resolve, reject)));
+    await client.query(query.write ? 'COMMIT' : 'ROLLBACK');
+    // Advisory locks and temporary tables outlive a transaction.
+    await client.query('DISCARD ALL');
+    broken = undefined;
+    return rows;
+  } catch (error) {
+    if (!query.signal.aborted) broken = await rollback(client);
+    throw error;
+  } finally {
+    query.signal.removeEventListener('abort', cancel);
+    client.off('error', ignore);
+    client.release(broken === undefined ? undefined : true);
+  }
+}
+
+const ignore = () => {};
+
+/** Undefined when the connection is as good as new. */
+const rollback = (client: pg.PoolClient): Promise<unknown> =>
+  client.query('ROLLBACK').then(
+    () => client.query('DISCARD ALL').then(() => undefined),
+    (error: unknown) => error,
+  );
+
+/** Postgres is asked on another connection to stop what this one does. */
+async function cancelOn(client: pg.PoolClient, url: string): Promise<void> {
+  const pid: unknown = Reflect.get(client, 'processID');
+  if (typeof pid !== 'number') return;
+  const other = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1000, application_name: 'capstan-db' });
+  try {
+    await other.connect();
+    await other.query('SELECT pg_cancel_backend($1)', [pid]);
+  } finally {
+    await other.end();
+  }
+}
+
+/** Fetches page by page, and leaves the rest on the server when the limits are reached. */
+class PagedQuery extends pg.Query {
+  readonly #taker: ReturnType<typeof createRowTaker>;
+  readonly #reject: (error: Error) => void;
+  #failed = false;
+
+  constructor(query: PostgresQuery, resolve: (rows: Rows) => void, reject: (error: Error) => void) {
+    const config = {
+      text: query.sql,
+      values: query.params,
+      rows: Math.min(PAGE, query.max_rows + 1),
+      rowMode: 'array',
+      queryMode: 'extended',
+      types: { getTypeParser: (oid: number) => (text: string) => parseValue(oid, text) },
+    };
+    super(config);
+    const taker = createRowTaker(query);
+    this.#taker = taker;
+    this.#reject = reject;
+    let names: string[] = [];
+    let fields: pg.FieldDef[] = [];
+    this.on('row', (row: unknown, result: pg.ResultBuilder | undefined) => {
+      if (!Array.isArray(row)) return;
+      if (fields.length === 0 && result) {
+        fields = result.fields;
+        names = distinctNames(fields.map(({ name }) => name));
+      }
+      taker.take(names, row);
+    });
+    this.on('end', (result: pg.ResultBuilder) => {
+      if (this.#failed) return;
+      const described = fields.length > 0 ? fields : result.fields;
+      const unique = distinctNames(described.map(({ name }) => name));
+      resolve({
+        columns: described.map(({ dataTypeID }, index) => ({ name: unique[index] ?? '', type: typeName(dataTypeID) })),
+        rows: taker.rows,
+        row_count: taker.truncated || described.length > 0 ? taker.rows.length : (result.rowCount ?? 0),
+        truncated: taker.truncated,
+      });
+    });
+  }
+
+  /** With pages, pg leaves it to the query to ask for the end of an exchange. */
+  handleError(error: Error, connection: { sync(): void }): void {
+    if (!this.#failed) connection.sync();
+    this.#failed = true;
+    this.#reject(error);
+  }
+
+  /** Called between pages. */
+  handlePortalSuspended(connection: { sync(): void }): void {
+    if (this.#taker.truncated) connection.sync();
+    else next(this, connection);
+  }
+}
+
+/** As pg itself goes on. */
+const next = (query: PagedQuery, connection: { sync(): void }): void => {
+  const goOn: unknown = Reflect.get(pg.Query.prototype, 'handlePortalSuspended');
+  if (typeof goOn === 'function') Reflect.apply(goOn, query, [connection]);
+};

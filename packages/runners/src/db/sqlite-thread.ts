@@ -1,0 +1,57 @@
+import { parentPort } from 'node:worker_threads';
+import type { Json } from '@capstan/contracts';
+import sqlite from 'node-sqlite3-wasm';
+import { toJson } from './row-values.js';
+import { createRowTaker, type Rows } from './rows.js';
+import type { SqliteAnswer, SqliteRequest } from './sqlite-query.js';
+
+/** Queries of SQLite files, on a thread of their own: it works without a pause, so ending the thread is how one is stopped. */
+const answer = (request: SqliteRequest): SqliteAnswer => {
+  try {
+    return { kind: 'rows', ...query(request) };
+  } catch (error) {
+    return { kind: 'error', message: error instanceof Error ? error.message : String(error) };
+  }
+};
+
+const query = ({ path, sql, params, write, max_rows, max_bytes }: SqliteRequest): Rows => {
+  const database = new sqlite.Database(path, { readOnly: !write, fileMustExist: true });
+  try {
+    if (!write) database.exec('PRAGMA query_only = ON');
+    const statement = database.prepare(sql);
+    try {
+      const taker = createRowTaker({ max_rows, max_bytes });
+      const before = changesOf(database);
+      let names: string[] = [];
+      for (const row of statement.iterate(params.map(toBind))) {
+        if (names.length === 0) names = Object.keys(row);
+        if (!taker.take(names, Object.values(row).map(toJson))) break;
+      }
+      const changed = changesOf(database) - before;
+      return {
+        columns: names.map((name) => ({ name, type: typeIn(taker.rows, name) })),
+        rows: taker.rows,
+        row_count: names.length > 0 ? taker.rows.length : changed,
+        truncated: taker.truncated,
+      };
+    } finally {
+      statement.finalize();
+    }
+  } finally {
+    database.close();
+  }
+};
+
+const changesOf = (database: sqlite.Database): number => Number(database.get('SELECT total_changes() AS n')?.n ?? 0);
+
+const toBind = (value: Json): sqlite.JSValue =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+
+/** SQLite types values, not columns: that of the first that is there. */
+const typeIn = (rows: readonly Record<string, Json>[], name: string): string => {
+  const value = rows.map((row) => row[name]).find((one) => one !== null && one !== undefined);
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'real';
+  return value === undefined ? 'null' : 'text';
+};
+
+parentPort?.on('message', (request: SqliteRequest) => parentPort?.postMessage(answer(request)));

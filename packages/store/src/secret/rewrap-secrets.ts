@@ -1,0 +1,29 @@
+import type { Principal } from '@capstan/contracts';
+import { appendAudit } from '../audit/append-audit.js';
+import type { Store } from '../open-store.js';
+import type { SecretKeys } from './secret-keys.js';
+
+/** Encrypts with the first key what is encrypted with another, so that the other can be taken away. Returns how many. */
+export async function rewrapSecrets(store: Store, keys: SecretKeys, by: Principal): Promise<number> {
+  return store.db.transaction().execute(async (db) => {
+    const rows = await db
+      .selectFrom('secrets')
+      .select(['tenant', 'name', 'key_id', 'sealed'])
+      .where('key_id', '<>', keys.key_id ?? '')
+      .forUpdate()
+      .execute();
+    for (const row of rows) {
+      await db
+        .updateTable('secrets')
+        .set(keys.seal(row, keys.open(row, row)))
+        .where('tenant', '=', row.tenant)
+        .where('name', '=', row.name)
+        .execute();
+    }
+    const { tenant, actor } = by;
+    await appendAudit(db, [
+      { tenant, actor, event: 'secret.rewrap', subject: keys.key_id ?? '', detail: { count: rows.length } },
+    ]);
+    return rows.length;
+  });
+}

@@ -1,0 +1,77 @@
+import { DEFAULT_TENANT, Failure, NewSecret, type Principal, Secret, SecretName } from '@capstan/contracts';
+import { deleteSecret, listSecrets, putSecret, rewrapSecrets } from '@capstan/store';
+import { z } from 'zod';
+import { type Route, route } from '../http/route.js';
+import { notFound } from '../invocation/act-on.js';
+
+const Tenant = z.object({ tenant: z.string().optional().describe('Another than your own; for the default tenant') });
+
+/** An admin of the default tenant runs the installation; any other admin has their own tenant only. */
+const tenantOf = (principal: Principal, asked: string | undefined): string => {
+  if (asked === undefined || asked === principal.tenant) return principal.tenant;
+  if (principal.tenant === DEFAULT_TENANT) return asked;
+  throw new Failure('TENANT_FORBIDDEN', { detail: `This key manages the tenant ${principal.tenant} alone.` });
+};
+
+const nameOf = (params: Record<string, string>): string => {
+  const name = SecretName.safeParse(params.name);
+  if (name.success) return name.data;
+  throw new Failure('INVALID_REQUEST', { detail: `A secret's name has ${name.error.issues[0]?.message}, at most 63.` });
+};
+
+export const secretRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/secrets',
+    summary: 'The names of the secrets; no value is ever shown',
+    roles: ['admin'],
+    query: Tenant,
+    answers: { 200: { description: 'All', schema: z.object({ items: z.array(Secret), next_cursor: z.null() }) } },
+    handle: async ({ store }, { principal, query }) => ({
+      items: await listSecrets(store.db, tenantOf(principal, query.tenant)),
+      next_cursor: null,
+    }),
+  }),
+  route({
+    method: 'PUT',
+    path: '/v1/secrets/{name}',
+    summary: 'Keep a secret, encrypted; tools use it as secret://name',
+    roles: ['admin'],
+    query: Tenant,
+    body: NewSecret,
+    answers: { 200: { description: 'Kept', schema: Secret } },
+    handle: ({ store, secret_keys }, { principal, params, query, body }) =>
+      putSecret(
+        store,
+        secret_keys,
+        principal,
+        { tenant: tenantOf(principal, query.tenant), name: nameOf(params) },
+        body.value,
+      ),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/secrets/{name}',
+    summary: 'Forget a secret',
+    roles: ['admin'],
+    query: Tenant,
+    answers: { 204: { description: 'Gone' } },
+    handle: async ({ store }, { principal, params, query, reply }) => {
+      const place = { tenant: tenantOf(principal, query.tenant), name: nameOf(params) };
+      if (!(await deleteSecret(store, principal, place))) throw notFound(place.name);
+      return reply.code(204).send();
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/secrets/rewrap',
+    summary: 'Encrypt all secrets with the first of the keys, so that an old key can be taken away',
+    roles: ['admin'],
+    answers: { 200: { description: 'How many were', schema: z.object({ rewrapped: z.int() }) } },
+    handle: async ({ store, secret_keys }, { principal }) => {
+      if (principal.tenant !== DEFAULT_TENANT)
+        throw new Failure('TENANT_FORBIDDEN', { detail: 'Only an admin of the default tenant changes keys.' });
+      return { rewrapped: await rewrapSecrets(store, secret_keys, principal) };
+    },
+  }),
+];
