@@ -1,0 +1,150 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Failure } from '@capstan/contracts';
+import type { Connection, Listener } from './connection.js';
+import type { ResolvedServer } from './resolve-server.js';
+
+/** A connection while somebody uses it. */
+export type Lease = { connection: Connection; release(): void };
+
+export type Open = (server: ResolvedServer, say: Listener, onEnd: () => void) => Promise<Connection>;
+
+export type PoolOptions = { open: Open; idle_ms: number; max_connections: number };
+
+export type ConnectionPool = {
+  /** `listener` hears the server from its start until the release. */
+  acquire(server: ResolvedServer, listener: Listener, signal: AbortSignal): Promise<Lease>;
+  /** Lets go of a connection that proved useless; the next call opens another. */
+  drop(server: ResolvedServer): void;
+  /** Ends what nobody uses at the moment. */
+  closeIdle(): void;
+  close(): Promise<void>;
+};
+
+type Entry = {
+  opened: Promise<Connection>;
+  ended: boolean;
+  users: number;
+  idle_since: number;
+  listeners: Set<Listener>;
+  timer?: NodeJS.Timeout | undefined;
+};
+
+const FIRST_BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 5000;
+/** A server that lasted this long was well; what ended it is no reason to wait before the next start. */
+const WELL_MS = 1000;
+
+/**
+ * One connection per server, tenant and set of secrets, shared by all calls that run at the moment: servers keep state, and
+ * what one tenant left there is not another's to see. Opened by the first call, opened again after it ended (with growing
+ * pauses while it fails at once), closed when idle.
+ */
+export function createConnectionPool({ open, idle_ms, max_connections }: PoolOptions): ConnectionPool {
+  const entries = new Map<string, Entry>();
+  const failures = new Map<string, { count: number; next_try: number }>();
+
+  const start = (server: ResolvedServer): Entry => {
+    const { key } = server;
+    const started = performance.now();
+    const listeners = new Set<Listener>();
+    const onEnd = () => {
+      entry.ended = true;
+      clearTimeout(entry.timer);
+      if (entries.get(key) === entry) entries.delete(key);
+      if (performance.now() - started < WELL_MS) failed(key);
+    };
+    const say: Listener = (stream, text) => {
+      for (const listener of listeners) listener(stream, text);
+    };
+    const opened = open(server, say, onEnd);
+    const entry: Entry = { opened, ended: false, users: 0, idle_since: started, listeners };
+    opened.catch(() => {
+      if (!entry.ended) failed(key);
+      entry.ended = true;
+      if (entries.get(key) === entry) entries.delete(key);
+    });
+    entries.set(key, entry);
+    return entry;
+  };
+
+  const failed = (key: string) => {
+    const count = (failures.get(key)?.count ?? 0) + 1;
+    failures.set(key, {
+      count,
+      next_try: performance.now() + Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (count - 1)),
+    });
+  };
+
+  /** The longest idle one gives way. */
+  const makeRoom = () => {
+    if (entries.size < max_connections) return;
+    const idle = [...entries]
+      .filter(([, { users }]) => users === 0)
+      .sort(([, a], [, b]) => a.idle_since - b.idle_since)[0];
+    if (!idle)
+      throw new Failure('RUNNER_FAILED', {
+        detail: `this worker has ${max_connections} MCP connections in use already`,
+      });
+    void shut(...idle);
+  };
+
+  const shut = (key: string, entry: Entry): Promise<void> => {
+    clearTimeout(entry.timer);
+    if (entries.get(key) === entry) entries.delete(key);
+    return entry.opened.then((connection) => connection.close()).catch(() => {});
+  };
+
+  const release = (key: string, entry: Entry, listener: Listener) => () => {
+    entry.listeners.delete(listener);
+    entry.users -= 1;
+    if (entry.users > 0 || entry.ended) return;
+    entry.idle_since = performance.now();
+    entry.timer = setTimeout(() => void shut(key, entry), idle_ms);
+    entry.timer.unref();
+  };
+
+  return {
+    acquire: async (server, listener, signal) => {
+      const wait = (failures.get(server.key)?.next_try ?? 0) - performance.now();
+      if (wait > 0 && !entries.has(server.key)) await delay(wait, undefined, { signal });
+      if (!entries.has(server.key)) makeRoom();
+      const entry = entries.get(server.key) ?? start(server);
+      clearTimeout(entry.timer);
+      entry.users += 1;
+      entry.listeners.add(listener);
+      const give = release(server.key, entry, listener);
+      try {
+        const connection = await orAborted(entry.opened, signal);
+        failures.delete(server.key);
+        return { connection, release: give };
+      } catch (error) {
+        give();
+        throw error;
+      }
+    },
+    drop: ({ key }) => {
+      const entry = entries.get(key);
+      if (entry) void shut(key, entry);
+    },
+    closeIdle: () => {
+      for (const [key, entry] of [...entries]) if (entry.users === 0) void shut(key, entry);
+    },
+    close: async () => {
+      await Promise.all([...entries].map(([key, entry]) => shut(key, entry)));
+    },
+  };
+}
+
+/** Others may be waiting for the same connection, so it goes on opening when one of them gives up. */
+async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const stop = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { signal: stop.signal });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    stop.abort();
+  }
+}

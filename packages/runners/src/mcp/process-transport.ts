@@ -1,0 +1,86 @@
+import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { ContainedProcess } from './contained-process.js';
+
+const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
+/** Time to end in good order once its input has ended, as the protocol asks. */
+const GOODBYE_MS = 300;
+
+type Options = {
+  spawn(): Promise<ContainedProcess>;
+  /** What it prints beside the protocol. */
+  onText(text: string): void;
+  /** Told once, in words. */
+  onEnd(why: string): void;
+};
+
+/** The protocol over the pipes of a process that somebody else starts and contains. */
+export class ProcessTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #options: Options;
+  readonly #buffer = new ReadBuffer({ maxBufferSize: MAX_MESSAGE_BYTES });
+  #process: ContainedProcess | null = null;
+  #ended = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const child = await this.#options.spawn();
+    this.#process = child;
+    child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
+    child.stderr.on('data', (chunk: Buffer) => this.#options.onText(chunk.toString('utf8')));
+    void child.exited.then((why) => this.#end(why));
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const child = this.#process;
+    if (!child || this.#ended) throw new Error('the server has ended');
+    await new Promise<void>((resolve, reject) => {
+      child.stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  async close(): Promise<void> {
+    const child = this.#process;
+    if (!child || this.#ended) return;
+    child.stdin.end();
+    const hurry = setTimeout(() => child.kill(), GOODBYE_MS);
+    await child.exited;
+    clearTimeout(hurry);
+  }
+
+  #read(chunk: Buffer): void {
+    try {
+      this.#buffer.append(chunk);
+    } catch (error) {
+      this.onerror?.(toError(error));
+      this.#process?.kill();
+      this.#end(`sent a message of more than ${MAX_MESSAGE_BYTES / 1024 / 1024} MiB`);
+      return;
+    }
+    for (;;) {
+      try {
+        const message = this.#buffer.readMessage();
+        if (message === null) return;
+        this.onmessage?.(message);
+      } catch (error) {
+        // Programs print banners where only messages belong; what cannot be read is passed over.
+        this.onerror?.(toError(error));
+      }
+    }
+  }
+
+  #end(why: string): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#options.onEnd(why);
+    this.onclose?.();
+  }
+}
+
+const toError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)));

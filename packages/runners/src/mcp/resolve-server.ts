@@ -1,0 +1,62 @@
+import { Failure, type NewMcpServer } from '@capstan/contracts';
+import { hashJson } from '@capstan/integrity';
+import type { Call } from '../runner.js';
+import type { McpServerSettings } from './mcp-ports.js';
+
+/** A server with the values behind its references, ready to be connected to. */
+export type ResolvedServer = {
+  config: NewMcpServer;
+  tenant: string;
+  env: Record<string, string>;
+  headers: Record<string, string>;
+  allow_private: boolean;
+  /** Values that must not come back in what the server says. */
+  secrets: string[];
+  /** Equal for calls that may share a connection: the same tenant, the same configuration, the same secrets. */
+  key: string;
+};
+
+const REFERENCE = /^secret:\/\/([\w.-]{1,128})$/;
+const EMBEDDED = /secret:\/\/([\w.-]{1,128})/g;
+/** Names under which people keep what nobody should see, also where they did not use a reference. */
+const SENSITIVE = /auth|token|secret|key|passw|credential|cookie/i;
+const MIN_SECRET = 8;
+
+/** Asked for each call, also over an open connection: so its redactor knows the secrets, and a rotated one opens another. */
+export async function resolveServer({ config, allow_private }: McpServerSettings, call: Call): Promise<ResolvedServer> {
+  const secrets: string[] = [];
+  const resolveAll = async (values: Record<string, string> = {}) => {
+    const entries = Object.entries(values).map(async ([name, value]): Promise<[string, string]> => {
+      const clear = await resolveValue(value, call, secrets);
+      if (clear === value && SENSITIVE.test(name) && value.length >= MIN_SECRET) secrets.push(...withoutScheme(value));
+      return [name, clear];
+    });
+    return Object.fromEntries(await Promise.all(entries));
+  };
+  const [env, headers] = [await resolveAll(config.env), await resolveAll(config.headers)];
+  const key = hashJson([call.tenant, JSON.stringify(config), env, headers, allow_private]);
+  return { config, tenant: call.tenant, env, headers, allow_private, secrets, key };
+}
+
+/** A reference alone, or within a value such as `Bearer secret://name`. */
+async function resolveValue(value: string, call: Call, secrets: string[]): Promise<string> {
+  const whole = REFERENCE.exec(value)?.[1];
+  const names = whole === undefined ? [...value.matchAll(EMBEDDED)].flatMap(([, name]) => name ?? []) : [whole];
+  let clear = value;
+  for (const name of names) {
+    const secret = await call.secret(name);
+    if (/[\r\n\0]/.test(secret))
+      throw new Failure('INVALID_INPUTS', {
+        detail: `the secret ${name} has line breaks, which no header or variable takes`,
+      });
+    secrets.push(secret);
+    clear = clear.replace(`secret://${name}`, () => secret);
+  }
+  return clear;
+}
+
+/** `Bearer abc`: a server is likelier to repeat the token than the whole header. */
+const withoutScheme = (value: string): string[] => {
+  const token = /^\w+ (\S{8,})$/.exec(value)?.[1];
+  return token === undefined ? [value] : [value, token];
+};

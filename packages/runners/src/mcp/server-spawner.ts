@@ -1,0 +1,124 @@
+import { mkdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Egress } from '@capstan/egress';
+import { createOrphanGuard, type OrphanGuard } from '../exec/orphan-guard.js';
+import { type Containment, makeOwned, openContainment } from '../sandbox/containment.js';
+import { requireSandbox } from '../sandbox/require-sandbox.js';
+import { DEFAULT_LIMITS } from '../sandbox/resource-limits.js';
+import type { Sandbox, SandboxLevel } from '../sandbox/sandbox.js';
+import { type ContainedProcess, startContained } from './contained-process.js';
+import { findProgram, programMounts } from './program-mounts.js';
+import type { ResolvedServer } from './resolve-server.js';
+import { openServerNetwork } from './server-network.js';
+
+/** Starts servers in the sandbox that exec tools run in. */
+export type ServerSpawner = {
+  /** The level that servers run under here; a Failure when it is too low for a call. */
+  level(required: boolean): Promise<SandboxLevel>;
+  spawn(server: ResolvedServer): Promise<ContainedProcess>;
+  close(): Promise<void>;
+};
+
+type Options = {
+  work_dir: string;
+  env?: Record<string, string | undefined>;
+  sandbox_levels?: readonly SandboxLevel[] | undefined;
+};
+type Place = Containment & { guard: OrphanGuard };
+
+const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+/** Where a server finds its own folder. */
+const HOME = '/home/server';
+/** A server lives as long as it is called; what bounds it is the deadline of each call. */
+const CPU_SECONDS = 7 * 24 * 3600;
+
+export function createServerSpawner({ work_dir, env = {}, sandbox_levels }: Options, egress: Egress): ServerSpawner {
+  let opened: Promise<Place> | null = null;
+  const open = async (): Promise<Place> => {
+    const containment = await openContainment({ work_dir, levels: sandbox_levels });
+    const guard = createOrphanGuard(containment.directory);
+    guard.start();
+    return { ...containment, guard };
+  };
+  const place = () => {
+    opened ??= open();
+    // What failed once may work later: a disk that was full.
+    opened.catch(() => {
+      opened = null;
+    });
+    return opened;
+  };
+  let count = 0;
+
+  return {
+    level: async (required) => requireSandbox((await place()).sandbox, required).level,
+    spawn: async (server) => {
+      const { sandbox: found, guard, system, root, directory } = await place();
+      const sandbox = requireSandbox(found, false);
+      const { command = '', args = [], permissions = [] } = server.config;
+      const path = env.PATH ?? DEFAULT_PATH;
+      const program = findProgram(command, path);
+      const keeps = permissions.includes('home');
+      const work = keeps ? keptFolder(root, server, sandbox) : freshFolder(directory, count++, sandbox);
+      // Without walls the network is open as it is.
+      const walled = permissions.includes('network') && sandbox.maps_paths;
+      const network = walled ? await openServerNetwork(egress, path) : null;
+      const [file = program, ...before] = network?.command ?? [];
+      const home = sandbox.maps_paths ? HOME : work;
+      const launch = sandbox.launch({
+        file,
+        args: network ? [...before, program, ...args] : args,
+        env: { PATH: path, HOME: home, TMPDIR: sandbox.maps_paths ? '/tmp' : work, ...languages(env) },
+        secret_env: server.env,
+        work: { source: work, path: HOME, writable: true },
+        mounts: [...programMounts(program, args, system), ...(network?.mounts ?? [])],
+        loopback: network !== null,
+        limits: { ...DEFAULT_LIMITS, cpu_seconds: CPU_SECONDS },
+        tty: false,
+      });
+      const leave = async () => {
+        await network?.close().catch(() => {});
+        if (!keeps) await rm(work, { recursive: true, force: true }).catch(() => {});
+      };
+      const child = await startContained(launch).catch(async (error: unknown) => {
+        await leave();
+        throw error;
+      });
+      if (!sandbox.dies_with_worker) guard.watch(child.pid);
+      void child.exited.then(() => {
+        guard.release(child.pid);
+        return leave();
+      });
+      return child;
+    },
+    close: async () => {
+      const open = await opened?.catch(() => null);
+      if (!open) return;
+      await open.guard.close();
+      await rm(open.directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function freshFolder(directory: string, number: number, { identity }: Sandbox): string {
+  const folder = join(directory, `mcp-${number}`);
+  makeOwned(folder, identity);
+  return folder;
+}
+
+/** Each tenant has its own, as it has its own process. */
+function keptFolder(root: string, { config, tenant }: ResolvedServer, { identity }: Sandbox): string {
+  const parent = join(root, 'mcp-home', tenant);
+  mkdirSync(parent, { recursive: true, mode: 0o711 });
+  const folder = join(parent, config.name);
+  try {
+    makeOwned(folder, identity);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+  return folder;
+}
+
+const languages = (env: Record<string, string | undefined>): Record<string, string> =>
+  Object.fromEntries(['LANG', 'LC_ALL'].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));

@@ -1,0 +1,79 @@
+import type { Descriptor, Principal, ToolChanges } from '@capstan/contracts';
+import type { Statement, Store } from '../open-store.js';
+import { replaceToolsIn } from '../tool/replace-tools.js';
+
+/** Its tools may have changed, or it could not be reached: it is to be looked at again. */
+export async function markMcpServerStale(store: Store, name: string): Promise<boolean> {
+  const marked = await store.db
+    .updateTable('mcp_servers')
+    .set({ stale: true })
+    .where('name', '=', name)
+    .where('enabled', '=', true)
+    .where('stale', '=', false)
+    .returning('name')
+    .executeTakeFirst();
+  return marked !== undefined;
+}
+
+export type ClaimedDiscovery = { name: string; version: number };
+
+/** Doubles with every failure in a row, so that a server that is gone for good is asked four times an hour. */
+const CLAIM: Statement = {
+  name: 'claim-stale-mcp-servers',
+  text: `UPDATE mcp_servers SET attempted_at = now()
+    WHERE name = ANY (ARRAY(
+      SELECT name FROM mcp_servers
+      WHERE enabled AND stale AND (attempted_at IS NULL
+        OR attempted_at < now() - least($1::float8 * power(2, least(failures, 10)), 900000) * interval '1 millisecond')
+      FOR UPDATE SKIP LOCKED))
+    RETURNING name, version`,
+};
+
+/** Stale servers whose turn it is. Each goes to one of all the processes that ask, and to none again for `every_ms`. */
+export const claimStaleMcpServers = (store: Store, every_ms: number): Promise<ClaimedDiscovery[]> =>
+  store.query<ClaimedDiscovery>(CLAIM, [every_ms]);
+
+/** The same on demand, for one server and whenever it is asked for. */
+export const claimMcpServer = (store: Store, name: string): Promise<ClaimedDiscovery | undefined> =>
+  store.db
+    .updateTable('mcp_servers')
+    .set((eb) => ({ attempted_at: eb.fn<string>('now') }))
+    .where('name', '=', name)
+    .where('enabled', '=', true)
+    .returning(['name', 'version'])
+    .executeTakeFirst();
+
+export type Discovered = { descriptors: Descriptor[] } | { error: string };
+
+/**
+ * What a look at a server found, unless its configuration has changed since. A server that fails keeps the tools it had:
+ * it may be back at the next call. Null when nothing was recorded.
+ */
+export async function recordMcpDiscovery(
+  store: Store,
+  by: Pick<Principal, 'tenant' | 'actor'>,
+  { name, version }: ClaimedDiscovery,
+  found: Discovered,
+): Promise<ToolChanges | null> {
+  const failed = 'error' in found;
+  return store.db.transaction().execute(async (db) => {
+    const row = await db
+      .updateTable('mcp_servers')
+      .set((eb) =>
+        failed
+          ? { error: found.error, failures: eb('failures', '+', 1), stale: true }
+          : {
+              ...{ error: null, failures: 0, stale: false, tools: found.descriptors.length },
+              discovered_at: eb.fn<string>('now'),
+            },
+      )
+      .where('name', '=', name)
+      .where('version', '=', version)
+      .where('enabled', '=', true)
+      .returning('name')
+      .executeTakeFirst();
+    if (!row) return null;
+    if (failed) return { added: [], changed: [], removed: [] };
+    return replaceToolsIn(db, by, { source: 'mcp', origin: name, descriptors: found.descriptors });
+  });
+}

@@ -1,0 +1,117 @@
+import type { NewMcpServer, Principal } from '@capstan/contracts';
+import { appendAudit } from '../audit/append-audit.js';
+import type { Db, Store } from '../open-store.js';
+import { replaceToolsIn } from '../tool/replace-tools.js';
+
+type By = Pick<Principal, 'tenant' | 'actor'>;
+
+const columns = [
+  'name',
+  'config',
+  'enabled',
+  'version',
+  'stale',
+  'tools',
+  'failures',
+  'error',
+  'discovered_at',
+  'created_at',
+  'updated_at',
+] as const;
+
+/** A server with its configuration as it was given, secrets and all: for workers, never for an answer. */
+export type McpServerRow = {
+  name: string;
+  config: NewMcpServer;
+  enabled: boolean;
+  version: number;
+  stale: boolean;
+  tools: number;
+  failures: number;
+  error: string | null;
+  discovered_at: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+export const listMcpServers = (db: Db): Promise<McpServerRow[]> =>
+  db.selectFrom('mcp_servers').select(columns).orderBy('name').execute();
+
+export const getMcpServer = (db: Db, name: string): Promise<McpServerRow | undefined> =>
+  db.selectFrom('mcp_servers').select(columns).where('name', '=', name).executeTakeFirst();
+
+/** Undefined when the name is taken. */
+export async function addMcpServer(store: Store, by: By, config: NewMcpServer): Promise<McpServerRow | undefined> {
+  return store.db.transaction().execute(async (db) => {
+    const row = await db
+      .insertInto('mcp_servers')
+      .values({
+        name: config.name,
+        config: JSON.stringify(config),
+        enabled: config.enabled ?? true,
+        created_by: by.actor,
+      })
+      .onConflict((conflict) => conflict.column('name').doNothing())
+      .returning(columns)
+      .executeTakeFirst();
+    if (row) await audit(db, by, 'mcp_server.add', config);
+    return row;
+  });
+}
+
+/** What was known of the server holds no longer; its tools stay until it has been looked at, unless it is disabled. */
+export async function changeMcpServer(store: Store, by: By, config: NewMcpServer): Promise<McpServerRow | undefined> {
+  const enabled = config.enabled ?? true;
+  return store.db.transaction().execute(async (db) => {
+    const row = await db
+      .updateTable('mcp_servers')
+      .set((eb) => ({
+        config: JSON.stringify(config),
+        enabled,
+        version: eb('version', '+', 1),
+        stale: true,
+        failures: 0,
+        error: null,
+        attempted_at: null,
+        updated_at: eb.fn<string>('now'),
+        ...(enabled ? {} : { tools: 0 }),
+      }))
+      .where('name', '=', config.name)
+      .returning(columns)
+      .executeTakeFirst();
+    if (!row) return undefined;
+    if (!enabled) await removeTools(db, by, config.name);
+    await audit(db, by, 'mcp_server.change', config);
+    return row;
+  });
+}
+
+export async function removeMcpServer(store: Store, by: By, name: string): Promise<boolean> {
+  return store.db.transaction().execute(async (db) => {
+    const row = await db.deleteFrom('mcp_servers').where('name', '=', name).returning('config').executeTakeFirst();
+    if (!row) return false;
+    await removeTools(db, by, name);
+    await audit(db, by, 'mcp_server.remove', row.config);
+    return true;
+  });
+}
+
+const removeTools = (db: Db, by: By, name: string) =>
+  replaceToolsIn(db, by, { source: 'mcp', origin: name, descriptors: [] });
+
+/** The audit is read by many: what a server is, not the values it is given. */
+const audit = (db: Db, { tenant, actor }: By, event: string, config: NewMcpServer) =>
+  appendAudit(db, [
+    {
+      ...{ tenant, actor, event, subject: config.name },
+      detail: {
+        ...(config.url === undefined
+          ? { command: config.command ?? '', args: config.args ?? [] }
+          : { url: withoutQuery(config.url) }),
+        variables: Object.keys({ ...config.env, ...config.headers }),
+        enabled: config.enabled ?? true,
+      },
+    },
+  ]);
+
+const withoutQuery = (url: string) => url.split('?', 1)[0] ?? '';

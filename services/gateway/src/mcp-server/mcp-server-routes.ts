@@ -1,0 +1,121 @@
+import {
+  DEFAULT_TENANT,
+  Failure,
+  McpFile,
+  McpServer,
+  McpServerChange,
+  NewMcpServer,
+  type Principal,
+} from '@capstan/contracts';
+import { getMcpServer, listMcpServers, removeMcpServer } from '@capstan/store';
+import { z } from 'zod';
+import type { GatewayContext } from '../gateway-context.js';
+import { parseWith } from '../http/parse-request.js';
+import { type Route, route } from '../http/route.js';
+import { notFound } from '../invocation/act-on.js';
+import { add, change, take } from './keep-mcp-servers.js';
+import { MCP_SERVERS_CHANGED } from './mcp-discovery.js';
+import { readMcpFile } from './mcp-file.js';
+import { toMcpServer } from './to-mcp-server.js';
+
+/** Servers are programs on the workers, and their tools are every tenant's. */
+function requireInstallation({ tenant }: Principal): void {
+  if (tenant !== DEFAULT_TENANT)
+    throw new Failure('TENANT_FORBIDDEN', { detail: `MCP servers are the business of the tenant ${DEFAULT_TENANT}.` });
+}
+
+const show = async ({ store }: GatewayContext, name: string): Promise<McpServer> => {
+  const row = await getMcpServer(store.db, name);
+  if (!row) throw notFound(`MCP server ${name}`);
+  return toMcpServer(row);
+};
+
+const isFile = (body: unknown): boolean => McpFile.safeParse(body).success;
+const Servers = z.object({ items: z.array(McpServer), next_cursor: z.null() });
+const READERS: Route['roles'] = ['operate', 'audit'];
+
+export const mcpServerRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/mcp-servers',
+    summary: 'MCP servers, with how they are',
+    roles: READERS,
+    answers: { 200: { description: 'All servers', schema: Servers } },
+    handle: async ({ store }, { principal }) => {
+      requireInstallation(principal);
+      return { items: (await listMcpServers(store.db)).map(toMcpServer), next_cursor: null };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/mcp-servers/{name}',
+    summary: 'One MCP server',
+    roles: READERS,
+    answers: { 200: { description: 'The server', schema: McpServer } },
+    handle: (gateway, { principal, params }) => {
+      requireInstallation(principal);
+      return show(gateway, params.name ?? '');
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/mcp-servers',
+    summary: 'Add an MCP server and find its tools; or all of an mcp.json',
+    roles: ['admin'],
+    body: z.unknown().meta({ override: z.union([NewMcpServer, McpFile]) }),
+    answers: {
+      201: { description: 'The server, or all of the file as items', schema: z.union([McpServer, Servers]) },
+    },
+    handle: async (gateway, { principal, body, reply }) => {
+      requireInstallation(principal);
+      reply.code(201);
+      if (isFile(body)) {
+        const configs = readMcpFile(body);
+        await take(gateway, principal, configs);
+        return { items: await Promise.all(configs.map(({ name }) => show(gateway, name))), next_cursor: null };
+      }
+      const config = parseWith(NewMcpServer, body, 'body');
+      await add(gateway, principal, config);
+      return show(gateway, config.name);
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/mcp-servers/{name}',
+    summary: 'Change an MCP server: enable, disable, configure',
+    roles: ['admin'],
+    body: McpServerChange,
+    answers: { 200: { description: 'The server', schema: McpServer } },
+    handle: async (gateway, { principal, params, body }) => {
+      requireInstallation(principal);
+      return toMcpServer(await change(gateway, principal, params.name ?? '', body));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/mcp-servers/{name}/refresh',
+    summary: 'Look at an MCP server again',
+    roles: ['admin', 'operate'],
+    answers: { 200: { description: 'The server', schema: McpServer } },
+    handle: async (gateway, { principal, params }) => {
+      requireInstallation(principal);
+      await show(gateway, params.name ?? '');
+      await gateway.mcp_discovery.now(gateway, params.name ?? '');
+      return show(gateway, params.name ?? '');
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/mcp-servers/{name}',
+    summary: 'Remove an MCP server and its tools',
+    roles: ['admin'],
+    answers: { 204: { description: 'Gone' } },
+    handle: async ({ store, relay, catalog }, { principal, params, reply }) => {
+      requireInstallation(principal);
+      if (!(await removeMcpServer(store, principal, params.name ?? ''))) throw notFound(`MCP server ${params.name}`);
+      relay.publish('refresh', [MCP_SERVERS_CHANGED, 'tools']);
+      await catalog.refresh();
+      return reply.code(204).send();
+    },
+  }),
+];

@@ -1,0 +1,48 @@
+import { mcpTier, mcpTrust } from '@capstan/catalog';
+import type { McpServer } from '@capstan/contracts';
+import type { McpServerRow } from '@capstan/store';
+
+/** A server as everybody may see it. */
+export function toMcpServer(row: McpServerRow): McpServer {
+  const { config } = row;
+  return {
+    name: row.name,
+    transport: config.url === undefined ? 'stdio' : 'http',
+    command: config.command ?? null,
+    args: config.args ?? [],
+    env: hidden(config.env),
+    permissions: config.permissions ?? [],
+    url: config.url === undefined ? null : withoutQuery(config.url),
+    headers: hidden(config.headers),
+    tier: mcpTier(config),
+    trust: mcpTrust(config),
+    timeout_ms: config.timeout_ms ?? null,
+    enabled: row.enabled,
+    status: statusOf(row),
+    tools: row.tools,
+    stale: row.stale,
+    last_discovery: row.discovered_at,
+    last_error: row.error,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  };
+}
+
+function statusOf({ enabled, error, discovered_at }: McpServerRow): McpServer['status'] {
+  if (!enabled) return 'disabled';
+  if (error !== null) return 'failing';
+  return discovered_at === null ? 'pending' : 'ready';
+}
+
+const REFERENCE = /secret:\/\//;
+
+/** What was written out may be a secret; a reference is none. */
+const hidden = (values: Record<string, string> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, REFERENCE.test(value) ? value : '[hidden]']));
+
+/** Some services take their key there. */
+const withoutQuery = (text: string): string => {
+  const url = new URL(text);
+  if (url.search !== '') url.search = '?[hidden]';
+  return url.href;
+};
