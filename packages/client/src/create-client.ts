@@ -1,10 +1,20 @@
+import { type Agents, agents } from './agent.js';
+import { type AtipTools, atipTools } from './atip.js';
+import { type Capabilities, capabilities } from './capability.js';
+import { type RunCommand, runCommand } from './command.js';
+import { type Extensions, extensions } from './extension.js';
 import { type HealthChecks, healthChecks } from './health.js';
 import { type Invocations, invocations } from './invocation.js';
 import { type Keys, keys } from './key.js';
+import { type McpServers, mcpServers } from './mcp-server.js';
 import { type Policies, policies } from './policy.js';
 import { type Queues, queues } from './queue.js';
 import { type Runs, runs } from './run.js';
+import { type Schedules, schedules } from './schedule.js';
+import { type Secrets, secrets } from './secret.js';
+import { type Sessions, sessions } from './session.js';
 import { type Tools, tools } from './tool.js';
+import { type ToolCalls, toolCalls } from './tool-call.js';
 import { openTransport, type TransportOptions } from './transport.js';
 import { type Workers, workers } from './worker.js';
 
@@ -16,8 +26,18 @@ export type Client = Invocations &
     queues: Queues;
     workers: Workers;
     keys: Keys;
+    mcpServers: McpServers;
     policies: Policies;
+    schedules: Schedules;
+    secrets: Secrets;
     tools: Tools;
+    extensions: Extensions;
+    atipTools: AtipTools;
+    command: RunCommand;
+    capabilities: Capabilities;
+    agents: Agents;
+    toolCalls: ToolCalls;
+    sessions: Sessions;
     /** Ends its connections, also those with a request under way. */
     close(): Promise<void>;
   };
@@ -32,8 +52,18 @@ export const createClient = (options: ClientOptions): Client => {
     queues: queues(transport),
     workers: workers(transport),
     keys: keys(transport),
+    mcpServers: mcpServers(transport),
     policies: policies(transport),
+    schedules: schedules(transport),
+    secrets: secrets(transport),
     tools: tools(transport),
+    extensions: extensions(transport),
+    atipTools: atipTools(transport),
+    command: runCommand(transport),
+    capabilities: capabilities(transport),
+    agents: agents(transport),
+    toolCalls: toolCalls(transport),
+    sessions: sessions(transport),
     close: () => transport.close(),
   };
 };

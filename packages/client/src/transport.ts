@@ -31,7 +31,7 @@ export type Transport = {
   url: string;
   json<T>(method: Dispatcher.HttpMethod, path: string, options?: RequestOptions): Promise<T>;
   /** An event stream, or null when the gateway says that there will be nothing more. */
-  stream(path: string, options?: RequestOptions): Promise<Readable | null>;
+  stream(path: string, options?: RequestOptions & { method?: Dispatcher.HttpMethod }): Promise<Readable | null>;
   close(): Promise<void>;
 };
 
@@ -88,9 +88,9 @@ export const openTransport = (options: TransportOptions): Transport => {
       return readJson<T>(response, options.url, request.signal);
     },
 
-    async stream(path, request = {}) {
+    async stream(path, { method = 'GET', ...request } = {}) {
       streams ??= open(null);
-      const response = await send(streams, 'GET', path, request, STREAM_SILENCE_MS);
+      const response = await send(streams, method, path, request, STREAM_SILENCE_MS);
       if (response.statusCode >= 400) throw await readProblem(response, options.url);
       if (response.statusCode !== 204) return response.body;
       await response.body.dump();

@@ -9,11 +9,15 @@ import type {
   JsonObject,
   NewAgent,
   NewMcpServer,
+  Overlap,
   PolicyDocument,
   Role,
   RunFacts,
   RunnerType,
+  RunStatus,
+  ScheduleFire,
   SideEffect,
+  StepStatus,
   ToolSource,
 } from '@capstan/contracts';
 import type { ColumnType, GeneratedAlways, JSONColumnType } from 'kysely';
@@ -45,7 +49,14 @@ export type Tables = {
     seq: GeneratedAlways<string>;
     tenant: string;
     actor: string;
-    kind: 'bulk';
+    kind: 'bulk' | 'plan';
+    /** Of a plan; that of a bulk is told by its counts. */
+    status: RunStatus | null;
+    name: string | null;
+    plan_hash: string | null;
+    policy_hash: string | null;
+    reason: string | null;
+    skipped_steps: ColumnType<number, number | undefined, number>;
     total_steps: number;
     live_steps: number;
     completed_steps: ColumnType<number, number | undefined, number>;
@@ -54,6 +65,16 @@ export type Tables = {
     canceled_steps: ColumnType<number, number | undefined, number>;
     created_at: Timestamp;
     finished_at: NullableTimestamp;
+  };
+  plan_runs: PlanRunTable;
+  steps: StepTable;
+  schedules: ScheduleTable;
+  schedule_fires: {
+    schedule_id: string;
+    fire_at: Timestamp;
+    outcome: ScheduleFire['outcome'];
+    run_id: string | null;
+    detail: string | null;
   };
   invocations: InvocationTable;
   attempts: {
@@ -88,6 +109,9 @@ export type Tables = {
     stopped_at: NullableTimestamp;
   };
   queues: { runner: RunnerType; paused: boolean };
+  artifacts: { sha256: string; size: ColumnType<string, number, never>; place: 'postgres' | 'disk' | 's3'; content: Buffer | null; used_at: Timestamp };
+  artifact_names: { invocation_id: string; sha256: string; name: string; media_type: string; tenant: string };
+  secrets: SecretTable;
   agents: {
     agent_id: string;
     seq: GeneratedAlways<string>;
@@ -183,6 +207,17 @@ export type Tables = {
   };
 };
 
+/** The value is sealed before it comes here (see secret/secret-keys.ts). */
+export type SecretTable = {
+  tenant: string;
+  name: string;
+  key_id: string;
+  sealed: Buffer;
+  updated_by: string;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+};
+
 export type InvocationTable = {
   seq: GeneratedAlways<string>;
   invocation_id: string;
@@ -224,8 +259,80 @@ export type InvocationTable = {
   available_at: NullableTimestamp;
   expires_at: NullableTimestamp;
   cancel_requested_at: NullableTimestamp;
+  /** Whatever fails is tried again, after so long at first; null where only what may pass is. */
+  retry_backoff_ms: number | null;
   created_at: Timestamp;
   finished_at: NullableTimestamp;
+};
+
+/** What the engine of plans keeps of a run, apart from what settlements count; whoever advances the run locks it. */
+export type PlanRunTable = {
+  run_id: string;
+  tenant: string;
+  actor: string;
+  roles: Role[];
+  plan: JsonText<JsonObject>;
+  plan_hash: string;
+  policy_hash: string;
+  inputs: JsonText<JsonObject>;
+  max_parallel: number | null;
+  webhook_url: string | null;
+  session_id: string | null;
+  labels: JsonText<Record<string, string>>;
+  active: ColumnType<boolean, boolean | undefined, boolean>;
+  paused: ColumnType<boolean, boolean | undefined, boolean>;
+  stopping: 'failed' | 'canceled' | null;
+  dropped: ColumnType<boolean, boolean | undefined, boolean>;
+  live: ColumnType<number, number | undefined, number>;
+  unended: number;
+  ended: ColumnType<number, number | undefined, number>;
+  seq: ColumnType<number, number | undefined, number>;
+  calls: JsonText<Record<string, number>>;
+  created_at: Timestamp;
+};
+
+export type StepTable = {
+  run_id: string;
+  step: number;
+  /** -1 for the step itself. */
+  element: number;
+  step_id: string;
+  name: string | null;
+  tool_id: string;
+  status: Exclude<StepStatus, 'held' | 'deferred' | 'queued' | 'running'> | 'started';
+  unmet: number;
+  seq: number;
+  item: JsonText<Json>;
+  has_invocation: boolean;
+  reason: string | null;
+  elements: number | null;
+  unended: number | null;
+  unsuccessful: number | null;
+};
+
+export type ScheduleTable = {
+  schedule_id: string;
+  seq: GeneratedAlways<string>;
+  tenant: string;
+  actor: string;
+  roles: Role[];
+  name: string | null;
+  cron: string | null;
+  time_zone: string;
+  every_ms: ColumnType<string | null, number | null, number | null>;
+  submission: ColumnType<JsonObject | null, string | null, string | null>;
+  tool_id: string | null;
+  plan: ColumnType<JsonObject | null, string | null, string | null>;
+  plan_hash: string | null;
+  inputs: JsonText<JsonObject>;
+  overlap: Overlap;
+  catch_up: number;
+  paused: boolean;
+  next_at: NullableTimestamp;
+  last_at: NullableTimestamp;
+  last_run_id: string | null;
+  last_error: string | null;
+  created_at: Timestamp;
 };
 
 export type ResultTable = {

@@ -1,15 +1,19 @@
-import { BackboneEnv, readEnv } from '@capstan/backbone';
+import { ARTIFACTS_ENV, BackboneEnv, readEnv, SecretsKey } from '@capstan/backbone';
 import { z } from 'zod';
 
 const Port = z.coerce.number().int().min(0).max(65_535);
 
 export const GatewayEnv = BackboneEnv.extend({
+  ...ARTIFACTS_ENV,
   PORT: Port.optional(),
   CAPSTAN_PORT: Port.optional(),
   CAPSTAN_HOST: z.string().default('127.0.0.1'),
   CAPSTAN_BODY_LIMIT: z.coerce.number().int().min(1024).default(1_048_576),
   CAPSTAN_BULK_LIMIT: z.coerce.number().int().min(1024).default(67_108_864),
+  CAPSTAN_SECRETS_KEY: SecretsKey.optional(),
+  CAPSTAN_MCP_FILE: z.string().optional(),
   CAPSTAN_API_KEY: z.string().min(8).optional(),
+  CAPSTAN_CAPABILITIES_FILE: z.string().optional(),
 });
 export type GatewayEnv = z.infer<typeof GatewayEnv>;
 

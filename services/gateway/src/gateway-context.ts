@@ -1,21 +1,26 @@
 import type { Backbone } from '@capstan/backbone';
-import type { Catalog } from '@capstan/catalog';
+import type { CapabilityRegistry } from '@capstan/catalog';
+import type { ArtifactStorage, SecretKeys } from '@capstan/store';
 import type { Authenticator } from './auth/authenticator.js';
 import type { Changes } from './event/changes.js';
 import type { Metrics } from './health/metrics.js';
 import type { Committer } from './invocation/committer.js';
 import type { Waiters } from './invocation/waiters.js';
+import type { McpDiscovery } from './mcp-server/mcp-discovery.js';
 import type { TenantPolicies } from './policy/tenant-policies.js';
 
 /** What the routes work with. */
 export type GatewayContext = Backbone & {
-  catalog: Catalog;
+  artifacts: ArtifactStorage;
+  secret_keys: SecretKeys;
+  capabilities: CapabilityRegistry;
   policies: TenantPolicies;
   authenticator: Authenticator;
   committer: Committer;
   waiters: Waiters;
   metrics: Metrics;
   changes: Changes;
+  mcp_discovery: McpDiscovery;
   /** Aborts when the gateway stops, so that no open stream keeps it up. */
   stopping: AbortSignal;
 };

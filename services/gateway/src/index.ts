@@ -1,3 +1,4 @@
+export { ensureExtension } from './extension/ensure-extension.js';
 export * from './env.js';
 export * from './run-gateway.js';
 export * from './start-gateway.js';

@@ -1,8 +1,7 @@
-import { type Backbone, createLog, openBackbone, untilSignal } from '@capstan/backbone';
-import { BUILTIN_TOOLS, createCatalog } from '@capstan/catalog';
+import { type Backbone, createLog, openArtifacts, openBackbone, untilSignal } from '@capstan/backbone';
 import { DEFAULT_TENANT } from '@capstan/contracts';
 import { DEFAULT_POLICY } from '@capstan/policy';
-import { ALL_ROLES, ensureKey, ensurePolicy } from '@capstan/store';
+import { ALL_ROLES, ensureKey, ensurePolicy, parseSecretKeys } from '@capstan/store';
 import { DEFAULT_PORT, type GatewayEnv, gatewayEnv } from './env.js';
 import { type GatewayOptions, startGateway } from './start-gateway.js';
 
@@ -28,7 +27,10 @@ export const gatewayOptions = (env: Omit<GatewayEnv, 'DATABASE_URL'>): GatewayOp
   port: env.CAPSTAN_PORT ?? env.PORT ?? DEFAULT_PORT,
   body_limit: env.CAPSTAN_BODY_LIMIT,
   bulk_limit: env.CAPSTAN_BULK_LIMIT,
-  catalog: createCatalog(BUILTIN_TOOLS),
+  mcp_file: env.CAPSTAN_MCP_FILE,
+  capabilities_file: env.CAPSTAN_CAPABILITIES_FILE,
+  secret_keys: parseSecretKeys(env.CAPSTAN_SECRETS_KEY),
+  artifacts: openArtifacts(env),
 });
 
 /** The default policy, and the admin key when one is set. */

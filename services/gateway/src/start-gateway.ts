@@ -1,7 +1,14 @@
 import type { Backbone } from '@capstan/backbone';
-import type { Catalog } from '@capstan/catalog';
+import { type ArtifactStorage, artifactStorage, parseSecretKeys, type SecretKeys } from '@capstan/store';
+import { agentRoutes } from './agent/agent-routes.js';
+import { artifactRoutes } from './artifact/artifact-routes.js';
+import { atipRoutes } from './atip/atip-routes.js';
 import { createAuthenticator } from './auth/authenticator.js';
+import { capabilityRoutes } from './capability/capability-routes.js';
+import { loadCapabilities } from './capability/load-capabilities.js';
+import { commandRoutes } from './command/command-routes.js';
 import { createChanges } from './event/changes.js';
+import { extensionRoutes } from './extension/extension-routes.js';
 import type { GatewayContext } from './gateway-context.js';
 import { healthRoutes } from './health/health-routes.js';
 import { createMetrics } from './health/metrics.js';
@@ -12,23 +19,52 @@ import { createCommitter } from './invocation/committer.js';
 import { invocationRoutes } from './invocation/invocation-routes.js';
 import { createWaiters } from './invocation/waiters.js';
 import { keyRoutes } from './key/key-routes.js';
+import { mcpRoutes } from './mcp/mcp-routes.js';
+import { takeFile } from './mcp-server/keep-mcp-servers.js';
+import { createMcpDiscovery } from './mcp-server/mcp-discovery.js';
+import { mcpServerRoutes } from './mcp-server/mcp-server-routes.js';
 import { policyRoutes } from './policy/policy-routes.js';
 import { createTenantPolicies } from './policy/tenant-policies.js';
 import { queueRoutes } from './queue/queue-routes.js';
 import { runRoutes } from './run/run-routes.js';
+import { scheduleRoutes } from './schedule/schedule-routes.js';
+import { secretRoutes } from './secret/secret-routes.js';
+import { sessionRoutes } from './session/session-routes.js';
 import { toolRoutes } from './tool/tool-routes.js';
+import { toolCallRoutes } from './tool-call/tool-call-routes.js';
 
-export type GatewayOptions = { host: string; port: number; body_limit: number; bulk_limit: number; catalog: Catalog };
+export type GatewayOptions = {
+  host: string;
+  port: number;
+  body_limit: number;
+  bulk_limit: number;
+  artifacts?: ArtifactStorage;
+  capabilities_file?: string | undefined;
+  secret_keys?: SecretKeys;
+  mcp_file?: string | undefined;
+};
 export type Gateway = { url: string; stop(): Promise<void> };
 
 const ROUTES = [
   ...healthRoutes,
   ...invocationRoutes,
   ...runRoutes,
+  ...scheduleRoutes,
   ...queueRoutes,
   ...keyRoutes,
+  ...mcpServerRoutes,
+  ...mcpRoutes,
   ...policyRoutes,
+  ...secretRoutes,
   ...toolRoutes,
+  ...extensionRoutes,
+  ...atipRoutes,
+  ...commandRoutes,
+  ...artifactRoutes,
+  ...capabilityRoutes,
+  ...agentRoutes,
+  ...toolCallRoutes,
+  ...sessionRoutes,
 ];
 
 export async function startGateway(backbone: Backbone, options: GatewayOptions): Promise<Gateway> {
@@ -38,12 +74,15 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
   const stopping = new AbortController();
   const gateway: GatewayContext = {
     ...backbone,
-    catalog: options.catalog,
+    artifacts: options.artifacts ?? artifactStorage(null),
+    secret_keys: options.secret_keys ?? parseSecretKeys(undefined),
+    capabilities: await loadCapabilities(options.capabilities_file),
     policies: await createTenantPolicies(store, relay),
     authenticator: createAuthenticator(store, relay),
     committer,
     waiters,
     changes: createChanges(relay),
+    mcp_discovery: createMcpDiscovery(),
     stopping: stopping.signal,
     metrics: createMetrics(store, waiters.count),
   };
@@ -58,6 +97,8 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
   });
   const url = await app.listen({ host: options.host, port: options.port });
   log.info({ url }, 'gateway started');
+  const stopDiscovery = await gateway.mcp_discovery.start(gateway);
+  if (options.mcp_file !== undefined) await takeFile(gateway, options.mcp_file);
 
   return {
     url,
@@ -65,6 +106,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
       // Whoever waits is answered 202 now rather than cut off.
       waiters.close();
       stopping.abort();
+      stopDiscovery();
       await app.close();
       await committer.idle();
       log.info('gateway stopped');

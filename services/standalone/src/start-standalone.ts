@@ -1,19 +1,22 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Backbone, createLog, openBackbone } from '@capstan/backbone';
+import { type Backbone, createLog, openArtifacts, openBackbone } from '@capstan/backbone';
 import { DAY_MS, startCoordinator } from '@capstan/coordinator';
-import { gatewayOptions, prepareFirstStart, startGateway } from '@capstan/gateway';
+import { ensureExtension, gatewayOptions, prepareFirstStart, startGateway } from '@capstan/gateway';
 import { migrate } from '@capstan/store';
-import { startWorker, workerOptions } from '@capstan/worker';
+import { startWorker, workerOptions, workerRedactor } from '@capstan/worker';
 import { adminKey } from './admin-key.js';
 import { startEmbeddedPostgres } from './embedded-postgres/start-embedded-postgres.js';
 import type { StandaloneEnv } from './env.js';
+import { exampleExtensions } from './example-extensions.js';
+import { secretsKey } from './secrets-key.js';
 
 export type Standalone = { url: string; key: string; data_dir: string; stop(): Promise<void>; failed: Promise<never> };
 
 /** Everything in one process, on an embedded Postgres unless DATABASE_URL names another. */
 export async function startStandalone(env: StandaloneEnv): Promise<Standalone> {
   const data_dir = resolve(env.CAPSTAN_DATA_DIR);
+  env.CAPSTAN_ARTIFACTS_DIR ??= join(data_dir, 'artifacts');
   await mkdir(data_dir, { recursive: true });
   /** What was started, to be stopped in reverse, also when the start fails half-way. */
   const started: (() => Promise<unknown>)[] = [];
@@ -22,7 +25,7 @@ export async function startStandalone(env: StandaloneEnv): Promise<Standalone> {
   };
   try {
     const database = env.DATABASE_URL ? { url: env.DATABASE_URL, failed: never() } : await embedded(data_dir, started);
-    const log = createLog('capstan', env.CAPSTAN_LOG_LEVEL);
+    const log = createLog('capstan', env.CAPSTAN_LOG_LEVEL, workerRedactor(env).text);
     const backbone = await openBackbone({
       database_url: database.url,
       redis_url: env.REDIS_URL,
@@ -32,11 +35,14 @@ export async function startStandalone(env: StandaloneEnv): Promise<Standalone> {
     });
     started.push(() => backbone.close());
     await migrate(backbone.store);
+    await backbone.catalog.refresh();
     const key = await adminKey(data_dir, env.CAPSTAN_API_KEY);
+    const secrets_key = await secretsKey(data_dir, env.CAPSTAN_SECRETS_KEY);
     await prepareFirstStart(backbone, key);
+    for (const folder of exampleExtensions()) await ensureExtension(backbone, folder);
     const url = await startServices(
       backbone,
-      { ...env, DATABASE_URL: database.url, CAPSTAN_API_KEY: key },
+      { ...env, DATABASE_URL: database.url, CAPSTAN_API_KEY: key, CAPSTAN_SECRETS_KEY: secrets_key },
       data_dir,
       started,
     );
@@ -58,9 +64,10 @@ async function startServices(
   const coordinator = startCoordinator(backbone, {
     sweep_ms: env.CAPSTAN_SWEEP_MS,
     retention_ms: env.CAPSTAN_RETENTION_DAYS * DAY_MS,
+    artifacts: openArtifacts(env),
   });
   started.push(coordinator.stop);
-  const options = workerOptions({ ...env, CAPSTAN_WORK_DIR: env.CAPSTAN_WORK_DIR ?? join(data_dir, 'work') });
+  const options = workerOptions({ ...env, CAPSTAN_WORK_DIR: env.CAPSTAN_WORK_DIR ?? join(data_dir, 'work') }, backbone);
   const worker = await startWorker(backbone, {
     ...options,
     runner_types: [...options.runners.keys()],

@@ -1,12 +1,45 @@
-import { BackboneEnv, readEnv } from '@capstan/backbone';
+import { ARTIFACTS_ENV, BackboneEnv, readEnv, SecretsKey } from '@capstan/backbone';
+import { createRedactor } from '@capstan/redact';
 import { z } from 'zod';
 
+/** One to a line, in RE2 syntax. */
+const RedactPatterns = z.string().superRefine((text, context) => {
+  try {
+    createRedactor({ values: [], patterns: patternsIn(text) });
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'not RE2 syntax' });
+  }
+});
+
+/** Empty lines and those that begin with # are passed over. */
+export const patternsIn = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+
 export const WorkerEnv = BackboneEnv.extend({
+  ...ARTIFACTS_ENV,
   CAPSTAN_LEASE_MS: z.coerce.number().int().min(300).default(15_000),
   CAPSTAN_DRAIN_MS: z.coerce.number().int().min(0).default(10_000),
   CAPSTAN_WEDGE_MS: z.coerce.number().int().min(1000).default(60_000),
   CAPSTAN_WORK_DIR: z.string().optional(),
+  CAPSTAN_WORKSPACE: z.string().optional(),
   CAPSTAN_API_KEY: z.string().optional(),
+  CAPSTAN_SECRETS_KEY: SecretsKey.optional(),
+  CAPSTAN_SECRETS_FILE: z.string().optional(),
+  CAPSTAN_REDACT_PATTERNS: RedactPatterns.optional(),
+  CAPSTAN_REDACT_PATTERNS_FILE: z.string().optional(),
+  CAPSTAN_LLM_PROVIDER: z.enum(['openai', 'anthropic']).optional(),
+  CAPSTAN_LLM_BASE_URL: z
+    .string()
+    .regex(/^https?:\/\//, 'an http:// or https:// URL')
+    .optional(),
+  CAPSTAN_LLM_MODEL: z.string().optional(),
+  CAPSTAN_LLM_API_KEY: z.string().optional(),
+  CAPSTAN_LLM_MAX_TOKENS: z.coerce.number().int().positive().optional(),
+  CAPSTAN_LLM_INPUT_COST: z.coerce.number().nonnegative().optional(),
+  CAPSTAN_LLM_OUTPUT_COST: z.coerce.number().nonnegative().optional(),
 });
 export type WorkerEnv = z.infer<typeof WorkerEnv>;
 

@@ -1,3 +1,6 @@
+export * from './analyze-ports.js';
 export * from './env.js';
+export * from './extension-tools.js';
+export * from './mcp-ports.js';
 export * from './run-worker.js';
 export * from './start-worker.js';

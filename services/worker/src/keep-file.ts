@@ -1,6 +1,9 @@
-import { Failure } from '@capstan/contracts';
+import { type ArtifactStorage, keepArtifact, type Store } from '@capstan/store';
+import { storableText } from './storable.js';
 import type { WorkerContext } from './worker-context.js';
 
-export const createKeeper = (): WorkerContext['keep'] => async (_, file) => {
-  throw new Failure('RUNNER_FAILED', { detail: `${file.name} could not be kept: no place for artifacts is set up` });
-};
+/** What a run leaves is kept as it arrives, before the result that names it. */
+export const createKeeper =
+  (store: Store, storage: ArtifactStorage): WorkerContext['keep'] =>
+  ({ tenant, invocation_id }, { name, media_type, content }) =>
+    keepArtifact(store, storage, { tenant, invocation_id }, { name: storableText(name), media_type, content });

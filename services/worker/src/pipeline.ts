@@ -1,5 +1,6 @@
 import type { CatalogEntry } from '@capstan/catalog';
 import { type Decision, Failure } from '@capstan/contracts';
+import { LiveRedactor } from '@capstan/redact';
 import type { Runner, RunOutcome } from '@capstan/runners';
 import { type Claimed, isUnavailable } from '@capstan/store';
 import { runUnderDeadline } from './run-under-deadline.js';
@@ -29,7 +30,7 @@ export async function runInvocation(worker: WorkerContext, claimed: Claimed): Pr
 async function attempt(worker: WorkerContext, running: Running): Promise<Finished> {
   const { claimed } = running;
   try {
-    const tool = load(worker, claimed);
+    const tool = await load(worker, claimed);
     const decision = await decideAgain(worker, claimed, tool.entry);
     if (!decision.allowed) return { kind: 'denied', decision };
     // A process that was frozen after its claim must not start what others have taken over meanwhile.
@@ -39,29 +40,62 @@ async function attempt(worker: WorkerContext, running: Running): Promise<Finishe
   } catch (error) {
     // Postgres was away before the tool was started, by nothing but the look at its policy.
     if (isUnavailable(error)) return { kind: 'unstarted' };
-    worker.log.error({ err: error, invocation_id: claimed.invocation_id }, 'an attempt failed outside of its tool');
+    const { invocation_id } = claimed;
+    const told = (running.redactor ?? worker.redactor).text(stackOf(error));
+    worker.log.error({ error: told, invocation_id }, 'an attempt failed outside of its tool');
     return { kind: 'broke', error };
   }
 }
 
+const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+
 type Tool = { entry: CatalogEntry; runner: Runner };
 
-function load(worker: WorkerContext, claimed: Claimed): Tool {
-  const entry = worker.catalog.get(claimed.tool_id);
+async function load(worker: WorkerContext, claimed: Claimed): Promise<Tool> {
+  const { tool_id, descriptor_hash } = claimed;
+  const known = worker.catalog.get(tool_id);
+  const isAsAdmitted = known?.descriptor_hash === descriptor_hash;
+  // It may have been added or changed a moment ago, and the news be still on its way.
+  const entry = isAsAdmitted ? known : await worker.catalog.find(tool_id, descriptor_hash);
   const runner = entry && worker.runners.get(entry.descriptor.runner);
   if (!entry || !runner)
-    throw new Failure('UNKNOWN_TOOL', { detail: `This worker does not know ${claimed.tool_id}.`, retryable: false });
+    throw new Failure('UNKNOWN_TOOL', { detail: `This worker does not know ${tool_id}.`, retryable: false });
+  if (!isAsAdmitted) checkAgain(entry, claimed);
   return { entry, runner };
+}
+
+/** A tool that has changed since it was called may take something else now. */
+function checkAgain({ check, descriptor_hash }: CatalogEntry, claimed: Claimed): void {
+  const [wrong] = descriptor_hash === claimed.descriptor_hash ? [] : check(claimed.inputs);
+  if (wrong)
+    throw new Failure('INVALID_INPUTS', {
+      detail: `${claimed.tool_id} has changed since it was called: ${wrong.field} ${wrong.message}`,
+      retryable: false,
+    });
 }
 
 /** Against the very version of the policy that admitted it. */
 async function decideAgain(worker: WorkerContext, claimed: Claimed, entry: CatalogEntry): Promise<Decision> {
   const policy = worker.policies.cached(claimed.policy_hash) ?? (await worker.policies.load(claimed.policy_hash));
-  return policy.decide({ descriptor: entry.descriptor, mode: claimed.mode, timeout_ms: claimed.timeout_ms });
+  return policy.decide({
+    descriptor: entry.descriptor,
+    inputs: entry.prepare(claimed.inputs).inputs,
+    mode: claimed.mode,
+    timeout_ms: claimed.timeout_ms,
+    actor: { name: claimed.actor, roles: claimed.roles, tenant: claimed.tenant },
+    labels: claimed.labels,
+    session_id: claimed.session_id,
+    spec_frozen: claimed.spec_frozen,
+    spec_hash: claimed.spec_hash,
+  });
 }
 
 function run(worker: WorkerContext, running: Running, tool: Tool, decision: Decision): Promise<RunOutcome | null> {
   const { claimed } = running;
+  const { inputs, warnings } = tool.entry.prepare(claimed.inputs);
+  const redact = new LiveRedactor(worker.redactor);
+  for (const warning of warnings) worker.logs.write(claimed, 'stderr', redact.text(`warning: ${warning}\n`));
+  running.redactor = redact;
   return runUnderDeadline(running, decision.limits.timeout_ms, () =>
     tool.runner.run({
       invocation_id: claimed.invocation_id,
@@ -70,15 +104,22 @@ function run(worker: WorkerContext, running: Running, tool: Tool, decision: Deci
       actor: claimed.actor,
       session_id: claimed.session_id,
       descriptor: tool.entry.descriptor,
-      inputs: claimed.inputs,
+      inputs,
       limits: decision.limits,
-      redact: worker.redactor,
+      redact,
       get signal() {
         return running.signal;
       },
       log: (stream, text) => worker.logs.write(claimed, stream, text),
       keep: (file) => worker.keep(claimed, file),
-      secret: (name) => worker.secret(claimed, name),
+      secret: async (name) => {
+        const value = await worker.secret(claimed, name);
+        redact.learn(value);
+        return value;
+      },
+      get session() {
+        return worker.session(claimed);
+      },
     }),
   );
 }

@@ -8,6 +8,9 @@ export type Policies = {
   load(policy_hash: string): Promise<CompiledPolicy>;
 };
 
+/** A run may bring a policy of its own, so there is no end to them. */
+const MAX_KEPT = 500;
+
 export function createPolicies(store: Store): Policies {
   const compiled = new Map<string, CompiledPolicy>();
   return {
@@ -17,6 +20,8 @@ export function createPolicies(store: Store): Policies {
       if (!policy)
         throw new Failure('POLICY_CHANGED', { detail: `No policy has the hash ${policy_hash}.`, retryable: false });
       const ready = compilePolicy(policy.document);
+      const [oldest] = compiled.size >= MAX_KEPT ? compiled.keys() : [];
+      if (oldest !== undefined) compiled.delete(oldest);
       compiled.set(policy_hash, ready);
       return ready;
     },

@@ -1,11 +1,18 @@
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLog, openBackbone, untilSignal } from '@capstan/backbone';
-import { BUILTIN_TOOLS, createCatalog } from '@capstan/catalog';
+import { type Backbone, createLog, openArtifacts, openBackbone, untilSignal } from '@capstan/backbone';
 import type { RunnerType } from '@capstan/contracts';
-import { createRedactor } from '@capstan/redact';
-import { createRunners } from '@capstan/runners';
-import { type WorkerEnv, workerEnv } from './env.js';
+import { createRedactor, type Redactor } from '@capstan/redact';
+import { createRunners, llmSettings } from '@capstan/runners';
+import { parseSecretKeys } from '@capstan/store';
+import { createAnalyzePorts } from './analyze-ports.js';
+import { databaseSettings } from './database-settings.js';
+import { patternsIn, type WorkerEnv, workerEnv } from './env.js';
+import { createExtensionTools } from './extension-tools.js';
+import { createMcpPorts } from './mcp-ports.js';
+import { ownSecrets } from './own-secrets.js';
+import { openSecretFile } from './secret-file.js';
 import { startWorker } from './start-worker.js';
 
 /** Short runs are limited by the rounds to Postgres, so they travel in larger groups. */
@@ -15,7 +22,7 @@ const defaultConcurrency = (runner: RunnerType) => (SHORT_RUNS.has(runner) ? 200
 /** `capstan worker`: runs until it is told to stop. */
 export async function runWorker(options: { runners: RunnerType[]; concurrency?: number | undefined }): Promise<void> {
   const env = workerEnv(process.env);
-  const log = createLog('worker', env.CAPSTAN_LOG_LEVEL);
+  const log = createLog('worker', env.CAPSTAN_LOG_LEVEL, workerRedactor(env).text);
   const backbone = await openBackbone({
     database_url: env.DATABASE_URL,
     redis_url: env.REDIS_URL,
@@ -23,7 +30,7 @@ export async function runWorker(options: { runners: RunnerType[]; concurrency?: 
     log,
   });
   const worker = await startWorker(backbone, {
-    ...workerOptions(env),
+    ...workerOptions(env, backbone),
     runner_types: options.runners,
     concurrency: (runner) => options.concurrency ?? defaultConcurrency(runner),
     onWedged: (runner) => {
@@ -37,27 +44,46 @@ export async function runWorker(options: { runners: RunnerType[]; concurrency?: 
 }
 
 /** What is the same for every worker of an installation. */
-export function workerOptions(env: Omit<WorkerEnv, 'DATABASE_URL'> & { DATABASE_URL?: string }) {
+export function workerOptions(env: Omit<WorkerEnv, 'DATABASE_URL'> & { DATABASE_URL?: string }, backbone: Backbone) {
+  const work_dir = env.CAPSTAN_WORK_DIR ?? join(tmpdir(), 'capstan-work');
   return {
     concurrency: defaultConcurrency,
     lease_ms: env.CAPSTAN_LEASE_MS,
     drain_ms: env.CAPSTAN_DRAIN_MS,
     wedge_ms: env.CAPSTAN_WEDGE_MS,
-    catalog: createCatalog(BUILTIN_TOOLS),
-    runners: createRunners({ work_dir: env.CAPSTAN_WORK_DIR ?? join(tmpdir(), 'capstan-work'), env: process.env }),
-    redactor: createRedactor({ values: ownSecrets(env) }),
+    artifacts: openArtifacts(env),
+    runners: createRunners({
+      work_dir,
+      extension_tools: createExtensionTools(backbone.store, join(work_dir, 'extension-tools')),
+      workspace: env.CAPSTAN_WORKSPACE,
+      env: process.env,
+      mcp: createMcpPorts(backbone),
+      llm: llmSettings(env),
+      analyze: createAnalyzePorts(backbone.store),
+      databases: databaseSettings(process.env),
+    }),
+    redactor: workerRedactor(env),
+    secrets: {
+      env: process.env,
+      file: env.CAPSTAN_SECRETS_FILE === undefined ? undefined : openSecretFile(env.CAPSTAN_SECRETS_FILE),
+      keys: parseSecretKeys(env.CAPSTAN_SECRETS_KEY),
+    },
   };
 }
 
-/** A tool must never see, and a result never hold, what the worker itself connects with. */
-function ownSecrets(env: {
-  DATABASE_URL?: string;
-  REDIS_URL?: string | undefined;
-  CAPSTAN_API_KEY?: string | undefined;
-}) {
-  const passwords = [env.DATABASE_URL, env.REDIS_URL].flatMap((url) => {
-    const password = url && URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '';
-    return password.length >= 8 ? [password] : [];
+/** Knows what must never leave this process: its own secrets, and those it keeps for tools. */
+export function workerRedactor(env: Omit<WorkerEnv, 'DATABASE_URL'> & { DATABASE_URL?: string | undefined }): Redactor {
+  const { CAPSTAN_SECRETS_FILE: file, CAPSTAN_REDACT_PATTERNS_FILE: patterns } = env;
+  const known = { ...process.env, DATABASE_URL: env.DATABASE_URL, CAPSTAN_API_KEY: env.CAPSTAN_API_KEY };
+  return createRedactor({
+    values: [
+      ...ownSecrets({ ...known, CAPSTAN_SECRETS_KEY: env.CAPSTAN_SECRETS_KEY }),
+      ...(file === undefined ? [] : openSecretFile(file).values()),
+    ],
+    patterns: [
+      ...patternsIn(env.CAPSTAN_REDACT_PATTERNS ?? ''),
+      ...(patterns === undefined ? [] : patternsIn(readFileSync(patterns, 'utf8'))),
+    ],
+    home: homedir(),
   });
-  return env.CAPSTAN_API_KEY ? [...passwords, env.CAPSTAN_API_KEY] : passwords;
 }

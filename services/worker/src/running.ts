@@ -1,3 +1,4 @@
+import type { Redactor } from '@capstan/redact';
 import type { Claimed } from '@capstan/store';
 
 /** Why a tool is stopped. `lost`: the lease ended, so whatever it returns will be refused. */
@@ -10,6 +11,8 @@ export type StopReason = 'timeout' | 'cancel' | 'shutdown' | 'lost';
 export class Running {
   readonly claimed: Claimed;
   stopped: StopReason | null = null;
+  /** Knows the secrets that this call has asked for; null before its tool is started. */
+  redactor: Redactor | null = null;
   #controller: AbortController | null = null;
   #onStop: (() => void) | null = null;
 

@@ -4,7 +4,14 @@ import type { RunnerType } from '@capstan/contracts';
 import type { Consumer, Take } from '@capstan/queue';
 import type { Redactor } from '@capstan/redact';
 import type { Runner } from '@capstan/runners';
-import { type ArtifactStorage, artifactStorage, type Heartbeat, isUnavailable, parseSecretKeys, pausedRunners } from '@capstan/store';
+import {
+  type ArtifactStorage,
+  artifactStorage,
+  type Heartbeat,
+  isUnavailable,
+  parseSecretKeys,
+  pausedRunners,
+} from '@capstan/store';
 import { createClaimer } from './claimer.js';
 import { createKeeper } from './keep-file.js';
 import { holdLease } from './lease.js';

@@ -23,9 +23,10 @@ const worker: WorkerContext = {
   logs: { write: () => {}, written: () => null },
   keep: () => Promise.reject(new Error('not asked for here')),
   secret: () => Promise.reject(new Error('not asked for here')),
+  session: () => null,
   log: pino({ level: 'silent' }),
 };
-const [descriptor] = BUILTIN_TOOLS;
+const descriptor = BUILTIN_TOOLS.find((tool) => tool.tool_id === 'cap:test_math:add');
 
 function settle(finished: Finished, given: Partial<Claimed> = {}, stopped?: StopReason) {
   const running = new Running(newClaimed(given));

@@ -1,7 +1,16 @@
-import { codeOf, type Decision, type Descriptor, Failure, type FailureName, type Json } from '@capstan/contracts';
+import {
+  codeOf,
+  type Decision,
+  type Descriptor,
+  Failure,
+  type FailureName,
+  type Json,
+  RunFacts,
+} from '@capstan/contracts';
 import { CanonicalJsonError, hashJson } from '@capstan/integrity';
+import type { Redactor } from '@capstan/redact';
 import type { RunOutcome } from '@capstan/runners';
-import type { Settlement } from '@capstan/store';
+import type { Claimed, Settlement } from '@capstan/store';
 import { retryBackoff } from './retry-backoff.js';
 import type { Running } from './running.js';
 import { storableText, wellFormed } from './storable.js';
@@ -26,8 +35,9 @@ export function toSettlement(
   const { claimed } = running;
   const verdict = judge(running, finished);
   const outcome = finished.kind === 'ran' ? finished.outcome : null;
-  const { payload, output_hash } = hashed(worker.redactor.json(outcome?.payload ?? null));
-  const error = verdict.error === null ? null : storableText(worker.redactor.text(verdict.error));
+  const redactor = running.redactor ?? worker.redactor;
+  const { payload, output_hash } = hashed(redactor.json(outcome?.payload ?? null));
+  const error = verdict.error === null ? null : storableText(redactor.error(verdict.error));
   return {
     invocation_id: claimed.invocation_id,
     attempt: claimed.attempt,
@@ -41,7 +51,7 @@ export function toSettlement(
       code: verdict.code,
       declared_side_effects: finished.kind === 'ran' ? finished.descriptor.side_effects : [],
       artifacts: outcome?.artifacts ?? [],
-      facts: outcome?.facts ?? null,
+      facts: outcome?.facts ? redactedFacts(outcome.facts, redactor) : null,
       duration_ms: Math.round(duration_ms * 1000) / 1000,
       exit_code: outcome?.exit_code ?? null,
       truncated: outcome?.truncated ?? false,
@@ -54,7 +64,7 @@ export function toSettlement(
 function judge(running: Running, finished: Finished): Verdict {
   switch (running.stopped) {
     case 'timeout':
-      return ended('timed_out', 'TOOL_TIMEOUT', `[TIMEOUT after ${seconds(running)}s]`);
+      return timedOut(running);
     case 'cancel':
       return ended('canceled', 'CANCELED', 'canceled while running');
     case 'shutdown':
@@ -84,10 +94,25 @@ function judgeOutcome(running: Running, finished: Finished): Verdict {
 }
 
 function failed({ claimed }: Running, kind: FailureName, error: string, retryable: boolean): Verdict {
+  return retryable || retriesAnything(claimed)
+    ? (retry(claimed, kind, error) ?? ended('failed', kind, error))
+    : ended('failed', kind, error);
+}
+
+function timedOut(running: Running): Verdict {
+  const error = `[TIMEOUT after ${seconds(running)}s]`;
+  const again = retriesAnything(running.claimed) ? retry(running.claimed, 'TOOL_TIMEOUT', error) : null;
+  return again ?? ended('timed_out', 'TOOL_TIMEOUT', error);
+}
+
+/** Its plan asked for it in as many words. */
+const retriesAnything = ({ retry_backoff_ms }: Claimed): boolean => typeof retry_backoff_ms === 'number';
+
+function retry(claimed: Claimed, kind: FailureName, error: string): Verdict | null {
   const tries = claimed.attempt - claimed.first_attempt + 1;
-  if (retryable && tries < claimed.max_attempts)
-    return { status: 'queued', backoff_ms: retryBackoff(tries), outcome: 'failed', error, code: codeOf(kind) };
-  return ended('failed', kind, error);
+  if (tries >= claimed.max_attempts) return null;
+  const backoff_ms = retryBackoff(tries, Math.random, claimed.retry_backoff_ms ?? undefined);
+  return { status: 'queued', backoff_ms, outcome: 'failed', error, code: codeOf(kind) };
 }
 
 const ended = (status: 'failed' | 'timed_out' | 'canceled' | 'denied', kind: FailureName, error: string): Verdict => ({
@@ -126,6 +151,10 @@ function hashed(payload: Json): { payload: Json; output_hash: string } {
     return { payload: mended, output_hash: hashJson(mended) };
   }
 }
+
+/** What was seen (paths, domains) may hold a secret too. */
+const redactedFacts = (facts: RunFacts, redactor: Redactor): RunFacts | null =>
+  RunFacts.safeParse(redactor.json(JSON.parse(JSON.stringify(facts)))).data ?? null;
 
 const seconds = ({ claimed }: Running) => Math.round(claimed.timeout_ms / 100) / 10;
 const message = (error: unknown) => (error instanceof Error ? error.message : String(error));

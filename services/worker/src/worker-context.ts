@@ -2,7 +2,7 @@ import type { Backbone } from '@capstan/backbone';
 import type { Catalog } from '@capstan/catalog';
 import type { Artifact, RunnerType } from '@capstan/contracts';
 import type { Redactor } from '@capstan/redact';
-import type { KeptFile, Runner } from '@capstan/runners';
+import type { KeptFile, Runner, SessionPort } from '@capstan/runners';
 import type { Claimed, Settlement } from '@capstan/store';
 import type { LogWriter } from './log-writer.js';
 import type { Policies } from './policies.js';
@@ -20,5 +20,6 @@ export type WorkerContext = {
   logs: LogWriter;
   keep(claimed: Claimed, file: KeptFile): Promise<Artifact>;
   secret(claimed: Claimed, name: string): Promise<string>;
+  session(claimed: Claimed): SessionPort | null;
   log: Backbone['log'];
 };

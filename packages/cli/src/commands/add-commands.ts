@@ -13,6 +13,8 @@ const COMMANDS: Record<string, Record<string, Load>> = {
     invoke: async () => (await import('./invoke.js')).addInvoke,
     submit: async () => (await import('./submit.js')).addSubmit,
     tools: async () => (await import('./tools.js')).addTools,
+    command: async () => (await import('./command.js')).addCommand,
+    agents: async () => (await import('./agents.js')).addAgents,
   },
   'See what happens': {
     show: async () => (await import('./show.js')).addShow,
@@ -28,8 +30,14 @@ const COMMANDS: Record<string, Record<string, Load>> = {
   },
   Administer: {
     workers: async () => (await import('./workers.js')).addWorkers,
+    mcp: async () => (await import('./mcp.js')).addMcp,
+    extension: async () => (await import('./extension.js')).addExtension,
+    atip: async () => (await import('./atip.js')).addAtip,
     keys: async () => (await import('./keys.js')).addKeys,
+    secret: async () => (await import('./secret.js')).addSecret,
     policy: async () => (await import('./policy.js')).addPolicy,
+    explain: async () => (await import('./explain.js')).addExplain,
+    'what-if': async () => (await import('./what-if.js')).addWhatIf,
   },
   'Services alone': {
     gateway: async () => (await import('./gateway.js')).addGateway,

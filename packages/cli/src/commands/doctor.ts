@@ -30,12 +30,13 @@ const runDoctor = async (session: Session): Promise<ExitCode> => {
 };
 
 const examine = async (session: Session): Promise<Check[]> => {
-  const [{ checkNode }, { checkPostgres }, { checkDataFolder }, optional, { checkGateway, checkKey }] =
+  const [{ checkNode }, { checkPostgres }, { checkDataFolder }, optional, sandbox, { checkGateway, checkKey }] =
     await Promise.all([
       import('../doctor/check-node.js'),
       import('../doctor/check-postgres.js'),
       import('../doctor/check-data-folder.js'),
       import('../doctor/check-optional.js'),
+      import('../doctor/check-sandbox.js'),
       import('../doctor/check-gateway.js'),
     ]);
   const { env, cwd } = session;
@@ -44,7 +45,8 @@ const examine = async (session: Session): Promise<Check[]> => {
     checkPostgres(env),
     checkDataFolder(env, cwd),
     optional.checkRedis(env),
-    optional.checkSandbox(env),
+    sandbox.checkSandbox(env),
+    sandbox.checkLimits(env),
     optional.checkBrowser(env),
     await checkGateway(session),
     checkKey(session),

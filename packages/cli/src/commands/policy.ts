@@ -1,22 +1,25 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import type { PolicyVersion } from '@capstan/contracts';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { readStdin } from '../read-stdin.js';
+import { relativeTime } from '../format/relative-time.js';
+import { integer } from '../parse/integer.js';
+import { printItems } from '../print-items.js';
+import { readPolicyFile } from '../read-policy-file.js';
 import type { Session } from '../session.js';
-import { UsageError } from '../usage-error.js';
 
 const DEFAULT_NAME = 'default';
+const MAX_VERSION = 2_147_483_647;
 
 export const addPolicy: AddCommand = (program, cli) => {
-  const policy = program.command('policy').description('read a policy, or put a new version of it');
+  const policy = program.command('policy').description('read a policy, put a new version of it, list the versions');
   policy
     .command('get', { isDefault: true })
-    .description('the version in force; the document on stdout, so that it can be edited and put')
+    .description('the version in force as YAML, to be edited and put; with --json all that is known of it')
     .argument('[name]', 'the policy', DEFAULT_NAME)
-    .action((name: string, _options: object, command: Command) =>
-      cli.run(command, (session) => getPolicy(session, name)),
+    .option('--version-number <n>', 'an earlier version', integer(1, MAX_VERSION))
+    .action((name: string, { versionNumber }: { versionNumber?: number }, command: Command) =>
+      cli.run(command, (session) => getPolicy(session, name, versionNumber)),
     );
   policy
     .command('put')
@@ -26,41 +29,42 @@ export const addPolicy: AddCommand = (program, cli) => {
     .action((file: string, { name }: { name: string }, command: Command) =>
       cli.run(command, (session) => putPolicy(session, name, file)),
     );
+  policy
+    .command('list')
+    .description('every version of every policy, or of one')
+    .argument('[name]', 'the policy')
+    .action((name: string | undefined, _options: object, command: Command) =>
+      cli.run(command, (session) => listPolicies(session, name)),
+    );
 };
 
-const getPolicy = async (session: Session, name: string): Promise<ExitCode> => {
+const getPolicy = async (session: Session, name: string, version: number | undefined): Promise<ExitCode> => {
   const client = await session.client();
-  const policy = await client.policies.get(name);
-  const { out, err } = session;
-  if (session.json) {
-    await session.printJson(policy);
-    return EXIT.success;
-  }
-  await err.line(err.colors.dim(`${policy.name}, version ${policy.version}, ${policy.policy_hash}`));
-  await out.line(JSON.stringify(policy.document, null, 2));
+  if (session.json) await session.printJson(await client.policies.get(name, { version }));
+  else await session.out.write(await client.policies.yaml(name, { version }));
   return EXIT.success;
 };
 
 const putPolicy = async (session: Session, name: string, file: string): Promise<ExitCode> => {
-  const text = file === '-' ? await readStdin(session) : await readPolicy(session, file);
+  const document = await readPolicyFile(session, file);
   const client = await session.client();
-  const policy = await client.policies.put(name, parseJson(text) ?? text);
+  const policy = await client.policies.put(name, document);
   if (session.json) await session.printJson(policy);
   else await session.out.line(`${session.out.colors.green('✓')} ${policy.name} is now version ${policy.version}`);
   return EXIT.success;
 };
 
-const readPolicy = (session: Session, file: string): Promise<string> =>
-  readFile(resolve(session.cwd, file), 'utf8').catch((error: unknown) => {
-    throw new UsageError(`cannot read ${file}: ${error instanceof Error ? error.message : error}`);
+const listPolicies = async (session: Session, name: string | undefined): Promise<ExitCode> => {
+  const client = await session.client();
+  await printItems<PolicyVersion>(session, client.policies.versions({ name }), {
+    empty: 'There is no such policy. `capstan policy put <file> --name <tenant>` makes one.',
+    columns: [
+      { title: 'POLICY', text: (policy) => policy.name },
+      { title: 'VERSION', text: ({ version }) => String(version), align: 'right' },
+      { title: 'HASH', text: ({ policy_hash }) => policy_hash.slice(0, 19), shrinks: true },
+      { title: 'BY', text: ({ created_by }) => created_by },
+      { title: 'CREATED', text: ({ created_at }) => relativeTime(created_at, session.now()) },
+    ],
   });
-
-/** Null when it is no JSON object; then it is YAML, and the gateway says what is wrong with it. */
-const parseJson = (text: string): object | null => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' ? value : null;
-  } catch {
-    return null;
-  }
+  return EXIT.success;
 };

@@ -1,35 +1,91 @@
 import type { ToolQuery } from '@capstan/client';
-import type { Descriptor } from '@capstan/contracts';
+import type { Risk, SideEffect, Tool, ToolSource, Trust } from '@capstan/contracts';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatFields, indent } from '../format/fields.js';
 import { formatRisk } from '../format/risk.js';
-import { parseRunner } from '../parse/words.js';
+import { choice, choices } from '../parse/choice.js';
+import { parseRunners } from '../parse/words.js';
 import { printItems } from '../print-items.js';
 import type { Session } from '../session.js';
 
-type Options = Pick<ToolQuery, 'runner'>;
+type Options = {
+  runner?: ToolQuery['runner'];
+  source?: ToolSource[];
+  riskMax?: Risk;
+  trustMin?: Trust;
+  without?: SideEffect[];
+};
+
+/** The words of the contracts; their schemas would load zod into every start of the command. */
+const SOURCE: Record<ToolSource, true> = { capability: true, extension: true, mcp: true, atip: true, core: true };
+const RISK: Record<Risk, true> = { LOW: true, MED: true, HIGH: true, CRITICAL: true };
+const TRUST: Record<Trust, true> = {
+  native: true,
+  vendor: true,
+  org: true,
+  community: true,
+  user: true,
+  inferred: true,
+};
+const SIDE_EFFECT: Record<SideEffect, true> = {
+  'fs.read': true,
+  'fs.write': true,
+  'fs.delete': true,
+  'fs.chmod': true,
+  'network.http': true,
+  'network.socket': true,
+  'network.dns': true,
+  'cloud.key_read': true,
+  'cloud.key_write': true,
+  'cloud.resource_create': true,
+  'cloud.resource_delete': true,
+  payments: true,
+  'system.exec': true,
+  'system.env': true,
+  'database.read': true,
+  'database.write': true,
+  'database.delete': true,
+};
 
 export const addTools: AddCommand = (program, cli) => {
-  program
+  const tools = program
     .command('tools')
     .description('find tools; with a tool id, what it takes')
-    .argument('[words or tool_id]', 'words to look for, or one tool id')
-    .option('-r, --runner <type>', 'of this runner type', parseRunner)
-    .action((words: string | undefined, { runner }: Options, command: Command) =>
-      cli.run(command, (session) =>
-        words !== undefined && /^\w+:.+:/.test(words)
-          ? printTool(session, words)
-          : printTools(session, { q: words, runner }),
-      ),
+    .argument('[words or tool_id...]', 'words to look for, or one tool id')
+    .option('-r, --runner <types>', 'of these runner types', parseRunners)
+    .option('-s, --source <sources>', 'from capability, extension, mcp, atip or core', choices(SOURCE))
+    .option('--risk-max <risk>', 'LOW, MED, HIGH or CRITICAL', choice(RISK))
+    .option('--trust-min <level>', 'native, vendor, org, community, user or inferred', choice(TRUST))
+    .option('--without <side effects>', 'without any of these side effects', choices(SIDE_EFFECT))
+    .action((words: string[], options: Options, command: Command) =>
+      cli.run(command, (session) => {
+        const asked = words.join(' ');
+        return isId(asked) ? printTool(session, asked) : printTools(session, toQuery(asked, options));
+      }),
     );
+  tools
+    .command('refresh')
+    .description('look again at what tools there are, in every process')
+    .action((_options: object, command: Command) => cli.run(command, refresh));
 };
+
+const isId = (text: string): boolean => /^\w+:[^:]+:/.test(text) || /^\w+\.\w+$/.test(text);
+
+const toQuery = (words: string, { runner, source, riskMax, trustMin, without }: Options): ToolQuery => ({
+  q: words === '' ? undefined : words,
+  runner,
+  source,
+  risk_max: riskMax,
+  trust_min: trustMin,
+  exclude_side_effects: without,
+});
 
 const printTools = async (session: Session, query: ToolQuery): Promise<ExitCode> => {
   const client = await session.client();
   const { colors } = session.out;
-  await printItems<Descriptor>(session, client.tools.list(query), {
+  await printItems<Tool>(session, client.tools.list(query), {
     empty: 'No tool matches. `capstan tools` lists all of them.',
     columns: [
       { title: 'TOOL', text: ({ tool_id }) => tool_id },
@@ -49,16 +105,18 @@ const printTool = async (session: Session, tool_id: string): Promise<ExitCode> =
     return EXIT.success;
   }
   const { out } = session;
-  const effects = Object.entries(tool.effects).flatMap(([name, yes]) => (yes ? [name] : []));
   const lines = [
     `${out.colors.bold(tool.tool_id)}  ${tool.description}`,
     ...formatFields(
       [
+        ['unavailable', tool.unavailable === null ? null : out.colors.red(tool.unavailable)],
         ['runner', tool.runner],
-        ['source', tool.source],
+        ['source', `${tool.source} ${tool.origin}`],
+        ['trust', tool.trust],
         ['risk', formatRisk(tool.risk, tool.risk, out.colors)],
         ['side effects', tool.side_effects.join(', ') || 'none'],
-        ['is', effects.join(', ')],
+        ['is', effectsOf(tool).join(', ')],
+        ...tool.inferred.map(({ field, why }): [string, string] => ['inferred', `${field}: ${why}`]),
       ],
       out.colors,
     ),
@@ -68,4 +126,23 @@ const printTool = async (session: Session, tool_id: string): Promise<ExitCode> =
   ];
   await out.line(lines.join('\n'));
   return EXIT.success;
+};
+
+const effectsOf = ({ effects: { filesystem, ...effects } }: Tool): string[] => [
+  ...Object.entries(effects).flatMap(([name, yes]) => (yes === true ? [name] : [])),
+  ...Object.entries(filesystem).flatMap(([name, yes]) => (yes ? [`filesystem.${name}`] : [])),
+];
+
+const refresh = async (session: Session): Promise<ExitCode> => {
+  const client = await session.client();
+  const refreshed = await client.tools.refresh();
+  if (session.json) {
+    await session.printJson(refreshed);
+    return EXIT.success;
+  }
+  const { out, err } = session;
+  await out.line(`${out.colors.green('✓')} ${refreshed.tools} tools from ${refreshed.sources.length} sources`);
+  for (const { source, origin, error } of refreshed.sources)
+    if (error !== null) await err.line(err.colors.yellow(`  ${source} ${origin}: ${error}`));
+  return refreshed.sources.some(({ status }) => status === 'error') ? EXIT.failed : EXIT.success;
 };

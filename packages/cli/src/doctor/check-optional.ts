@@ -14,16 +14,6 @@ export const checkRedis = (env: Io['env']): Check => {
     : { name, state: 'ok', found: `${path} (used when REDIS_URL is set)` };
 };
 
-export const checkSandbox = (env: Io['env']): Check => {
-  const name = 'sandbox';
-  const bubblewrap = findExecutable(['bwrap'], env);
-  if (bubblewrap !== null) return { name, state: 'ok', found: `bubblewrap, ${bubblewrap}` };
-  const unshare = findExecutable(['unshare'], env);
-  const advice =
-    'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap) for the strongest sandbox of exec tools.';
-  return { name, state: 'absent', found: unshare === null ? 'none' : `namespaces only, ${unshare}`, advice };
-};
-
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
 export const checkBrowser = (env: Io['env']): Check => {

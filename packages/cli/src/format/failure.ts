@@ -18,6 +18,6 @@ export const formatFailure = (
   return [
     `${colors.red('✗')} ${headline.trimEnd().split('\n').map(printable).join('\n  ')}`,
     ...(facts.length > 0 ? [`  ${colors.dim(facts.join(' · '))}`] : []),
-    ...(suggestion ? [`  ${colors.cyan('→')} ${printable(suggestion)}`] : []),
+    ...(suggestion ? [`  ${colors.cyan('→')} ${suggestion.split('\n').map(printable).join('\n    ')}`] : []),
   ].join('\n');
 };

@@ -77,7 +77,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       unsuccessful int,
       PRIMARY KEY (run_id, step, element)
     ) WITH (fillfactor = 70)`.execute(db);
-  await sql`CREATE INDEX steps_ready ON steps (run_id, step, element) WHERE status = 'pending' AND unmet = 0`.execute(db);
+  await sql`CREATE INDEX steps_ready ON steps (run_id, step, element) WHERE status = 'pending' AND unmet = 0`.execute(
+    db,
+  );
   // What was missed is looked for among these.
   await sql`CREATE INDEX steps_started ON steps (run_id) WHERE status = 'started'`.execute(db);
   await sql`CREATE INDEX steps_changed ON steps (run_id, seq) WHERE seq > 0`.execute(db);
@@ -123,7 +125,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       detail text,
       PRIMARY KEY (schedule_id, fire_at)
     )`.execute(db);
-  await sql`CREATE INDEX schedule_fires_queued ON schedule_fires (schedule_id, fire_at) WHERE outcome = 'queued'`.execute(db);
+  await sql`CREATE INDEX schedule_fires_queued ON schedule_fires (schedule_id, fire_at) WHERE outcome = 'queued'`.execute(
+    db,
+  );
 }
 
 export async function down(db: Kysely<unknown>): Promise<void> {

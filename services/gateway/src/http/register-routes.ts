@@ -13,28 +13,39 @@ export function registerRoutes(
   bulk_limit: number,
 ): void {
   for (const route of routes) {
-    app.route({
-      method: route.method,
-      url: route.path.replace(/\{(\w+)\}/g, ':$1'),
-      ...(route.body_limit === 'bulk' ? { bodyLimit: bulk_limit } : {}),
-      // Before the body is read: nobody without the role makes us parse anything.
-      onRequest: async (request) => {
-        if (!route.roles) return;
-        const principal = await gateway.authenticator.authenticate(request.headers.authorization);
-        requireRole(principal, route.roles);
-        request.principal = principal;
-      },
-      handler: (request, reply) =>
-        route.handle(gateway, {
-          principal: request.principal ?? NOBODY,
-          params: paramsOf(request),
-          query: route.query ? parseWith(route.query, request.query, 'query') : undefined,
-          body: route.body ? parseWith(route.body, request.body ?? {}, 'body') : undefined,
-          request,
-          reply,
-        }),
-    });
+    if (route.raw_body) app.register(async (inner) => registerRaw(inner, gateway, route, bulk_limit));
+    else registerRoute(app, gateway, route, bulk_limit);
   }
+}
+
+/** In a context of its own, because parsers are the context's; JSON and YAML are parsed as everywhere. */
+function registerRaw(inner: FastifyInstance, gateway: GatewayContext, route: Route, bulk_limit: number): void {
+  inner.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
+  registerRoute(inner, gateway, route, bulk_limit);
+}
+
+function registerRoute(app: FastifyInstance, gateway: GatewayContext, route: Route, bulk_limit: number): void {
+  app.route({
+    method: route.method,
+    url: route.path.replace(/\{(\w+)\}/g, ':$1'),
+    ...(route.body_limit === 'bulk' ? { bodyLimit: bulk_limit } : {}),
+    // Before the body is read: nobody without the role makes us parse anything.
+    onRequest: async (request) => {
+      if (!route.roles) return;
+      const principal = await gateway.authenticator.authenticate(request.headers.authorization);
+      requireRole(principal, route.roles);
+      request.principal = principal;
+    },
+    handler: (request, reply) =>
+      route.handle(gateway, {
+        principal: request.principal ?? NOBODY,
+        params: paramsOf(request),
+        query: route.query ? parseWith(route.query, request.query, 'query') : undefined,
+        body: route.body ? parseWith(route.body, request.body ?? {}, 'body') : undefined,
+        request,
+        reply,
+      }),
+  });
 }
 
 function requireRole(principal: Principal, roles: Role[]): void {

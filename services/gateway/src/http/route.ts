@@ -24,6 +24,8 @@ export type Route = {
   body?: z.ZodType;
   answers: Record<number, { description: string; schema?: z.ZodType }>;
   body_limit?: 'bulk';
+  /** Takes a body of any Content-Type, as bytes where it is neither JSON nor YAML. */
+  raw_body?: boolean;
   handle(gateway: GatewayContext, asked: Asked<unknown, unknown>): unknown;
 };
 

@@ -1,6 +1,7 @@
 import type { CatalogEntry } from '@capstan/catalog';
 import { type Decision, Failure, type InvocationStatus, type Principal, Submission } from '@capstan/contracts';
 import { CanonicalJsonError, hashJson } from '@capstan/integrity';
+import { type Facts, suggestFor } from '@capstan/policy';
 import type { NewInvocation } from '@capstan/store';
 import { nanoid } from 'nanoid';
 import type { GatewayContext } from '../gateway-context.js';
@@ -20,14 +21,23 @@ export function admit(
   principal: Principal,
   sent: unknown,
   run_id: string | null,
+  facts?: (tool_id: string) => Facts,
 ): NewInvocation {
   const submission = validate(sent);
-  const tool = resolve(gateway, submission.tool_id);
+  const tool = resolveTool(gateway, submission.tool_id);
   const input_hash = checkInputs(tool, submission);
   const decision = gateway.policies.of(principal.tenant).decide({
     descriptor: tool.descriptor,
+    // As the tool is to get them: what is judged has to be what runs.
+    inputs: tool.prepare(submission.inputs).inputs,
     mode: submission.mode,
     timeout_ms: submission.timeout_ms,
+    actor: { name: principal.actor, roles: principal.roles, tenant: principal.tenant },
+    labels: submission.labels,
+    session_id: submission.session_id ?? null,
+    spec_frozen: submission.spec_frozen,
+    spec_hash: submission.spec_hash,
+    facts: facts?.(tool.descriptor.tool_id),
   });
   const { descriptor, descriptor_hash } = tool;
   return {
@@ -57,7 +67,7 @@ export function admit(
     status: firstStatus(decision, submission),
     run_at: submission.run_at ?? null,
     delay_ms: submission.delay_ms ?? null,
-    expires_in_ms: submission.expires_in_ms ?? (decision.effect === 'hold' ? HOLD_MS : null),
+    expires_in_ms: expiryOf(decision, submission),
   };
 }
 
@@ -69,7 +79,7 @@ function validate(sent: unknown): Submission {
   return parsed.data;
 }
 
-function resolve({ catalog }: GatewayContext, tool_id: string): CatalogEntry {
+export function resolveTool({ catalog }: Pick<GatewayContext, 'catalog'>, tool_id: string): CatalogEntry {
   const tool = catalog.get(tool_id);
   if (tool) return tool;
   const similar = catalog.similar(tool_id);
@@ -98,8 +108,19 @@ function firstStatus(decision: Decision, { delay_ms, run_at }: Submission): Invo
   return delay_ms || run_at ? 'deferred' : 'queued';
 }
 
-export const denial = (row: Pick<NewInvocation, 'invocation_id' | 'tool_id'> & { decision: Decision }): Failure =>
-  new Failure('POLICY_DENIED', {
+/** A hold ends when policy says, also where the submission would wait longer. */
+function expiryOf(decision: Decision, { expires_in_ms }: Submission): number | null {
+  if (decision.effect !== 'hold') return expires_in_ms ?? null;
+  return Math.min(expires_in_ms ?? HOLD_MS, decision.approvals?.expires_in_ms ?? HOLD_MS);
+}
+
+type DeniedRow = Pick<NewInvocation, 'invocation_id' | 'tool_id' | 'inputs'> & { decision: Decision };
+
+export function denial(row: DeniedRow): Failure {
+  const suggestion = suggestFor(row);
+  return new Failure('POLICY_DENIED', {
     detail: `Policy denies ${row.tool_id}: ${row.decision.reason}.`,
+    ...(suggestion ? { suggestion } : {}),
     context: { invocation_id: row.invocation_id, decision: row.decision },
   });
+}

@@ -16,9 +16,13 @@ export async function submitBulk(gateway: GatewayContext, principal: Principal, 
   const run_id = `run_${nanoid()}`;
   const items: BulkItem[] = [];
   const rows: { index: number; row: NewInvocation }[] = [];
+  // A bulk is a run, and policy may say how often a run calls a tool.
+  const calls = new Map<string, number>();
   sent.forEach((one, index) => {
     try {
-      rows.push({ index, row: admit(gateway, principal, one, run_id) });
+      const row = admit(gateway, principal, one, run_id, (tool_id) => ({ calls_of_tool: calls.get(tool_id) }));
+      if (row.status !== 'denied') calls.set(row.tool_id, (calls.get(row.tool_id) ?? 0) + 1);
+      rows.push({ index, row });
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       items[index] = { index, status: 'invalid', problem: toProblem(error) };

@@ -1,0 +1,94 @@
+import type { InstalledExtension } from '@capstan/contracts';
+import type { Command } from 'commander';
+import type { AddCommand } from '../cli.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { readExtension } from '../extension/read-extension.js';
+import { formatChanges } from '../format/changes.js';
+import { printItems } from '../print-items.js';
+import type { Session } from '../session.js';
+
+export const addExtension: AddCommand = (program, cli) => {
+  const extension = program
+    .command('extension')
+    .description('extensions as a source of tools: list, add, enable, disable, remove')
+    .action((_options: object, command: Command) => cli.run(command, printExtensions));
+  extension
+    .command('list')
+    .description('every extension that is installed')
+    .action((_options: object, command: Command) => cli.run(command, printExtensions));
+  extension
+    .command('add')
+    .description('install the extension in a folder, or another version of it')
+    .argument('<folder...>', 'with manifest.json and commands/commands.yaml')
+    .action((folders: string[], _options: object, command: Command) =>
+      cli.run(command, (session) => forEach(folders, (folder) => add(session, folder))),
+    );
+  for (const [verb, description, act] of ACTS)
+    extension
+      .command(verb)
+      .description(description)
+      .argument('<extension_id...>')
+      .action((ids: string[], _options: object, command: Command) =>
+        cli.run(command, (session) => forEach(ids, (id) => act(session, id))),
+      );
+};
+
+type Act = (session: Session, extension_id: string) => Promise<void>;
+
+const ACTS: [verb: string, description: string, act: Act][] = [
+  ['enable', 'bring its tools back', (session, id) => change(session, id, true)],
+  ['disable', 'keep it, without its tools', (session, id) => change(session, id, false)],
+  ['remove', 'forget it and its tools', (session, id) => remove(session, id)],
+];
+
+const forEach = async (names: readonly string[], act: (name: string) => Promise<void>): Promise<ExitCode> => {
+  for (const name of names) await act(name);
+  return EXIT.success;
+};
+
+const printExtensions = async (session: Session): Promise<ExitCode> => {
+  const client = await session.client();
+  const { colors } = session.out;
+  await printItems<InstalledExtension>(session, client.extensions.list(), {
+    empty: 'No extension is installed. Add one with `capstan extension add <folder>`.',
+    columns: [
+      { title: 'EXTENSION', text: ({ extension_id }) => extension_id },
+      { title: 'VERSION', text: ({ version }) => version },
+      {
+        title: 'STATE',
+        text: ({ enabled }) => (enabled ? 'enabled' : 'disabled'),
+        paint: (text, { enabled }) => (enabled ? colors.green(text) : colors.dim(text)),
+      },
+      { title: 'TOOLS', text: ({ tools }) => String(tools.length), align: 'right' },
+      { title: 'COMMANDS', text: ({ commands }) => commands.join(' ') },
+      { title: 'DESCRIPTION', text: ({ description }) => description, shrinks: true },
+    ],
+  });
+  return EXIT.success;
+};
+
+const add = async (session: Session, folder: string): Promise<void> => {
+  const extension = await readExtension(session.cwd, folder);
+  const client = await session.client();
+  const installed = await client.extensions.install(extension);
+  if (session.json) return session.printJson(installed);
+  const { out } = session;
+  await out.line(
+    `${out.colors.green('✓')} ${installed.extension_id} ${installed.version}: ${formatChanges(installed.changes)}`,
+  );
+  await out.line(out.colors.dim(installed.tools.map((tool_id) => `  ${tool_id}`).join('\n')));
+};
+
+const change = async (session: Session, extension_id: string, enabled: boolean): Promise<void> => {
+  const client = await session.client();
+  const extension = await client.extensions.enable(extension_id, enabled);
+  if (session.json) return session.printJson(extension);
+  await session.out.line(`${session.out.colors.green('✓')} ${extension_id} is ${enabled ? 'enabled' : 'disabled'}`);
+};
+
+const remove = async (session: Session, extension_id: string): Promise<void> => {
+  const client = await session.client();
+  await client.extensions.remove(extension_id);
+  if (session.json) return session.printJson({ extension_id, removed: true });
+  await session.out.line(`${session.out.colors.green('✓')} ${extension_id} removed`);
+};

@@ -1,0 +1,147 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { McpServer } from '@capstan/contracts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { run } from '../testing/run-in-test.js';
+
+const SERVER: McpServer = {
+  name: 'files',
+  transport: 'stdio',
+  command: 'npx',
+  args: ['server'],
+  env: {},
+  permissions: [],
+  url: null,
+  headers: {},
+  tier: 'local',
+  trust: 'org',
+  timeout_ms: null,
+  enabled: true,
+  status: 'ready',
+  tools: 3,
+  stale: false,
+  last_discovery: '2026-01-01T12:00:00.000Z',
+  last_error: null,
+  created_at: '2026-01-01T12:00:00.000Z',
+  updated_at: '2026-01-01T12:00:00.000Z',
+};
+
+const seen: { request: string; body: unknown }[] = [];
+let answer: unknown = SERVER;
+const gateway = createServer((request, response) => {
+  void text(request).then((body) => {
+    seen.push({ request: `${request.method} ${request.url}`, body: body === '' ? null : JSON.parse(body) });
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  });
+});
+let env = {};
+beforeAll(async () => {
+  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
+  env = { CAPSTAN_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`, CAPSTAN_API_KEY: 'good' };
+});
+afterAll(() => gateway.close());
+beforeEach(() => {
+  seen.length = 0;
+  answer = SERVER;
+});
+const capstan = (...args: string[]) => run(args, { env });
+
+describe('mcp add', () => {
+  it('takes a program after two dashes', async () => {
+    const done = await capstan(
+      'mcp',
+      'add',
+      'files',
+      '--env',
+      'A=b=c',
+      '--allow',
+      'home,network',
+      '--',
+      'npx',
+      '-y',
+      'server',
+    );
+    expect(seen[0]).toEqual({
+      request: 'POST /v1/mcp-servers',
+      body: {
+        name: 'files',
+        command: 'npx',
+        args: ['-y', 'server'],
+        env: { A: 'b=c' },
+        permissions: ['home', 'network'],
+      },
+    });
+    expect(done).toMatchObject({ code: 0, stdout: '✓ files is ready, 3 tools\n' });
+  });
+
+  it('takes a URL with headers', async () => {
+    await capstan(
+      'mcp',
+      'add',
+      'docs',
+      'https://x.example/mcp',
+      '--header',
+      'Authorization: Bearer secret://docs',
+      '--trust',
+      'vendor',
+    );
+    expect(seen[0]?.body).toEqual({
+      name: 'docs',
+      url: 'https://x.example/mcp',
+      headers: { Authorization: 'Bearer secret://docs' },
+      trust: 'vendor',
+    });
+  });
+
+  it('takes a file of other clients', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'capstan-cli-')), 'mcp.json');
+    const content = { mcpServers: { files: { command: 'npx' } } };
+    writeFileSync(file, JSON.stringify(content));
+    answer = { items: [SERVER], next_cursor: null };
+    expect(await capstan('mcp', 'add', '--file', file)).toMatchObject({ code: 0 });
+    expect(seen[0]?.body).toEqual(content);
+    writeFileSync(file, '{}');
+    expect(await capstan('mcp', 'add', '--file', file)).toMatchObject({ code: 2 });
+  });
+
+  it('ends with 1 when the server fails, and says why', async () => {
+    answer = { ...SERVER, status: 'failing', last_error: 'no such program' };
+    expect(await capstan('mcp', 'add', 'files', '--', 'nope')).toMatchObject({
+      code: 1,
+      stdout: '✗ files is failing: no such program\n',
+    });
+  });
+
+  it.each([
+    ['mcp', 'add'],
+    ['mcp', 'add', 'x'],
+    ['mcp', 'add', 'x', '--trust', 'native', '--', 'y'],
+  ])('of too little or too much is a mistake of usage: %s %s %s', async (...args) => {
+    expect((await capstan(...args)).code).toBe(2);
+    expect(seen).toEqual([]);
+  });
+});
+
+it('mcp lists servers with what is wrong with them', async () => {
+  answer = {
+    items: [SERVER, { ...SERVER, name: 'docs', status: 'failing', last_error: 'refused' }],
+    next_cursor: null,
+  };
+  const { stdout } = await capstan('mcp');
+  expect(stdout).toMatch(/files +ready +3 +org +30s ago +npx server/);
+  expect(stdout).toMatch(/docs +failing +3 +org +30s ago +refused/);
+});
+
+it.each([
+  ['refresh', 'POST /v1/mcp-servers/files/refresh', null],
+  ['enable', 'PATCH /v1/mcp-servers/files', { enabled: true }],
+  ['disable', 'PATCH /v1/mcp-servers/files', { enabled: false }],
+  ['remove', 'DELETE /v1/mcp-servers/files', null],
+])('mcp %s asks for it', async (verb, request, body) => {
+  expect((await capstan('mcp', verb, 'files')).code).toBe(0);
+  expect(seen).toEqual([{ request, body }]);
+});

@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process';
+import type { Io } from '../io.js';
+import type { Check } from './check.js';
+import { findExecutable } from './find-executable.js';
+
+const BUBBLEWRAP = ['--unshare-all', '--ro-bind', '/', '/', '--proc', '/proc', 'true'];
+const UNSHARE = ['--user', '--map-current-user', '--keep-caps', '--pid', '--fork', '--mount', '--net', 'true'];
+const PATIENCE_MS = 5_000;
+
+const ALLOW =
+  'The kernel refuses user namespaces: see sysctl user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns; in a container, allow them.';
+const INSTALL =
+  'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap) for the strongest sandbox of exec tools.';
+
+/** Which walls exec tools get here: found out by running something behind them, for being installed is not enough. */
+export const checkSandbox = (env: Io['env']): Check => {
+  const name = 'sandbox';
+  const bubblewrap = findExecutable(['bwrap'], env);
+  if (bubblewrap !== null && works(bubblewrap, BUBBLEWRAP))
+    return { name, state: 'ok', found: `bubblewrap, ${bubblewrap}` };
+  const unshare = findExecutable(['unshare'], env);
+  const setpriv = findExecutable(['setpriv'], env);
+  const advice = bubblewrap === null ? INSTALL : ALLOW;
+  return unshare !== null && setpriv !== null && works(unshare, UNSHARE)
+    ? { name, state: 'absent', found: `namespaces, ${unshare}`, advice }
+    : { name, state: 'absent', found: 'none: only tools of LOW risk run here', advice };
+};
+
+/** Without it nothing keeps a tool from using all memory, files and processes. */
+export const checkLimits = (env: Io['env']): Check => {
+  const path = findExecutable(['prlimit'], env);
+  return path === null
+    ? {
+        name: 'limits',
+        state: 'absent',
+        found: 'no prlimit',
+        advice: 'Install util-linux, for limits on what a tool uses.',
+      }
+    : { name: 'limits', state: 'ok', found: path };
+};
+
+const works = (file: string, args: readonly string[]): boolean =>
+  spawnSync(file, args, { stdio: 'ignore', env: {}, timeout: PATIENCE_MS }).status === 0;

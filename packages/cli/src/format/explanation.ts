@@ -1,0 +1,61 @@
+import type { Approvals, Explanation, Limits, RuleLook } from '@capstan/contracts';
+import type { Output } from '../output.js';
+import { formatDuration } from './duration.js';
+import { type Field, formatFields } from './fields.js';
+import { printable } from './printable.js';
+import { formatTable } from './table.js';
+
+const LOOK = {
+  allow: ['✓', 'allowed', 'green'],
+  hold: ['⏸', 'held', 'yellow'],
+  deny: ['⊘', 'denied', 'magenta'],
+} as const;
+
+/** A decision for a person: the verdict, what it rests on, every rule, and what to do about it. */
+export const formatExplanation = (tool_id: string, explanation: Explanation, out: Output): string[] => {
+  const { colors } = out;
+  const { effect, reason, rule_matched, code, approvals, limits, rules = [], suggestion } = explanation;
+  const [icon, word, paint] = LOOK[effect];
+  const fields: Field[] = [
+    ['decided by', rule_matched === null ? null : printable(rule_matched)],
+    ['code', code],
+    ['needs', approvals && formatApprovals(approvals)],
+    ['limits', effect === 'deny' ? null : formatLimits(limits)],
+  ];
+  return [
+    `${colors[paint](`${icon} ${word}`)}  ${colors.bold(printable(tool_id))}  ${printable(reason)}`,
+    ...formatFields(fields, colors),
+    ...(rules.length > 0 ? ['', ...formatRules(rules, out)] : []),
+    ...(suggestion ? ['', `${colors.cyan('→')} ${suggestion.split('\n').map(printable).join('\n  ')}`] : []),
+  ];
+};
+
+const formatRules = (rules: readonly RuleLook[], { colors, tty, columns }: Output): string[] =>
+  formatTable(
+    [
+      { title: ' ', text: ({ matched }) => (matched ? '✓' : '·') },
+      { title: 'RULE', text: ({ id }) => id },
+      { title: 'WHY', text: ({ why }) => why, shrinks: true },
+    ],
+    rules,
+    { colors, columns: tty ? columns : null },
+  );
+
+const formatApprovals = ({ required = 1, roles, actors, allow_self, expires_in_ms }: Approvals): string =>
+  [
+    `${required} ${required === 1 ? 'person' : 'people'}`,
+    ...(roles ? [`with ${roles.join(' and ')}`] : []),
+    ...(actors ? [`of ${actors.join(', ') || 'nobody'}`] : []),
+    ...(allow_self ? [] : ['not who submits']),
+    ...(expires_in_ms === undefined ? [] : [`within ${formatDuration(expires_in_ms)}`]),
+  ].join(', ');
+
+const formatLimits = ({ timeout_ms, ...rest }: Limits): string =>
+  [
+    `timeout ${formatDuration(timeout_ms)}`,
+    ...Object.entries(rest).flatMap(([name, value]) =>
+      value === undefined ? [] : [`${name} ${Array.isArray(value) ? `[${value.join(', ')}]` : value}`],
+    ),
+  ]
+    .map(printable)
+    .join(', ');

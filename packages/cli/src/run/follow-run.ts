@@ -1,0 +1,96 @@
+import type { RunDetail, RunEvent, Step } from '@capstan/contracts';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { printable } from '../format/printable.js';
+import { formatStatus } from '../format/status.js';
+import { createLiveBlock } from '../progress/live-block.js';
+import type { Session } from '../session.js';
+import { createPlanTree, type PlanTree } from './plan-tree.js';
+import { renderTree, timeOf } from './render-tree.js';
+
+const REDRAW_MS = 100;
+const MAX_LIVE_LINES = 20;
+
+/** Shows a run until it has ended or waits for a person: a tree on a terminal, a line for each end in a pipe. */
+export const followRun = async (session: Session, run_id: string): Promise<ExitCode> => {
+  const client = await session.client();
+  const tree = createPlanTree(await client.runs.get(run_id, { signal: session.signal }));
+  const look = session.json ? silent : session.out.live ? createLiveLook(session, tree) : createPlainLook(session, tree);
+  try {
+    for await (const event of client.runs.events(run_id, { signal: session.signal })) {
+      tree.hear(event);
+      await look.tell(event);
+      if (tree.isParked()) break;
+    }
+  } catch (error) {
+    await look.end();
+    if (session.signal.aborted)
+      await session.err.line(session.err.colors.dim(`Not waiting any more. It goes on: \`capstan show ${run_id} --follow\`.`));
+    throw error;
+  }
+  await look.end();
+  return printEnd(session, tree, await client.runs.get(run_id));
+};
+
+type RunLook = { tell(event: RunEvent): Promise<void>; end(): Promise<void> };
+
+const silent: RunLook = { tell: async () => undefined, end: async () => undefined };
+
+const createLiveLook = ({ out, now }: Session, tree: PlanTree): RunLook => {
+  const block = createLiveBlock(out);
+  const draw = (): Promise<void> =>
+    block.show(
+      renderTree(tree, { colors: out.colors, columns: out.columns, now: now().getTime(), max_lines: MAX_LIVE_LINES }),
+    );
+  // Times go on while nothing happens.
+  const timer = setInterval(() => void draw(), REDRAW_MS);
+  return {
+    tell: async () => undefined,
+    end: async () => {
+      clearInterval(timer);
+      await block.clear();
+    },
+  };
+};
+
+const QUIET: readonly Step['status'][] = ['pending', 'queued', 'deferred', 'running'];
+
+const createPlainLook = ({ out }: Session, tree: PlanTree): RunLook => ({
+  tell: async (event) => {
+    if (event.event === 'run' || QUIET.includes(event.data.status)) return;
+    const { step_id, element, status, tool_id, reason } = event.data;
+    const name = element === null ? step_id : `${step_id}[${element}]`;
+    const words = [formatStatus(status, out.colors), name, tool_id, timeOf(event.data, Date.parse(tree.run.created_at))];
+    await out.line([...words, ...(reason === null ? [] : [printable(reason)])].filter(Boolean).join('  '));
+  },
+  end: async () => undefined,
+});
+
+const printEnd = async (session: Session, tree: PlanTree, run: RunDetail): Promise<ExitCode> => {
+  const { out, err, json } = session;
+  tree.run = run;
+  const parked = tree.isParked();
+  if (json) await session.printJson({ ...run, steps: await stepsOf(session, run.run_id) });
+  else if (out.live)
+    await out.line(
+      renderTree(tree, { colors: out.colors, columns: out.columns, now: session.now().getTime(), max_lines: null }).join('\n'),
+    );
+  else await out.line(`${formatStatus(run.status, out.colors)}  ${run.name ?? ''}  ${run.run_id}`.replace(/ {3,}/g, '  '));
+  if (parked) await err.line(err.colors.yellow(`⏸ it waits for a person: capstan show ${run.run_id}`));
+  else if (run.status === 'failed' && run.reason !== null && !json)
+    await err.line(`${err.colors.red('✗')} ${printable(run.reason)}`);
+  return exitCodeOfRun(run, parked);
+};
+
+const stepsOf = async (session: Session, run_id: string): Promise<Step[]> => {
+  const client = await session.client();
+  const steps: Step[] = [];
+  for await (const step of client.runs.steps(run_id, { limit: 1000 })) steps.push(step);
+  return steps;
+};
+
+export const exitCodeOfRun = (run: RunDetail, parked: boolean): ExitCode => {
+  if (parked) return EXIT.held;
+  if (run.status === 'completed') return EXIT.success;
+  if (run.status === 'failed' && run.denied_steps > 0 && run.failed_steps === 0) return EXIT.denied;
+  return run.status === 'failed' || run.status === 'canceled' ? EXIT.failed : EXIT.timed_out;
+};

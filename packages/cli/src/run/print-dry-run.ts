@@ -1,0 +1,38 @@
+import type { DryRun, DryStep } from '@capstan/contracts';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import type { Colors } from '../output.js';
+import { printTable } from '../print-items.js';
+import type { Session } from '../session.js';
+
+const LOOK: Record<DryStep['effect'], readonly [icon: string, paint: keyof Pick<Colors, 'green' | 'yellow' | 'magenta' | 'red' | 'gray' | 'cyan'>]> = {
+  allow: ['✓', 'green'],
+  hold: ['⏸', 'yellow'],
+  deny: ['⊘', 'magenta'],
+  unknown: ['?', 'cyan'],
+  skip: ['–', 'gray'],
+  invalid: ['✗', 'red'],
+};
+
+/** What would be decided about each step. */
+export const printDryRun = async (session: Session, dry: DryRun): Promise<ExitCode> => {
+  const { colors } = session.out;
+  if (session.json) await session.printJson(dry);
+  else
+    await printTable(session, dry.steps, {
+      empty: 'There is nothing to run.',
+      columns: [
+        { title: 'STEP', text: ({ step_id, element }) => (element === null ? step_id : `${step_id}[${element}]`) },
+        {
+          title: 'DECISION',
+          text: ({ effect }) => `${LOOK[effect][0]} ${effect}`,
+          paint: (text, { effect }) => colors[LOOK[effect][1]](text),
+        },
+        { title: 'TOOL', text: ({ tool_id }) => tool_id },
+        { title: 'WHY', text: ({ reason }) => reason, shrinks: true },
+      ],
+    });
+  const has = (effect: DryStep['effect']) => dry.steps.some((step) => step.effect === effect);
+  if (has('invalid')) return EXIT.usage;
+  if (has('deny')) return EXIT.denied;
+  return has('hold') ? EXIT.held : EXIT.success;
+};

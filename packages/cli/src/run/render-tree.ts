@@ -1,0 +1,93 @@
+import type { Step } from '@capstan/contracts';
+import { formatCount } from '../format/count.js';
+import { formatDuration } from '../format/duration.js';
+import { printable } from '../format/printable.js';
+import { paintStatus, statusText } from '../format/status.js';
+import type { Output } from '../output.js';
+import { type Branch, countElements, type PlanTree, statusOf } from './plan-tree.js';
+
+type Look = Pick<Output, 'colors'> & {
+  /** Null where lines are never cut. */
+  columns: number | null;
+  now: number;
+  /** Null for all of them. */
+  max_lines: number | null;
+};
+type Told = Omit<Step, 'result'>;
+
+const MAX_FAILED = 5;
+
+/** The run, its steps, and of fanned out ones the elements that went wrong. */
+export function renderTree(tree: PlanTree, look: Look): string[] {
+  const { colors } = look;
+  const { run } = tree;
+  const done = run.completed_steps + run.failed_steps + run.denied_steps + run.canceled_steps + run.skipped_steps;
+  const took = (run.finished_at === null ? look.now : Date.parse(run.finished_at)) - Date.parse(run.created_at);
+  const heading = [
+    paintStatus(run.status, statusText(run.status), colors),
+    colors.bold(printable(run.name ?? run.run_id)),
+    `${formatCount(done)}/${formatCount(run.total_steps)}`,
+    colors.dim(formatDuration(Math.max(0, took))),
+    ...(run.name === null ? [] : [colors.dim(run.run_id)]),
+  ].join('  ');
+  const { shown, hidden } = choose(tree.branches, look.max_lines);
+  const width = shown.reduce((widest, { id }) => Math.max(widest, id.length), 0);
+  const lines = shown.flatMap((branch, at) => {
+    const last = at === shown.length - 1 && hidden === 0;
+    return renderBranch(branch, width, last, look);
+  });
+  const rest = hidden === 0 ? [] : [colors.dim(`└─ … ${formatCount(hidden)} more`)];
+  return [heading, ...lines, ...rest];
+}
+
+/** With more steps than lines, those under way and those that went wrong are what a person looks for. */
+function choose(branches: readonly Branch[], max: number | null): { shown: Branch[]; hidden: number } {
+  if (max === null || branches.length <= max) return { shown: [...branches], hidden: 0 };
+  const dull = (branch: Branch) => (['succeeded', 'pending', 'skipped'].includes(statusOf(branch)) ? 1 : 0);
+  const shown = branches
+    .toSorted((a, b) => dull(a) - dull(b) || a.index - b.index)
+    .slice(0, max)
+    .toSorted((a, b) => a.index - b.index);
+  return { shown, hidden: branches.length - shown.length };
+}
+
+function renderBranch(branch: Branch, width: number, last: boolean, look: Look): string[] {
+  const { colors, columns } = look;
+  const status = statusOf(branch);
+  const text = [
+    statusText(status).padEnd(11),
+    branch.id.padEnd(width),
+    branch.elements.size > 0 ? progressOf(branch) : timeOf(branch.told, look.now).padStart(6),
+    printable(branch.tool_id),
+    ...(branch.needs && branch.needs.length > 0 ? [`← ${branch.needs.join(', ')}`] : []),
+    ...(branch.elements.size === 0 && branch.told?.reason ? [printable(branch.told.reason)] : []),
+  ].join('  ');
+  const line = `${last ? '└─' : '├─'} ${paintStatus(status, cut(text, columns === null ? null : columns - 4), colors)}`;
+  const wrong = [...branch.elements].filter(([, { reason }]) => reason !== null).slice(0, MAX_FAILED);
+  return [
+    line,
+    ...wrong.map(([element, told]) => {
+      const detail = cut(`${statusText(told.status)}  [${element}]  ${printable(told.reason ?? '')}`, columns === null ? null : columns - 8);
+      return `${last ? '  ' : '│ '}  ${paintStatus(told.status, detail, colors)}`;
+    }),
+  ];
+}
+
+function progressOf(branch: Branch): string {
+  const { ended, failed, running, total } = countElements(branch);
+  const parts = [`${formatCount(ended)}/${formatCount(total)}`];
+  if (running > 0) parts.push(`${formatCount(running)} running`);
+  if (failed > 0) parts.push(`${formatCount(failed)} failed`);
+  return parts.join(', ');
+}
+
+export function timeOf(told: Told | null, now: number): string {
+  if (told?.started_at == null) return '';
+  const end = told.finished_at === null ? now : Date.parse(told.finished_at);
+  return formatDuration(Math.max(0, end - Date.parse(told.started_at)));
+}
+
+function cut(text: string, size: number | null): string {
+  const chars = [...text];
+  return size === null || chars.length <= size ? text : `${chars.slice(0, Math.max(0, size - 1)).join('')}…`;
+}

@@ -1,0 +1,32 @@
+import type { McpFile, McpServer, McpServerChange, NewMcpServer } from '@capstan/contracts';
+import { listFrom } from './list-from.js';
+import type { Listing, PageOptions } from './listing.js';
+import type { Transport } from './transport.js';
+
+export type McpServers = {
+  /** Answers when its tools were found, or why not is known. */
+  add(server: NewMcpServer): Promise<McpServer>;
+  /** All servers of an `mcp.json`; those that are known and different are changed. */
+  addFile(file: McpFile): Promise<{ items: McpServer[] }>;
+  list(options?: PageOptions): Listing<McpServer>;
+  get(name: string): Promise<McpServer>;
+  change(name: string, change: McpServerChange): Promise<McpServer>;
+  refresh(name: string): Promise<McpServer>;
+  delete(name: string): Promise<void>;
+};
+
+/** A server is looked at before the answer. */
+const LOOK_S = 30;
+
+export const mcpServers = (transport: Transport): McpServers => {
+  const at = (name: string): string => `/v1/mcp-servers/${encodeURIComponent(name)}`;
+  return {
+    add: (server) => transport.json('POST', '/v1/mcp-servers', { body: server, wait_s: LOOK_S }),
+    addFile: (file) => transport.json('POST', '/v1/mcp-servers', { body: file, wait_s: LOOK_S }),
+    list: (options = {}) => listFrom(transport, '/v1/mcp-servers', { ...options }),
+    get: (name) => transport.json('GET', at(name)),
+    change: (name, change) => transport.json('PATCH', at(name), { body: change, wait_s: LOOK_S }),
+    refresh: (name) => transport.json('POST', `${at(name)}/refresh`, { wait_s: LOOK_S }),
+    delete: (name) => transport.json('DELETE', at(name)),
+  };
+};

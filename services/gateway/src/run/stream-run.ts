@@ -1,0 +1,94 @@
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isRunOver, isTerminal, type Run, type RunEvent, type Step } from '@capstan/contracts';
+import { getRun, readRunning, readStepChanges } from '@capstan/store';
+import type { GatewayContext } from '../gateway-context.js';
+import type { Asked } from '../http/route.js';
+import { readRun } from './control-run.js';
+
+const PAGE = 500;
+/** How often it is looked at what no signal tells: which of the steps run. */
+const LOOK_MS = 1000;
+const IDLE_MS = 5000;
+/** Changes that come in quick succession are told together. */
+const GATHER_MS = 50;
+const MAX_STREAM_MS = 3_600_000;
+const MAX_WATCHED = 1000;
+
+type Followed = Omit<Step, 'result'>;
+/** What a stream has told already. */
+type Told = { seq: number; run: string; watched: Map<string, Followed> };
+
+/** Steps and the run itself, as they change. An event's id is the number of the last change of a step that was told. */
+export async function streamRun(gateway: GatewayContext, asked: Asked<unknown, unknown>) {
+  const { principal, params, request, reply } = asked;
+  const run = await readRun(gateway, principal, params.id ?? '');
+  const header = request.headers['last-event-id'];
+  const [, after] = /^(\d{1,9})$/.exec((Array.isArray(header) ? header[0] : header) ?? '') ?? [];
+  const gone = new AbortController();
+  reply.raw.on('close', () => gone.abort());
+  reply.headers({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  });
+  const signal = AbortSignal.any([gone.signal, gateway.stopping]);
+  return reply.send(Readable.from(follow(gateway, principal.tenant, run, Number(after ?? 0), signal)));
+}
+
+async function* follow(gateway: GatewayContext, tenant: string, { run_id }: Run, after: number, signal: AbortSignal) {
+  const deadline = performance.now() + MAX_STREAM_MS;
+  const told: Told = { seq: after, run: '', watched: new Map() };
+  yield ': capstan\n\n';
+  while (!signal.aborted && performance.now() < deadline) {
+    // Listening starts before looking, so a change in between is not missed.
+    const looked = new AbortController();
+    const pause = told.watched.size > 0 ? LOOK_MS : IDLE_MS;
+    const change = gateway.changes.next(run_id, pause, AbortSignal.any([signal, looked.signal]));
+    const { events, more, over } = await look(gateway, tenant, run_id, told);
+    if (events.length > 0) yield events.map(toText).join('');
+    if (more || over) looked.abort();
+    if (over && !more) return;
+    await change;
+    if (!more && !signal.aborted) await delay(GATHER_MS);
+    if (events.length === 0) yield ': waiting\n\n';
+  }
+}
+
+type Look = { events: RunEvent[]; more: boolean; over: boolean };
+
+async function look({ store }: GatewayContext, tenant: string, run_id: string, told: Told): Promise<Look> {
+  // The run first: its steps have ended before it has, so whoever sees its end sees theirs.
+  const run = await getRun(store, tenant, run_id);
+  if (!run) return { events: [], more: false, over: true };
+  const events: RunEvent[] = [];
+  const tell = (step: Followed) => events.push({ id: String(told.seq), event: 'step', data: step });
+  const changes = run.kind === 'plan' ? await readStepChanges(store.db, run_id, told.seq, PAGE) : [];
+  for (const { seq, step } of changes) {
+    told.seq = seq;
+    tell(step);
+    watch(told, step);
+  }
+  for (const { invocation_id, started_at } of await readRunning(store.db, [...told.watched.keys()])) {
+    const step = told.watched.get(invocation_id);
+    told.watched.delete(invocation_id);
+    if (step) tell({ ...step, status: 'running', reason: null, started_at });
+  }
+  const more = changes.length === PAGE;
+  const state = JSON.stringify(run);
+  if (!more && state !== told.run) {
+    told.run = state;
+    events.push({ id: String(told.seq), event: 'run', data: run });
+  }
+  return { events, more, over: isRunOver(run.status) };
+}
+
+/** What waits for a worker: that it got one is not told by any change. */
+function watch({ watched }: Told, step: Followed): void {
+  if (step.invocation_id === null) return;
+  const waits = step.status !== 'running' && step.status !== 'skipped' && step.status !== 'pending' && !isTerminal(step.status);
+  if (!waits) watched.delete(step.invocation_id);
+  else if (watched.size < MAX_WATCHED) watched.set(step.invocation_id, step);
+}
+
+const toText = ({ id, event, data }: RunEvent) => `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

@@ -1,0 +1,75 @@
+import { type DryRun, Failure, hasRole, type Principal, type RunAccepted, RunSubmission } from '@capstan/contracts';
+import { type CompiledPlan, compilePlan } from '@capstan/plan';
+import { type CompiledPolicy, compilePolicy, parsePolicy } from '@capstan/policy';
+import { appendAudit, ensurePolicy, insertPlanRun, runPolicyName } from '@capstan/store';
+import { nanoid } from 'nanoid';
+import type { GatewayContext } from '../gateway-context.js';
+import { parseWith } from '../http/parse-request.js';
+import { dryRun } from './dry-run.js';
+
+/** Checks everything that can be known before anything runs, and commits the run; the coordinator starts its steps. */
+export async function submitRun(gateway: GatewayContext, principal: Principal, body: unknown): Promise<RunAccepted> {
+  const { submission, plan, inputs } = read(gateway, body);
+  const policy_hash = await choosePolicy(gateway, principal, submission);
+  const run_id = `run_${nanoid()}`;
+  await gateway.store.db.transaction().execute(async (db) => {
+    await insertPlanRun(db, {
+      run_id,
+      tenant: principal.tenant,
+      actor: principal.actor,
+      roles: principal.roles,
+      name: plan.name,
+      plan: plan.document,
+      plan_hash: plan.plan_hash,
+      policy_hash,
+      inputs,
+      max_parallel: submission.max_parallel ?? plan.max_parallel,
+      webhook_url: submission.webhook_url ?? null,
+      steps: plan.steps.map(({ id, name, tool_id, needs }) => ({ step_id: id, name, tool_id, unmet: needs.length })),
+    });
+    const detail = { plan_hash: plan.plan_hash, policy_hash };
+    await appendAudit(db, [{ tenant: principal.tenant, actor: principal.actor, event: 'run.submit', subject: run_id, detail }]);
+  });
+  gateway.relay.publish('due', [run_id]);
+  return {
+    run_id,
+    plan_hash: plan.plan_hash,
+    policy_hash,
+    status: 'pending',
+    name: plan.name,
+    total_steps: plan.steps.length,
+  };
+}
+
+/** Decides about every step without running any. */
+export function tryRun(gateway: GatewayContext, principal: Principal, body: unknown): DryRun {
+  const { submission, plan, inputs } = read(gateway, body);
+  const policy: CompiledPolicy = submission.policy
+    ? compilePolicy(parsePolicy(submission.policy))
+    : gateway.policies.of(principal.tenant);
+  return dryRun(gateway, principal, plan, inputs, policy);
+}
+
+/** A body that is text is a bare plan. */
+function read({ catalog }: GatewayContext, body: unknown) {
+  const submission = parseWith(RunSubmission, typeof body === 'string' ? { plan: body } : body, 'body');
+  const plan: CompiledPlan = compilePlan(submission.plan, (tool_id) =>
+    catalog.get(tool_id) ? undefined : { similar: catalog.similar(tool_id) },
+  );
+  return { submission, plan, inputs: plan.inputs.fill(submission.inputs) };
+}
+
+/** A run keeps the version it starts with. One's own policy is what an admin could put in force anyway. */
+async function choosePolicy({ store, policies }: GatewayContext, principal: Principal, { policy }: RunSubmission): Promise<string> {
+  if (policy === undefined) return policies.of(principal.tenant).policy_hash;
+  if (!hasRole(principal, 'admin'))
+    throw new Failure('ROLE_MISSING', {
+      detail: 'A run with a policy of its own needs the role admin.',
+      suggestion: 'Leave policy out, so that the one in force decides, or try it with dry_run=true.',
+      context: { roles: ['admin'] },
+    });
+  const document = parsePolicy(policy);
+  const { policy_hash } = compilePolicy(document);
+  await ensurePolicy(store, runPolicyName(policy_hash), document);
+  return policy_hash;
+}

@@ -1,0 +1,67 @@
+import { Failure, NewSchedule, PageQuery, Schedule, ScheduleChange, ScheduleDetail } from '@capstan/contracts';
+import { deleteSchedule, listSchedules } from '@capstan/store';
+import { z } from 'zod';
+import { type Route, route } from '../http/route.js';
+import { notFound } from '../invocation/act-on.js';
+import { changeSchedule, createSchedule, readSchedule } from './schedules.js';
+
+const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
+
+export const scheduleRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/schedules',
+    summary: 'Start a tool or a plan at times of a cron pattern, or every so often',
+    roles: ['submit'],
+    body: NewSchedule,
+    body_limit: 'bulk',
+    answers: { 201: { description: 'The schedule', schema: ScheduleDetail } },
+    handle: async (gateway, { principal, body, reply }) => {
+      const schedule = await createSchedule(gateway, principal, body);
+      return reply.code(201).header('location', `/v1/schedules/${schedule.schedule_id}`).send(schedule);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/schedules',
+    summary: 'List schedules, newest first',
+    roles: READERS,
+    query: PageQuery.strict(),
+    answers: {
+      200: { description: 'A page', schema: z.object({ items: z.array(Schedule), next_cursor: z.string().nullable() }) },
+    },
+    handle: ({ store }, { principal, query }) => {
+      if (query.cursor !== undefined && !/^\d{1,18}$/.test(query.cursor))
+        throw new Failure('INVALID_REQUEST', { detail: 'cursor: take it from next_cursor of the page before.' });
+      return listSchedules(store.db, principal.tenant, query);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/schedules/{id}',
+    summary: 'One schedule with its next starts and its last ones',
+    roles: READERS,
+    answers: { 200: { description: 'The schedule', schema: ScheduleDetail } },
+    handle: (gateway, { principal, params }) => readSchedule(gateway, principal, params.id ?? ''),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/schedules/{id}',
+    summary: 'Pause or resume a schedule, or change when and how it starts',
+    roles: ['submit', 'operate'],
+    body: ScheduleChange,
+    answers: { 200: { description: 'The schedule', schema: ScheduleDetail } },
+    handle: (gateway, { principal, params, body }) => changeSchedule(gateway, principal, params.id ?? '', body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/schedules/{id}',
+    summary: 'Remove a schedule; what it has started goes on',
+    roles: ['submit', 'operate'],
+    answers: { 204: { description: 'It is gone' } },
+    handle: async ({ store }, { principal, params, reply }) => {
+      if (!(await deleteSchedule(store, principal, params.id ?? ''))) throw notFound(params.id ?? '');
+      return reply.code(204).send();
+    },
+  }),
+];
