@@ -1,11 +1,4 @@
-import {
-  createPostgresQueue,
-  createRedisQueue,
-  createRelay,
-  type Queue,
-  type Relay,
-  redisSignals,
-} from '@capstan/queue';
+import { createPostgresQueue, createRelay, type Queue, type Relay } from '@capstan/queue';
 import { countQueued, MAX_PAYLOAD_BYTES, openStore, pingStore, postgresSignals, type Store } from '@capstan/store';
 import { type LiveCatalog, openCatalog } from './live-catalog.js';
 import type { Log } from './log.js';
@@ -38,14 +31,16 @@ export async function openBackbone({
 }: BackboneOptions): Promise<Backbone> {
   const store = openStore({ url: database_url, name, ...(connections === undefined ? {} : { connections }) });
   const onError = reportOnce(log);
-  const transport = redis_url ? redisSignals(redis_url, onError) : postgresSignals(store, onError);
+  // BullMQ is a third of all modules; without Redis none of them is loaded.
+  const redis = redis_url ? { url: redis_url, ...(await import('@capstan/queue/redis')) } : null;
+  const transport = redis ? redis.redisSignals(redis.url, onError) : postgresSignals(store, onError);
   const relay = createRelay(transport, {
-    max_message_bytes: redis_url ? 1_000_000 : MAX_PAYLOAD_BYTES,
+    max_message_bytes: redis ? 1_000_000 : MAX_PAYLOAD_BYTES,
     onError,
   });
   try {
-    const queue = redis_url
-      ? await createRedisQueue(redis_url, onError)
+    const queue = redis
+      ? await redis.createRedisQueue(redis.url, onError)
       : createPostgresQueue(
           relay,
           (runner) => countQueued(store, runner),

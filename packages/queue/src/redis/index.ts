@@ -1,0 +1,2 @@
+export * from './redis-queue.js';
+export * from './redis-signals.js';
