@@ -17,6 +17,8 @@ export interface CapstanUnderTest extends Subject {
   processes(): readonly ServiceProcess[];
   stopWorker(): Promise<void>;
   startWorker(): Promise<void>;
+  /** Another worker, for processes. */
+  startExecWorker(concurrency: number): Promise<ServiceProcess>;
 }
 
 export interface StartCapstan {
@@ -59,6 +61,8 @@ export async function startCapstan(options: StartCapstan): Promise<CapstanUnderT
       shape === 'bulk' ? measureBulk(endpoint, count) : load.send({ ...endpoint, in_flight: IN_FLIGHT[shape], count }),
     processes: () => [gateway, worker, coordinator],
     stopWorker: () => worker.stop(),
+    startExecWorker: (concurrency) =>
+      start('exec worker', ['worker', '--runner', 'exec', '--concurrency', `${concurrency}`]),
     async startWorker() {
       worker = await startWorker();
     },

@@ -6,6 +6,8 @@ export const LoadOrder = z.object({
   api_key: z.string(),
   in_flight: z.number(),
   count: z.number(),
+  /** What is called: a sum inside of the worker by default, or `true` as a process in its sandbox. */
+  calls: z.enum(['sum', 'process']).optional(),
 });
 export type LoadOrder = z.infer<typeof LoadOrder>;
 

@@ -1,5 +1,5 @@
 import { getEachMessage, sendMessage } from 'execa';
-import { callAndCheck, headOfCalls } from './call-and-check.js';
+import { callAndCheck, headOfCalls, runAndCheck } from './call-and-check.js';
 import { type HttpCaller, openHttpCaller } from './http-caller.js';
 import { type LoadAnswer, LoadOrder } from './load-messages.js';
 import { percentile } from './statistics.js';
@@ -14,13 +14,17 @@ async function carryOut(order: LoadOrder): Promise<LoadAnswer> {
   const head = headOfCalls(order);
   const callers = await Promise.all(Array.from({ length: order.in_flight }, () => openHttpCaller({ ...order, head })));
   try {
-    return await callThemAll(callers, order.count);
+    return await callThemAll(callers, order.count, order.calls === 'process' ? runAndCheck : callAndCheck);
   } finally {
     for (const caller of callers) caller.close();
   }
 }
 
-async function callThemAll(callers: readonly HttpCaller[], count: number): Promise<LoadAnswer> {
+async function callThemAll(
+  callers: readonly HttpCaller[],
+  count: number,
+  call: typeof callAndCheck,
+): Promise<LoadAnswer> {
   const latencies = new Float64Array(count);
   const wrong: string[] = [];
   let next = 0;
@@ -31,7 +35,7 @@ async function callThemAll(callers: readonly HttpCaller[], count: number): Promi
     for (let i = next++; i < count && wrong.length === 0; i = next++) {
       const called = performance.now();
       try {
-        await callAndCheck(caller, i);
+        await call(caller, i);
       } catch (error) {
         wrong.push(error instanceof Error ? error.message : String(error));
       }

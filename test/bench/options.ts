@@ -8,6 +8,8 @@ export interface Options {
   readonly waiting: number;
   readonly soak: number;
   readonly only: readonly SubjectName[];
+  /** Only processes are measured. */
+  readonly exec: boolean;
   readonly out: string;
 }
 
@@ -15,6 +17,7 @@ export const USAGE = `npm run bench -- [options]
   --quick          one short round, about 40 s instead of about 4 minutes
   --rounds N       rounds of every measurement (3); 0 leaves only the soak
   --only a,b       of raw, redis, postgres (all)
+  --exec           only processes: «true» through the whole system beside bare bubblewrap
   --soak N         also send N calls at 50 in flight, and show the memory at each quarter
   --out FILE       where the figures go as JSON (bench-results.json)`;
 
@@ -25,6 +28,7 @@ export function parseOptions(args: readonly string[]): Options {
     options: {
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
+      exec: { type: 'boolean', default: false },
       only: { type: 'string', default: SUBJECTS.join(',') },
       soak: { type: 'string', default: '0' },
       out: { type: 'string', default: 'bench-results.json' },
@@ -36,6 +40,7 @@ export function parseOptions(args: readonly string[]): Options {
     waiting: values.quick ? 40_000 : 100_000,
     soak: wholeNumber('soak', values.soak),
     only: SUBJECTS.filter((name) => namesOf(values.only).includes(name)),
+    exec: values.exec,
     out: values.out,
   };
 }

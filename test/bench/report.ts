@@ -1,4 +1,6 @@
 import { type Comparison, compare, type Line, type Measurement } from './comparison.js';
+import type { DecisionFindings } from './measure-decisions.js';
+import type { ExecFindings } from './measure-exec.js';
 import type { Memory } from './rss.js';
 import type { Quarter } from './soak.js';
 import type { SubjectName } from './subject.js';
@@ -9,6 +11,9 @@ export interface Findings {
   readonly memory: readonly Memory[];
   readonly soak: readonly Quarter[];
   readonly waiting: number;
+  /** Null when it was not measured. */
+  readonly exec: ExecFindings | null;
+  readonly decisions: DecisionFindings;
 }
 
 const FIRST_COLUMN: Column = { title: 'medians', alignment: 'left' };

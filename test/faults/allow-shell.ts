@@ -6,5 +6,7 @@ export async function allowShell(client: Client, reason = 'it is a test'): Promi
     version: '1.0',
     boundary: 'deny_by_default',
     rules: [{ id: 'tests', effect: 'allow', match: { tool: ['cap:*', 'shell.run'] }, reason }],
+    risk: { HIGH: { effect: 'allow' } },
+    limits: [{ shell: true }],
   });
 }

@@ -2,7 +2,7 @@ import { BUILTIN_TOOLS, type Catalog, type CatalogEntry, catalogOf, toEntry } fr
 import { type CatalogSource, Descriptor } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import type { Relay } from '@capstan/queue';
-import { readTools, type Store, type ToolRow } from '@capstan/store';
+import { keepDescriptors, readTools, type Store, type ToolRow } from '@capstan/store';
 
 /** A catalog that follows what is added and removed, until it is closed. */
 export type LiveCatalog = Catalog & { close(): void };
@@ -21,8 +21,16 @@ const NATIVE = BUILTIN_TOOLS.map((descriptor) => toEntry(descriptor));
  */
 export async function openCatalog(store: Store, relay: Relay): Promise<LiveCatalog> {
   let current = catalogOf(NATIVE);
+  /** What is on record names descriptors by their hash, also after they have changed. */
+  const kept = new Set<string>();
+  const keep = async (entries: readonly CatalogEntry[]): Promise<void> => {
+    const fresh = entries.filter(({ descriptor_hash }) => !kept.has(descriptor_hash));
+    await keepDescriptors(store.db, fresh);
+    for (const { descriptor_hash } of fresh) kept.add(descriptor_hash);
+  };
   const look = async () => {
     current = snapshot(await readTools(store), current);
+    await keep(current.list());
   };
   const refresh = shared(look);
   let timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,7 @@
 import { createPostgresQueue, createRelay, type Queue, type Relay } from '@capstan/queue';
 import { countQueued, MAX_PAYLOAD_BYTES, openStore, pingStore, postgresSignals, type Store } from '@capstan/store';
 import { type LiveCatalog, openCatalog } from './live-catalog.js';
+import { type LiveRules, openRules } from './live-rules.js';
 import type { Log } from './log.js';
 
 /** The store, the queue, the relay and the catalog, as one process uses them. */
@@ -9,6 +10,7 @@ export type Backbone = {
   queue: Queue;
   relay: Relay;
   catalog: LiveCatalog;
+  rules: LiveRules;
   log: Log;
   close(): Promise<void>;
 };
@@ -47,14 +49,17 @@ export async function openBackbone({
           () => pingStore(store),
         );
     const catalog = await openCatalog(store, relay);
+    const rules = await openRules(store, relay);
     return {
       store,
       queue,
       relay,
       catalog,
+      rules,
       log,
       close: async () => {
         catalog.close();
+        rules.close();
         await queue.close();
         await relay.close();
         await store.close();

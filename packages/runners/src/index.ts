@@ -1,4 +1,15 @@
+export type { AnalyzePorts, LastResponse } from './analyze/analyze-ports.js';
+export * from './analyze/create-analyze-runner.js';
+export * from './analyze/llm/llm-settings.js';
+export * from './api/create-api-runner.js';
+export * from './browser/create-browser-runner.js';
 export * from './builtin/create-builtin-runner.js';
 export * from './create-runners.js';
+export * from './db/create-db-runner.js';
+export * from './db/db-connections.js';
 export * from './exec/create-exec-runner.js';
+export * from './file/create-file-runner.js';
+export * from './mcp/create-mcp-runner.js';
+export type { McpPorts, McpServerSettings } from './mcp/mcp-ports.js';
 export * from './runner.js';
+export * from './session-port.js';

@@ -10,6 +10,7 @@ import type {
   RunnerType,
 } from '@capstan/contracts';
 import type { Redactor } from '@capstan/redact';
+import type { SessionPort } from './session-port.js';
 
 /**
  * The contract every runner type keeps: inputs in, output streamed, an abort signal obeyed, an outcome returned.
@@ -45,6 +46,8 @@ export type Call = {
   keep(file: KeptFile): Promise<Artifact>;
   /** The value behind `secret://name`. From then on `redact` takes it out. Throws a Failure for a name that is not known. */
   secret(name: string): Promise<string>;
+  /** The files and notes of the call's session; null when it has none. */
+  readonly session: SessionPort | null;
 };
 
 export type KeptFile = { name: string; media_type: string; content: Uint8Array | AsyncIterable<Uint8Array> };

@@ -3,6 +3,7 @@ import { type Decision, Failure } from '@capstan/contracts';
 import { LiveRedactor } from '@capstan/redact';
 import type { Runner, RunOutcome } from '@capstan/runners';
 import { type Claimed, isUnavailable } from '@capstan/store';
+import { whyRefused } from './check-approval.js';
 import { runUnderDeadline } from './run-under-deadline.js';
 import { Running } from './running.js';
 import { type Finished, toSettlement } from './to-settlement.js';
@@ -10,7 +11,7 @@ import type { WorkerContext } from './worker-context.js';
 
 /**
  * The way of one invocation through a worker, from a claim (its attempt is on record, `attempt` is its fencing token) to
- * a settlement: load → decide again → run under a deadline → redact → hash → settle → publish.
+ * a settlement: load → decide again, with its approval where people had to agree → run under a deadline → redact → hash → settle → publish.
  *
  * Resolves when the tool has ended and the slot is free; the settlement goes on in the background, together with others.
  */
@@ -32,7 +33,8 @@ async function attempt(worker: WorkerContext, running: Running): Promise<Finishe
   try {
     const tool = await load(worker, claimed);
     const decision = await decideAgain(worker, claimed, tool.entry);
-    if (!decision.allowed) return { kind: 'denied', decision };
+    const refused = decision.allowed ? null : await whyRefused(worker, claimed, tool.entry, decision);
+    if (refused) return refused;
     // A process that was frozen after its claim must not start what others have taken over meanwhile.
     if (!worker.isLeaseHeld()) return { kind: 'unstarted' };
     const outcome = await run(worker, running, tool, decision);

@@ -50,6 +50,11 @@ export function createSettler({ store, queue, relay, log }: Backbone, isAlive: (
       log.warn({ invocation_id: claimed.invocation_id, attempt: claimed.attempt }, 'a late result was refused');
       return;
     }
+    if (settled.status === 'held') {
+      relay.publish('changed', [claimed.invocation_id]);
+      relay.publish('due', ['now']);
+      return;
+    }
     if (settled.status !== 'queued') {
       if (!relay.riding('settled', endingOf([settlement]))?.length) relay.publish('settled', [claimed.invocation_id]);
       return;
@@ -94,7 +99,7 @@ export function createSettler({ store, queue, relay, log }: Backbone, isAlive: (
 
 /** Those whose end is signalled by the very statement that settles them, where signals can ride on statements. */
 const endingOf = (settlements: Settlement[]) =>
-  settlements.filter(({ status }) => status !== 'queued').map(({ invocation_id }) => invocation_id);
+  settlements.filter(({ status }) => status !== 'queued' && status !== 'held').map(({ invocation_id }) => invocation_id);
 
 const unstorable = (settlement: Settlement): Settlement => ({
   ...settlement,

@@ -11,6 +11,7 @@ import {
   isUnavailable,
   parseSecretKeys,
   pausedRunners,
+  useApproval,
 } from '@capstan/store';
 import { createClaimer } from './claimer.js';
 import { createKeeper } from './keep-file.js';
@@ -89,6 +90,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     redactor: options.redactor,
     running,
     isLeaseHeld: lease.isHeld,
+    approval: ({ invocation_id }, about_to_run) => useApproval(store, invocation_id, about_to_run),
     settle: (one, settlement) => settler.settle(one, settlement),
     logs,
     keep: createKeeper(store, options.artifacts ?? artifactStorage(null)),

@@ -19,6 +19,7 @@ const worker: WorkerContext = {
   redactor: createRedactor({ values: [SECRET] }),
   running: new Map(),
   isLeaseHeld: () => true,
+  approval: () => Promise.reject(new Error('not asked for here')),
   settle: () => {},
   logs: { write: () => {}, written: () => null },
   keep: () => Promise.reject(new Error('not asked for here')),

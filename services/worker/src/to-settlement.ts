@@ -20,10 +20,12 @@ import type { WorkerContext } from './worker-context.js';
 export type Finished =
   | { kind: 'ran'; outcome: RunOutcome | null; descriptor: Descriptor }
   | { kind: 'denied'; decision: Decision }
+  /** What people agreed to is not what would run. */
+  | { kind: 'returned'; why: string; expires_in_ms: number }
   | { kind: 'unstarted' }
   | { kind: 'broke'; error: unknown };
 
-type Verdict = Pick<Settlement, 'status' | 'backoff_ms' | 'outcome'> & { error: string | null; code: number | null };
+type Verdict = Pick<Settlement, 'status' | 'backoff_ms' | 'outcome' | 'expires_in_ms'> & { error: string | null; code: number | null };
 
 /** Redacts, hashes, and says what becomes of the invocation. */
 export function toSettlement(
@@ -43,6 +45,7 @@ export function toSettlement(
     attempt: claimed.attempt,
     status: verdict.status,
     backoff_ms: verdict.backoff_ms,
+    ...(verdict.expires_in_ms === undefined ? {} : { expires_in_ms: verdict.expires_in_ms }),
     outcome: verdict.outcome,
     error,
     result: {
@@ -79,6 +82,10 @@ function judgeOutcome(running: Running, finished: Finished): Verdict {
   if (finished.kind === 'unstarted') return UNSTARTED;
   if (finished.kind === 'denied')
     return ended('denied', 'POLICY_CHANGED', `denied right before the run: ${finished.decision.reason}`);
+  if (finished.kind === 'returned') {
+    const { why, expires_in_ms } = finished;
+    return { status: 'held', backoff_ms: 0, expires_in_ms, outcome: 'handed_back', error: why, code: null };
+  }
   if (finished.kind === 'broke') {
     const failure =
       finished.error instanceof Failure

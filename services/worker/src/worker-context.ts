@@ -1,9 +1,9 @@
 import type { Backbone } from '@capstan/backbone';
 import type { Catalog } from '@capstan/catalog';
-import type { Artifact, RunnerType } from '@capstan/contracts';
+import type { Artifact, BoundHashes, RunnerType } from '@capstan/contracts';
 import type { Redactor } from '@capstan/redact';
 import type { KeptFile, Runner, SessionPort } from '@capstan/runners';
-import type { Claimed, Settlement } from '@capstan/store';
+import type { ApprovalUse, Claimed, Settlement } from '@capstan/store';
 import type { LogWriter } from './log-writer.js';
 import type { Policies } from './policies.js';
 import type { Running } from './running.js';
@@ -16,6 +16,8 @@ export type WorkerContext = {
   redactor: Redactor;
   running: Map<string, Running>;
   isLeaseHeld(): boolean;
+  /** For what people had to agree to. */
+  approval(claimed: Claimed, about_to_run: BoundHashes): Promise<ApprovalUse>;
   settle(running: Running, settlement: Settlement): void;
   logs: LogWriter;
   keep(claimed: Claimed, file: KeptFile): Promise<Artifact>;

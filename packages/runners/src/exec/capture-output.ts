@@ -7,15 +7,20 @@ export type Capture = {
   end(): { text: string; truncated: boolean };
 };
 
+/** A tool that writes so much does nothing else any more, and keeps the worker from its work. */
+export const FLOOD_BYTES = 1024 ** 3;
+
 export const captureOutput = (
   stream: LogStream,
   { redact, log, limits }: Pick<Call, 'redact' | 'log' | 'limits'>,
+  onFlood: () => void = () => {},
 ): Capture => {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const redacting = redact.stream();
   const pieces: string[] = [];
   let room = limits.max_output_bytes;
   let truncated = false;
+  let total = 0;
 
   const keep = (text: string): void => {
     if (text === '') return;
@@ -30,6 +35,8 @@ export const captureOutput = (
 
   return {
     write: (chunk) => {
+      if (total <= FLOOD_BYTES && total + chunk.length > FLOOD_BYTES) onFlood();
+      total += chunk.length;
       // The pipe is read on, so that the process does not block; what is past the limit goes nowhere.
       if (!truncated) keep(redacting.push(decoder.decode(chunk, { stream: true })));
     },

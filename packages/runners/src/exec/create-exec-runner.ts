@@ -1,64 +1,110 @@
+import { rm, rmdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
-import { buildCommand, type Environment } from './build-command.js';
-import { captureOutput } from './capture-output.js';
-import { execOutcome } from './exec-outcome.js';
+import { Failure } from '@capstan/contracts';
+import { createEgress, type Egress } from '@capstan/egress';
+import type { Call, Runner, RunOutcome } from '../runner.js';
+import { openContainment } from '../sandbox/containment.js';
+import { isSandboxRequired, requireSandbox } from '../sandbox/require-sandbox.js';
+import type { ResourceLimits } from '../sandbox/resource-limits.js';
+import type { Sandbox, SandboxLevel } from '../sandbox/sandbox.js';
+import type { Environment, ExecHost } from './exec-run.js';
+import { withRun } from './open-run.js';
 import { createOrphanGuard } from './orphan-guard.js';
-import { runCommand } from './run-command.js';
-import { makeScratchDirectory, removeScratchDirectory } from './scratch-directory.js';
-import { parseShellRunInputs, type ShellRunInputs } from './shell-run-inputs.js';
-import { spawnFailure } from './spawn-failure.js';
+import type { Program } from './program.js';
+import { refused } from './refused.js';
+import { resolveSecrets } from './resolve-secrets.js';
+import { runContained } from './run-contained.js';
+import { createSpawner } from './spawner/create-spawner.js';
+import { toProgram } from './to-program.js';
+import { createWorkPlaces, removeForgottenSessions, type WorkPlaces } from './work-place.js';
 
 export type ExecRunnerOptions = {
-  /** Every run gets a fresh directory in here. */
+  /** Runs and sessions have their directories in here. */
   work_dir: string;
-  /** Where PATH, HOME, USER, LANG, LC_ALL and TMPDIR of the tools come from; nothing else of it is passed on. */
+  /** Where a tool's PATH, LANG and LC_ALL come from, and what a policy names; nothing else of it is passed on. */
   env?: Environment;
+  /** The directory with the executables of an extension, by their hash. */
+  extension_tools?: ((tools_hash: string) => Promise<string>) | undefined;
+  /** The way out for tools that the policy grants domains to. */
+  egress?: Egress | undefined;
+  /** What a run may use, where it should not be the default. */
+  resources?: Partial<ResourceLimits> | undefined;
+  /** Only these levels of containment; the best that works by default. */
+  sandbox_levels?: readonly SandboxLevel[] | undefined;
 };
 
 const DEFAULT_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
 
-/** Runs command-line tools: an argument list, never a shell. */
-export const createExecRunner = ({ work_dir, env = DEFAULT_ENVIRONMENT }: ExecRunnerOptions): Runner => {
-  const root = resolve(work_dir);
-  const guard = createOrphanGuard(root);
-
-  const runIn = async (cwd: string, inputs: ShellRunInputs, call: Call): Promise<RunOutcome> => {
-    if (call.signal.aborted) return stopped;
-    const command = buildCommand(inputs, { cwd, env });
-    const stdout = captureOutput('stdout', call);
-    const stderr = captureOutput('stderr', call);
-    const ending = await runCommand(command, { stdout, stderr, signal: call.signal, guard });
-    if (ending.kind === 'not_started') return spawnFailure(command, ending.code, ending.message);
-    return execOutcome(command.name, ending, stdout.end(), stderr.end());
+/** Runs command-line tools: an argument list, never a shell unless the policy grants one, in the best sandbox there is. */
+export const createExecRunner = (options: ExecRunnerOptions): Runner => {
+  let opening: Promise<ExecHost> | undefined;
+  const host = (): Promise<ExecHost> => {
+    opening ??= openHost(options);
+    // What failed once may work later: a disk that was full.
+    opening.catch(() => {
+      opening = undefined;
+    });
+    return opening;
   };
 
   return {
     type: 'exec',
-    run: async (call) => {
-      if (call.descriptor.tool_id !== 'shell.run') return unknownTool(call.descriptor.tool_id);
-      const inputs = parseShellRunInputs(call.inputs);
-      if ('success' in inputs) return redactError(inputs, call);
-      const cwd = await makeScratchDirectory(root);
-      try {
-        return redactError(await runIn(cwd, inputs, call), call);
-      } finally {
-        await removeScratchDirectory(cwd);
-      }
+    run: async (call) => redactError(await run(host, call), call),
+    close: async () => {
+      const open = await opening?.catch(() => undefined);
+      if (!open) return;
+      await open.spawner.close();
+      await open.guard.close();
+      await rm(open.containment.directory, { recursive: true, force: true });
+      // One that was made elsewhere goes as well, unless sessions have their files there.
+      if (open.containment.root !== resolve(options.work_dir)) await rmdir(open.containment.root).catch(() => {});
     },
-    close: () => guard.close(),
   };
 };
+
+const openHost = async (options: ExecRunnerOptions): Promise<ExecHost> => {
+  const containment = await openContainment({ work_dir: options.work_dir, levels: options.sandbox_levels });
+  await removeForgottenSessions(containment);
+  const guard = createOrphanGuard(containment.directory);
+  guard.start();
+  let own: Egress | undefined;
+  const egress = (): Egress => {
+    own ??= options.egress ?? createEgress();
+    return own;
+  };
+  const env = options.env ?? DEFAULT_ENVIRONMENT;
+  const path = (env.PATH ?? '').split(':').filter((directory) => directory.startsWith('/'));
+  const { resources = {}, extension_tools } = options;
+  let open_places: WorkPlaces | undefined;
+  const places = (sandbox: Sandbox): WorkPlaces => {
+    open_places ??= createWorkPlaces(containment, sandbox);
+    return open_places;
+  };
+  const spawner = createSpawner();
+  return { env, path, places, spawner, containment, guard, resources, extension_tools, egress };
+};
+
+const run = async (host: () => Promise<ExecHost>, call: Call): Promise<RunOutcome> => {
+  const program = toProgram(call);
+  if ('success' in program) return program;
+  if (call.descriptor.effects.interactive && !program.tty) return interactive(program);
+  try {
+    const secrets = await resolveSecrets(program, call);
+    if ('success' in secrets) return secrets;
+    const open = await host();
+    const required = isSandboxRequired(call.limits, call.descriptor.risk);
+    const sandbox = requireSandbox(open.containment.sandbox, required);
+    if (call.signal.aborted) return refused('CANCELED', 'stopped before it began');
+    return await withRun(open, sandbox, { program, secrets, call }, runContained);
+  } catch (error) {
+    if (error instanceof Failure) return { ...refused(error.kind, error.message), retryable: error.retryable };
+    throw error;
+  }
+};
+
+const interactive = ({ file }: Program) =>
+  refused('INTERACTIVE_NOT_SUPPORTED', `${file} asks questions while it runs, and nobody is there to answer them`);
 
 /** A message may quote the command line, and a secret may stand there. */
 const redactError = (outcome: RunOutcome, { redact }: Call): RunOutcome =>
   outcome.success ? outcome : { ...outcome, error: redact.text(outcome.error) };
-
-const stopped: ToolFailure = { success: false, error: 'stopped before it began', kind: 'CANCELED', retryable: false };
-
-const unknownTool = (tool_id: string): ToolFailure => ({
-  success: false,
-  error: `the exec runner has no tool ${tool_id}`,
-  kind: 'UNKNOWN_TOOL',
-  retryable: false,
-});

@@ -1,30 +1,98 @@
 import { constants } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
+import type { Json } from '@capstan/contracts';
 import type { RunOutcome } from '../runner.js';
-import type { Capture } from './capture-output.js';
-import type { Ending } from './run-command.js';
+import type { Sandbox } from '../sandbox/sandbox.js';
+import { type Capture, FLOOD_BYTES } from './capture-output.js';
+import type { Program } from './program.js';
+import type { Ending } from './spawner/spawner-messages.js';
 
 const MAX_REASON_LENGTH = 300;
 
+export type Ended = {
+  name: string;
+  sandbox: Sandbox;
+  /** It was stopped because it wrote without end. */
+  flooded: boolean;
+  output: Program['output'];
+  ending: Exclude<Ending, { kind: 'not_started' }>;
+  stdout: ReturnType<Capture['end']>;
+  stderr: ReturnType<Capture['end']>;
+};
+
 /** What a process that did start came to. */
-export const execOutcome = (
-  name: string,
-  ending: Exclude<Ending, { kind: 'not_started' }>,
-  stdout: ReturnType<Capture['end']>,
-  stderr: ReturnType<Capture['end']>,
-): RunOutcome => {
+export const execOutcome = ({ name, sandbox, flooded, output, ending, stdout, stderr }: Ended): RunOutcome => {
   const exit_code = ending.kind === 'exited' ? ending.exit_code : exitCodeOf(ending.signal);
   const payload = { stdout: stdout.text, stderr: stderr.text, exit_code };
   const truncated = stdout.truncated || stderr.truncated;
-  if (exit_code === 0) return { success: true, payload, exit_code, truncated };
-  const what = ending.kind === 'exited' ? `exited with ${exit_code}` : `was killed by ${ending.signal}`;
-  const error = [`${name} ${what}`, lastLine(stderr.text)].filter(Boolean).join(': ');
+  if (flooded)
+    return {
+      success: false,
+      error: `${name} was stopped: it wrote more than ${FLOOD_BYTES} bytes`,
+      kind: 'TOOL_ERROR',
+      retryable: false,
+      payload,
+      exit_code,
+      truncated,
+    };
+  if (exit_code === 0) return shaped(name, output, { payload, exit_code, truncated });
+  const error = [`${name} ${whatHappened(ending, sandbox)}`, lastLine(stderr.text)].filter(Boolean).join(': ');
   return { success: false, error, kind: 'TOOL_ERROR', retryable: true, payload, exit_code, truncated };
+};
+
+type Streams = { stdout: string; stderr: string; exit_code: number };
+
+/** As its tool declares: the text alone, or also what it means. */
+const shaped = (
+  name: string,
+  output: Program['output'],
+  { payload, ...rest }: { payload: Streams; exit_code: number; truncated: boolean },
+): RunOutcome => {
+  if (output === 'text') return { success: true, payload, ...rest };
+  if (output === 'lines') return { success: true, payload: { ...payload, lines: linesOf(payload.stdout) }, ...rest };
+  try {
+    const json: Json = JSON.parse(payload.stdout);
+    return { success: true, payload: { ...payload, json }, ...rest };
+  } catch {
+    const why = rest.truncated
+      ? 'its output was cut at the limit, and what is left is not JSON'
+      : 'its output is not JSON';
+    return {
+      success: false,
+      error: `${name} ended well, but ${why}`,
+      kind: 'TOOL_ERROR',
+      retryable: false,
+      payload,
+      ...rest,
+    };
+  }
+};
+
+const linesOf = (text: string): string[] => {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+};
+
+/** A sandbox tells of a death by signal as shells do, with an exit code above 128. */
+const whatHappened = (ending: Ended['ending'], { holds_tree }: Sandbox): string => {
+  const signal = ending.kind === 'killed' ? ending.signal : holds_tree ? signalOf(ending.exit_code) : undefined;
+  if (signal === undefined) return ending.kind === 'exited' ? `exited with ${ending.exit_code}` : 'was killed';
+  return `was killed by ${signal}${REASONS[signal] ?? ''}`;
+};
+
+/** The limits that announce themselves by a signal. */
+const REASONS: Record<string, string> = {
+  SIGXFSZ: ', which means that a file grew beyond the limit',
+  SIGXCPU: ', which means that it used up its processor time',
 };
 
 /** As shells count: 128 and the number of the signal. */
 const exitCodeOf = (signal: string): number =>
   128 + (Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0);
+
+const signalOf = (exit_code: number): string | undefined =>
+  Object.entries(constants.signals).find(([, number]) => exit_code === 128 + number)?.[0];
 
 const lastLine = (text: string): string => {
   const lines = stripVTControlCharacters(text.slice(-4096)).split(/[\r\n]+/);

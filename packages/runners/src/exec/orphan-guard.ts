@@ -1,24 +1,26 @@
 import { Socket } from 'node:net';
-import { basename } from 'node:path';
 import { execa } from 'execa';
 
 /**
  * Cleans up after a worker that is killed -9. A small shell process per runner reads from a pipe what runs; when the
- * worker is gone, however it went, the pipe ends, and the guard kills the process groups and removes the directories
- * that are left. `setpriv --pdeathsig` was the alternative: one more exec per run, Linux only, and it reaches the
- * tool itself but none of its children.
+ * worker is gone, however it went, the pipe ends, and the guard kills the process groups that are left and removes the
+ * worker's directory. `setpriv --pdeathsig` was the alternative: one more exec per run, Linux only, and it reaches the
+ * tool itself but none of its children. What bubblewrap holds needs no entry: it dies by itself.
  *
  * Not covered: a worker killed in the millisecond between the fork of a tool and its entry here; processes that left
- * the group (see `signalGroup`); a machine without /bin/sh.
+ * the group where no pid namespace holds them (see `signalGroup`); a machine without /bin/sh.
  */
 export type OrphanGuard = {
-  watch(leader: number, directory: string): void;
+  /** The directory is removed at the end. */
+  start(): void;
+  watch(leader: number): void;
   release(leader: number): void;
   /** What still runs is killed. */
   close(): Promise<void>;
 };
 
 // Ignores the signals that a terminal or a service manager sends to everybody: the guard has to be the last to go.
+// What was killed takes a moment to be gone, and until then it may still write.
 const SCRIPT = `
 trap '' HUP INT TERM
 live=
@@ -30,25 +32,35 @@ while read -r change entry; do
        live=$rest ;;
   esac
 done
-for each in $live; do kill -s KILL -- "-\${each%%:*}"; done
-for each in $live; do rm -rf -- "$1/\${each#*:}"; done
+for each in $live; do kill -s KILL -- "-$each"; done
+for pause in 0.05 0.2 1; do
+  rm -rf -- "$1"
+  [ -e "$1" ] || break
+  sleep $pause
+done
 `;
 
-export const createOrphanGuard = (work_dir: string): OrphanGuard => {
-  const live = new Map<number, string>();
+export const createOrphanGuard = (directory: string): OrphanGuard => {
+  const live = new Set<number>();
   let guard: GuardProcess | undefined;
+  const started = (): GuardProcess => {
+    if (guard?.running) return guard;
+    guard = startGuard(directory);
+    for (const leader of live) guard.tell(`+ ${leader}`);
+    return guard;
+  };
 
   return {
-    watch: (leader, directory) => {
-      const entry = `${leader}:${basename(directory)}`;
-      live.set(leader, entry);
-      if (guard?.running) return guard.tell(`+ ${entry}`);
-      guard = startGuard(work_dir);
-      for (const each of live.values()) guard.tell(`+ ${each}`);
+    start: () => {
+      started();
+    },
+    watch: (leader) => {
+      const process = started();
+      live.add(leader);
+      process.tell(`+ ${leader}`);
     },
     release: (leader) => {
-      const entry = live.get(leader);
-      if (live.delete(leader)) guard?.tell(`- ${entry}`);
+      if (live.delete(leader)) guard?.tell(`- ${leader}`);
     },
     close: async () => guard?.stop(),
   };
@@ -56,14 +68,15 @@ export const createOrphanGuard = (work_dir: string): OrphanGuard => {
 
 type GuardProcess = { readonly running: boolean; tell(line: string): void; stop(): Promise<void> };
 
-const startGuard = (work_dir: string): GuardProcess => {
-  const shell = execa('/bin/sh', ['-c', SCRIPT, 'capstan-orphan-guard', work_dir], {
+const startGuard = (directory: string): GuardProcess => {
+  const shell = execa('/bin/sh', ['-c', SCRIPT, 'capstan-orphan-guard', directory], {
     detached: true,
     stdin: 'pipe',
     stdout: 'ignore',
     stderr: 'ignore',
     extendEnv: false,
     env: { PATH: '/usr/bin:/bin' },
+    cwd: '/',
     reject: false,
   });
   let running = shell.pid !== undefined;

@@ -1,15 +1,19 @@
 import type { JsonObject } from '@capstan/contracts';
 import type { ToolFailure } from '../runner.js';
-
-export type ShellRunInputs = { cmd: readonly [file: string, ...args: string[]]; stdin: string | undefined };
+import type { Program } from './program.js';
+import { invalid } from './refused.js';
 
 const NUL = '\0';
+/** The loader and interpreters take orders from variables; a secret is never one. */
+const FORBIDDEN_NAME =
+  /^(LD_|DYLD_|GLIBC_|BASH|ENV$|IFS$|PATH$|HOME$|PS4$|NODE_OPTIONS$|PYTHON|PERL|RUBY|GIT_|CAPSTAN_)/;
+const NAME = /^[A-Z_][A-Z0-9_]{0,127}$/;
 
 /** Checked here again, whatever admission checked: this is the last place before a process starts. */
-export const parseShellRunInputs = (inputs: JsonObject): ShellRunInputs | ToolFailure => {
-  const { cmd, stdin, ...unknown } = inputs;
+export const parseShellRunInputs = (inputs: JsonObject): Program | ToolFailure => {
+  const { cmd, stdin, env = {}, tty = false, ...unknown } = inputs;
   const [name] = Object.keys(unknown);
-  if (name !== undefined) return invalid(`shell.run takes cmd and stdin, not "${name}"`);
+  if (name !== undefined) return invalid(`shell.run takes cmd, stdin, env and tty, not "${name}"`);
   if (!Array.isArray(cmd)) return invalid('cmd must be an array: the executable, then its arguments');
   const [file, ...args] = cmd;
   if (typeof file !== 'string' || file === '') return invalid('cmd must begin with the name of an executable');
@@ -18,7 +22,38 @@ export const parseShellRunInputs = (inputs: JsonObject): ShellRunInputs | ToolFa
     return invalid('an element of cmd holds a NUL byte, which no argument of a process can');
   }
   if (stdin !== undefined && typeof stdin !== 'string') return invalid('stdin must be a string');
-  return { cmd: [file, ...args], stdin };
+  if (typeof tty !== 'boolean') return invalid('tty must be true or false');
+  const variables = parseEnv(env);
+  if (typeof variables === 'string') return invalid(variables);
+  return {
+    file,
+    args,
+    stdin,
+    env: variables,
+    tty,
+    output: 'text',
+    writes: true,
+    network: true,
+    declared_env: null,
+    tools_hash: null,
+    extension_id: null,
+    files: {},
+  };
 };
 
-const invalid = (error: string): ToolFailure => ({ success: false, error, kind: 'INVALID_INPUTS', retryable: false });
+const parseEnv = (env: unknown): Record<string, string> | string => {
+  if (typeof env !== 'object' || env === null || Array.isArray(env)) return 'env must be an object';
+  const variables: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (!NAME.test(name) || FORBIDDEN_NAME.test(name)) return `env may not set ${name.slice(0, 100)}`;
+    if (typeof value !== 'string' || !isSecretReference(value)) return `env.${name} must be a secret: secret://name`;
+    variables[name] = value;
+  }
+  return variables;
+};
+
+const SECRET = 'secret://';
+
+export const isSecretReference = (value: string): boolean => value.startsWith(SECRET) && value.length > SECRET.length;
+
+export const secretName = (reference: string): string => reference.slice(SECRET.length);

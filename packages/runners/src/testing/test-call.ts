@@ -39,5 +39,6 @@ export const testCall = (descriptor: Descriptor, over: Partial<Call> = {}): Call
   secret: async (name) => {
     throw new Error(`no secret ${name}`);
   },
+  session: null,
   ...over,
 });

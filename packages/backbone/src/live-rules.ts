@@ -1,0 +1,98 @@
+import { matchesPattern } from '@capstan/catalog';
+import type { Descriptor, Quota } from '@capstan/contracts';
+import type { Relay } from '@capstan/queue';
+import { listQuotas, type Store, tenantsWatching } from '@capstan/store';
+
+/**
+ * The quotas, and the tenants that are told how their calls end, as every process knows them: a call that neither
+ * concerns pays one look into a map.
+ */
+export type LiveRules = {
+  /** The quotas that a call comes under, in the order of their scopes; undefined for none. */
+  quotasOf(call: { tenant: string; actor: string }, tool: Descriptor): readonly Quota[] | undefined;
+  quotas(): readonly Quota[];
+  /** Whether endpoints of this tenant ask for the ends of invocations. */
+  watches(tenant: string): true | undefined;
+  anyWatched(): boolean;
+  refresh(): Promise<void>;
+  close(): void;
+};
+
+/** For signals that were lost. */
+const REFRESH_MS = 10_000;
+const RETRY_MS = 1000;
+const MAX_KNOWN = 10_000;
+
+export async function openRules(store: Store, relay: Relay): Promise<LiveRules> {
+  let quotas: Quota[] = [];
+  let watching = new Set<string>();
+  let known = new Map<string, readonly Quota[] | undefined>();
+  let started = 0;
+  let applied = 0;
+  const refresh = async () => {
+    started += 1;
+    const mine = started;
+    const [listed, tenants] = await Promise.all([listQuotas(store.db), tenantsWatching(store.db)]);
+    // A slow look must not bring back what a later one has seen replaced.
+    if (mine < applied) return;
+    applied = mine;
+    quotas = listed;
+    watching = new Set(tenants);
+    known = new Map();
+  };
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+  const follow = async (): Promise<void> => {
+    const next_ms = await refresh().then(
+      () => REFRESH_MS,
+      () => RETRY_MS,
+    );
+    clearTimeout(timer);
+    if (!closed) timer = setTimeout(() => void follow(), next_ms).unref();
+  };
+  // A Postgres that is away, or has no tables yet, is asked again soon.
+  await follow();
+  const unsubscribe = relay.subscribe('refresh', (what) => {
+    if (what.includes('quotas') || what.includes('webhooks')) void follow();
+  });
+  return {
+    quotasOf: (call, tool) => {
+      if (quotas.length === 0) return undefined;
+      const key = `${call.tenant}\n${call.actor}\n${tool.tool_id}`;
+      if (known.has(key)) return known.get(key);
+      const matching = quotas.filter(({ scope }) => concerns(scope, call, tool));
+      const found = matching.length > 0 ? matching : undefined;
+      if (known.size >= MAX_KNOWN) known = new Map();
+      known.set(key, found);
+      return found;
+    },
+    quotas: () => quotas,
+    watches: (tenant) => watching.has(tenant) || undefined,
+    anyWatched: () => watching.size > 0,
+    refresh,
+    close: () => {
+      closed = true;
+      clearTimeout(timer);
+      unsubscribe();
+    },
+  };
+}
+
+function concerns(scope: string, { tenant, actor }: { tenant: string; actor: string }, tool: Descriptor): boolean {
+  const [kind] = scope.split(':', 1);
+  const name = scope.slice((kind ?? '').length + 1);
+  switch (kind) {
+    case 'tenant':
+      return name === tenant;
+    case 'actor':
+      return name === actor || name === `${tenant}/${actor}`;
+    case 'tool':
+      return matchesPattern(name, tool.tool_id);
+    case 'source':
+      return name === tool.source;
+    case 'runner':
+      return name === tool.runner;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,183 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRedactor } from '@capstan/redact';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Runner, RunOutcome } from '../runner.js';
+import { processesWith } from '../testing/processes-with.js';
+import { testCall, testDescriptor } from '../testing/test-call.js';
+import { worksHere } from '../testing/works-here.js';
+import { createExecRunner } from './create-exec-runner.js';
+
+const CANARY = 'canary-that-nobody-may-hear';
+const SHELL_RUN = testDescriptor({ tool_id: 'shell.run', runner: 'exec', risk: 'HIGH' });
+process.env.CAPSTAN_TEST_CANARY = CANARY;
+
+const stdoutOf = (outcome: RunOutcome): string => JSON.parse(JSON.stringify(outcome)).payload?.stdout ?? '';
+
+describe.each(['bubblewrap', 'namespaces', 'process'] as const)('containment by %s', (level) => {
+  const { works, name } = worksHere(level);
+  const has_walls = level !== 'process';
+
+  describe.skipIf(!works)(name, () => {
+    let work_dir: string;
+    let runner: Runner;
+    beforeAll(async () => {
+      work_dir = await mkdtemp(join(tmpdir(), 'containment-'));
+      runner = createExecRunner({
+        work_dir,
+        env: { ...process.env, PATH: '/usr/bin:/bin' },
+        sandbox_levels: [level],
+        resources: { file_bytes: 10_000_000, temporary_bytes: 5_000_000, processes: 40, memory_bytes: 300_000_000 },
+      });
+    });
+    afterAll(async () => {
+      await runner.close?.();
+      await rm(work_dir, { recursive: true, force: true });
+    });
+
+    const sh = (script: string, timeout_ms = 20_000) =>
+      runner.run(
+        testCall(SHELL_RUN, {
+          inputs: { cmd: ['sh', '-c', script] },
+          limits: { timeout_ms, max_output_bytes: 100_000, shell: true, sandbox: 'preferred' },
+          signal: AbortSignal.timeout(timeout_ms),
+          redact: createRedactor({ values: [] }),
+        }),
+      );
+    const marked = (what: string) => `${what}-${process.pid}-${level}`;
+    const gone = (mark: string) => vi.waitFor(async () => expect(await processesWith(mark)).toEqual([]), 2000);
+
+    test('a secret of the worker is nowhere in sight', async () => {
+      const outcome = await sh('env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>&1; exit 1');
+      expect(outcome).toMatchObject({ success: false, facts: { sandbox: level } });
+      expect(JSON.stringify(outcome).includes(CANARY)).toBe(false);
+    });
+
+    test.skipIf(!has_walls)('the files of the worker are not there', async () => {
+      const file = join(work_dir, 'data');
+      await writeFile(file, CANARY);
+      const outcome = await sh(
+        `ls -A ${homedir()} ${work_dir} /var /run /home /etc/shadow; cat ${file}; ls /; ls /etc`,
+      );
+      expect(stdoutOf(outcome)).not.toMatch(/^(home|root|var|run|shadow|hosts)$/m);
+      expect(JSON.stringify(outcome).includes(CANARY)).toBe(false);
+    });
+
+    test.skipIf(!has_walls)('nothing can be written but the work directory and a small /tmp', async () => {
+      const outcome = await sh(
+        'for d in / /usr /etc /dev /bin /proc/sys/kernel; do touch $d/x 2>/dev/null && echo $d; done; touch ok /tmp/ok && echo fine',
+      );
+      expect(stdoutOf(outcome)).toBe('fine\n');
+      expect(stdoutOf(await sh('head -c 20000000 /dev/zero > /tmp/big; stat -c %s /tmp/big'))).toMatch(
+        /^[0-5]\d{0,6}\n$/,
+      );
+    });
+
+    test.skipIf(!has_walls)('other processes cannot be seen', async () => {
+      const seen = stdoutOf(await sh('ls /proc | grep -c "^[0-9]"'));
+      expect(Number(seen)).toBeLessThan(10);
+      expect(stdoutOf(await sh('cat /proc/1/environ'))).not.toContain('CAPSTAN_TEST');
+    });
+
+    test.skipIf(!has_walls)('there is no network, not even to the same machine', async () => {
+      let connections = 0;
+      const server = createServer(() => {
+        connections += 1;
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const address = server.address();
+      const port = typeof address === 'object' && address ? address.port : 0;
+      const script = `require('net').connect(${port}, '127.0.0.1').on('error', (e) => console.log(e.code)).on('connect', () => console.log('connected'))`;
+      const outcome = await sh(`node -e "${script}"`);
+      server.close();
+      expect(stdoutOf(outcome)).toMatch(/^E(CONNREFUSED|NETUNREACH|ADDRNOTAVAIL)\n$/);
+      expect(connections).toBe(0);
+    });
+
+    test.skipIf(!has_walls)('it has no capability, and cannot get one', async () => {
+      const outcome = await sh(
+        'grep -E "Cap(Eff|Prm|Bnd)|NoNewPrivs" /proc/self/status; mount -t tmpfs x /tmp 2>&1 | head -1',
+      );
+      expect(stdoutOf(outcome)).toMatch(/CapPrm:\s+0{16}\n/);
+      expect(stdoutOf(outcome)).toMatch(/CapEff:\s+0{16}\n/);
+      expect(stdoutOf(outcome)).toMatch(/NoNewPrivs:\s+1\n/);
+    });
+
+    test('a file of 10 GB ends at the limit, and the error says why', async () => {
+      const outcome = await sh('head -c 10G /dev/zero > big; code=$?; stat -c %s big; exit $code');
+      expect(outcome).toMatchObject({ success: false });
+      expect(stdoutOf(outcome)).toBe('10000000\n');
+      const direct = await runner.run(
+        testCall(SHELL_RUN, {
+          inputs: { cmd: ['dd', 'if=/dev/zero', 'of=big', 'bs=1M', 'count=10000'] },
+          limits: { timeout_ms: 20_000, max_output_bytes: 1000, sandbox: 'preferred' },
+        }),
+      );
+      expect(direct).toMatchObject({ success: false, error: expect.stringMatching(/SIGXFSZ|too large/i) });
+    });
+
+    test('memory ends at the limit', async () => {
+      const outcome = await sh(`node -e "const a = []; for (;;) a.push(Buffer.alloc(50e6, 1))"`);
+      expect(outcome).toMatchObject({ success: false });
+    });
+
+    test('a fork bomb is contained, and nothing is left of it', async () => {
+      const mark = marked('bomb');
+      const outcome = await sh(`: ${mark}; f() { f | f & f; }; f`, 1500);
+      expect(outcome.facts).toMatchObject({ sandbox: level });
+      if (has_walls) await gone(mark);
+    });
+
+    test('children in sessions of their own end with it', async () => {
+      const mark = `62.${process.pid}${level.length}`;
+      await sh(
+        `for i in 1 2 3; do setsid -f sleep ${mark}; done; setsid sh -c 'setsid sleep ${mark} & sleep ${mark}' &`,
+      );
+      if (has_walls) await gone(mark);
+      else for (const pid of await processesWith(mark)) process.kill(pid, 'SIGKILL');
+    });
+
+    test('output without end is stopped and reported', async () => {
+      const mark = marked('flood');
+      const outcome = await sh(`: ${mark}; exec head -c 10G /dev/zero`);
+      expect(outcome).toMatchObject({
+        success: false,
+        truncated: true,
+        error: expect.stringContaining('wrote more than'),
+      });
+      await gone(mark);
+    });
+
+    test('a closed stdout is an end like any other', async () => {
+      expect(await sh('exec >&- 2>&- <&-; exit 5')).toMatchObject({ exit_code: 5, payload: { stdout: '' } });
+    });
+  });
+});
+
+test('without a sandbox a tool of more than LOW risk is refused, with what to install', async () => {
+  const work_dir = await mkdtemp(join(tmpdir(), 'containment-'));
+  const runner = createExecRunner({ work_dir, sandbox_levels: ['process'] });
+  const call = testCall(SHELL_RUN, { inputs: { cmd: ['true'] } });
+  expect(await runner.run(call)).toMatchObject({
+    success: false,
+    kind: 'SANDBOX_UNAVAILABLE',
+    retryable: false,
+    error: expect.stringContaining('apt-get install bubblewrap'),
+  });
+  expect(await runner.run({ ...call, descriptor: { ...SHELL_RUN, risk: 'LOW' } })).toMatchObject({ success: true });
+  const preferred = { ...call.limits, sandbox: 'preferred' } as const;
+  expect(await runner.run({ ...call, limits: preferred })).toMatchObject({ facts: { sandbox: 'process' } });
+  const required = { ...call.limits, sandbox: 'required' } as const;
+  expect(await runner.run({ ...call, descriptor: { ...SHELL_RUN, risk: 'LOW' }, limits: required })).toMatchObject({
+    kind: 'SANDBOX_UNAVAILABLE',
+  });
+  await runner.close?.();
+  await rm(work_dir, { recursive: true });
+});
+
+test('the canary is really in the worker', async () => {
+  expect(await readFile('/proc/self/environ', 'utf8').catch(() => '')).toBeDefined();
+  expect(process.env.CAPSTAN_TEST_CANARY).toBe(CANARY);
+});

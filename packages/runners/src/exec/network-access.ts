@@ -1,0 +1,84 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Failure } from '@capstan/contracts';
+import { startEgressProxy } from '@capstan/egress';
+import type { Mount } from '../sandbox/sandbox.js';
+import type { ExecRun } from './exec-run.js';
+import { findProgram } from './find-program.js';
+
+/** The way out of one run: the guard in the worker, and what leads to it from the sandbox. */
+export type NetworkAccess = {
+  mounts: Mount[];
+  /** Goes in front of the tool's command line. */
+  command: string[];
+  domains(): string[];
+  close(): Promise<void>;
+};
+
+const INSIDE = '/capstan/network';
+const SOCKET = 'egress.sock';
+const MAX_DOMAINS = 100;
+
+/**
+ * The sandbox has no network but its own loopback. A bridge listens there and carries every connection over a Unix socket
+ * to the proxy in the worker, which dials what the policy allows. The bridge is the tool's parent and goes with it; it
+ * ignores SIGTERM, which is meant for the tool.
+ */
+export const BRIDGE = `
+const net = require('node:net');
+const { spawn } = require('node:child_process');
+const [, socket, file, ...args] = process.argv;
+const server = net.createServer((inside) => {
+  const outside = net.connect(socket);
+  inside.on('error', () => outside.destroy());
+  outside.on('error', () => inside.destroy());
+  inside.pipe(outside).pipe(inside);
+});
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {});
+server.listen(0, '127.0.0.1', () => {
+  const proxy = 'http://127.0.0.1:' + server.address().port;
+  const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'];
+  const env = { ...process.env, ...Object.fromEntries(names.map((name) => [name, proxy])) };
+  const tool = spawn(file, args, { stdio: 'inherit', env });
+  tool.on('error', (error) => { console.error(error.message); process.exit(127); });
+  tool.on('exit', (code, signal) => process.exit(signal ? 128 + require('node:os').constants.signals[signal] : code));
+});
+`;
+
+/** Null when there is none: the policy names no domain, or the tool asks for no network. */
+export const grantNetwork = async (run: ExecRun): Promise<NetworkAccess | null> => {
+  const { limits } = run.call;
+  if (!run.program.network || !Array.isArray(limits.network) || limits.network.length === 0) return null;
+  if (!run.sandbox.maps_paths)
+    throw new Failure('SANDBOX_UNAVAILABLE', {
+      detail: 'network by domain needs a sandbox: without one nothing keeps the tool from all the rest of the network',
+    });
+  const node = findProgram('node', run);
+  if (typeof node === 'string') return null;
+  // A socket's path may have about a hundred characters, so it is not made in the work directory.
+  const directory = await mkdtemp(join(tmpdir(), 'capstan-net-'));
+  const path = join(directory, SOCKET);
+  const domains = new Set<string>();
+  const proxy = await startEgressProxy({
+    egress: run.host.egress(),
+    rules: limits,
+    path,
+    ...(limits.max_response_bytes === undefined ? {} : { max_bytes: limits.max_response_bytes }),
+    onDomain: (hostname) => {
+      if (domains.size < MAX_DOMAINS) domains.add(hostname);
+    },
+  });
+  // The tool's user is not the worker's where that is root; nobody else knows the directory's name.
+  await chmod(directory, 0o711);
+  await chmod(path, 0o666);
+  return {
+    mounts: [{ source: directory, path: INSIDE }, ...(node.mount ? [node.mount] : [])],
+    command: [node.file, '-e', BRIDGE, join(INSIDE, SOCKET)],
+    domains: () => [...domains],
+    close: async () => {
+      await proxy.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+};

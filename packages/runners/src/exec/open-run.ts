@@ -1,0 +1,72 @@
+import { cp, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '@capstan/contracts';
+import { execa } from 'execa';
+import type { Call } from '../runner.js';
+import type { Mount, Sandbox } from '../sandbox/sandbox.js';
+import type { ExecHost, ExecRun, Secrets } from './exec-run.js';
+import type { Program } from './program.js';
+import { ARTIFACTS, type WorkPlace, type WorkPlaces, writeFiles } from './work-place.js';
+
+const TOOLS = '/capstan/tools';
+
+/** Gives a run its place to work in, for as long as `use` takes. */
+export const withRun = async <T>(
+  host: ExecHost,
+  sandbox: Sandbox,
+  asked: { program: Program; secrets: Secrets; call: Call },
+  use: (run: ExecRun) => Promise<T>,
+): Promise<T> => {
+  const { program, call } = asked;
+  const { containment, path } = host;
+  const places = host.places(sandbox);
+  const place = await openPlace(places, asked);
+  const { directory } = place;
+  try {
+    writeFiles(directory, program.files, sandbox.identity);
+    return await use({
+      ...asked,
+      host,
+      sandbox,
+      system: containment.system,
+      work: { source: directory, path: directory, writable: program.writes },
+      stays: place.stays,
+      isUntouched: () => places.isUntouched(place),
+      artifacts: program.writes ? join(directory, ARTIFACTS) : null,
+      tools: program.tools_hash === null ? null : await mountTools(host, sandbox, program.tools_hash),
+      path,
+    });
+  } finally {
+    await places.giveBack(call.tenant, place);
+  }
+};
+
+const openPlace = async (
+  places: WorkPlaces,
+  { program: { extension_id }, call: { tenant, session_id } }: { program: Program; call: Call },
+): Promise<WorkPlace> =>
+  extension_id !== null && session_id !== null
+    ? places.forSession({ tenant, session_id, extension_id })
+    : places.forRun(tenant);
+
+const mountTools = async (host: ExecHost, { identity }: Sandbox, tools_hash: string): Promise<Mount> => {
+  if (!host.extension_tools)
+    throw new Failure('RUNNER_FAILED', {
+      detail: 'this worker has no access to the tools of extensions',
+      retryable: false,
+    });
+  const source = await host.extension_tools(tools_hash);
+  return { source: identity === null ? source : await reachable(host, source, tools_hash), path: TOOLS };
+};
+
+/** A user without rights may not get to where the worker keeps them, so each set is copied once. */
+const reachable = async ({ containment }: ExecHost, source: string, tools_hash: string): Promise<string> => {
+  const copy = join(containment.directory, `tools-${tools_hash.replace(/[^a-z0-9]/gi, '-')}`);
+  if (await stat(copy).catch(() => null)) return copy;
+  const fresh = `${copy}.${process.hrtime.bigint()}`;
+  await cp(source, fresh, { recursive: true });
+  await execa('chmod', ['-R', 'a+rX,go-w', '--', fresh]);
+  // Somebody else may have been faster; theirs is the same.
+  await rename(fresh, copy).catch(() => rm(fresh, { recursive: true, force: true }));
+  return copy;
+};

@@ -1,0 +1,17 @@
+import type { Call, ToolFailure } from '../runner.js';
+import type { Secrets } from './exec-run.js';
+import type { Program } from './program.js';
+import { invalid } from './refused.js';
+import { isSecretReference, secretName } from './shell-run-inputs.js';
+import { declaredSecrets } from './tool-environment.js';
+
+/** The values behind the references: for the environment and for stdin, never for a command line, which everybody can read. */
+export const resolveSecrets = async (program: Program, call: Call): Promise<Secrets | ToolFailure> => {
+  if ([program.file, ...program.args].some((arg) => arg.includes('secret://')))
+    return invalid('a secret cannot be an argument, which every process can read; pass it in env or as stdin');
+  const references = { ...declaredSecrets(program, call.limits), ...program.env };
+  const env: Record<string, string> = {};
+  for (const [name, reference] of Object.entries(references)) env[name] = await call.secret(secretName(reference));
+  const { stdin } = program;
+  return { env, stdin: stdin !== undefined && isSecretReference(stdin) ? await call.secret(secretName(stdin)) : stdin };
+};

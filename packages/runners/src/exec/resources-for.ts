@@ -1,0 +1,14 @@
+import { PROCESSES_OF_A_USER, processesPerRun } from '../sandbox/find-sandboxes.js';
+import { cpuSeconds, DEFAULT_LIMITS, type ResourceLimits } from '../sandbox/resource-limits.js';
+import type { ExecRun } from './exec-run.js';
+
+const PROCESSES = processesPerRun(DEFAULT_LIMITS.processes);
+
+/** What this run may use: the defaults, what the worker is set to, and what the policy says of sizes. */
+export const resourcesFor = ({ host, sandbox, call: { limits } }: ExecRun): ResourceLimits => ({
+  ...DEFAULT_LIMITS,
+  processes: sandbox.holds_tree ? PROCESSES : PROCESSES_OF_A_USER,
+  cpu_seconds: cpuSeconds(limits.timeout_ms),
+  ...(limits.max_size_bytes === undefined ? {} : { file_bytes: limits.max_size_bytes }),
+  ...host.resources,
+});

@@ -1,0 +1,72 @@
+import { basename } from 'node:path';
+import type { RunOutcome } from '../runner.js';
+import { captureOutput } from './capture-output.js';
+import { execOutcome } from './exec-outcome.js';
+import type { ExecRun } from './exec-run.js';
+import { type Found, findProgram } from './find-program.js';
+import { grantNetwork, type NetworkAccess } from './network-access.js';
+import { refused } from './refused.js';
+import { resourcesFor } from './resources-for.js';
+import { runCommand } from './run-command.js';
+import { runInTerminal } from './run-in-terminal.js';
+import { missingProgram, spawnFailure } from './spawn-failure.js';
+import { startsAShell } from './starts-a-shell.js';
+import { environmentOf } from './tool-environment.js';
+import { withTraces } from './with-traces.js';
+
+/** One run in its sandbox, from the program's name to what it left behind. */
+export const runContained = async (run: ExecRun): Promise<RunOutcome> => {
+  const { program, call, path } = run;
+  const found = findProgram(program.file, run);
+  if (typeof found === 'string') return missingProgram(program.file, found, path);
+  if (call.limits.shell !== true && startsAShell({ ...found, file: program.file, args: program.args }))
+    return refused('SHELL_NOT_GRANTED', `${program.file} is a shell or leads to one, which the policy does not grant`);
+  const network = await grantNetwork(run);
+  try {
+    return await withTraces(await start(run, found, network), run, network);
+  } finally {
+    await network?.close();
+  }
+};
+
+const start = async (run: ExecRun, found: Found, network: NetworkAccess | null): Promise<RunOutcome> => {
+  const { host, sandbox, program, secrets, call } = run;
+  const name = basename(program.file) || program.file;
+  const [file = '', ...args] = [...(network?.command ?? []), found.file, ...program.args];
+  const launch = sandbox.launch({
+    file,
+    args,
+    env: environmentOf(run),
+    secret_env: secrets.env,
+    work: run.work,
+    mounts: [...(run.tools ? [run.tools] : []), ...(found.mount ? [found.mount] : []), ...(network?.mounts ?? [])],
+    loopback: network !== null,
+    limits: resourcesFor(run),
+    tty: program.tty,
+  });
+  const flood = new AbortController();
+  const stdout = captureOutput('stdout', call, () => flood.abort());
+  const stderr = captureOutput('stderr', call, () => flood.abort());
+  const running = {
+    sandbox,
+    stdin: secrets.stdin,
+    stdout,
+    stderr,
+    signal: call.signal,
+    flood: flood.signal,
+    guard: host.guard,
+    spawner: host.spawner,
+  };
+  const ending = await (program.tty ? runInTerminal : runCommand)(launch, running);
+  if (ending.kind === 'not_started') return spawnFailure(name, ending.code, ending.message);
+  const flooded = flood.signal.aborted;
+  return execOutcome({
+    name,
+    sandbox,
+    flooded,
+    output: program.output,
+    ending,
+    stdout: stdout.end(),
+    stderr: stderr.end(),
+  });
+};

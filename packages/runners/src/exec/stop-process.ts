@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import type { SandboxLevel } from '../sandbox/sandbox.js';
+import { signalGroup } from './process-group.js';
+
+/**
+ * Asks the tool to end. bubblewrap does not pass signals on: its child is pid 1 of the sandbox and leads the tool's group,
+ * and signals that nobody handles do not touch a pid 1, only the others of the group.
+ */
+export const askToEnd = (level: SandboxLevel, pid: number): void => {
+  const leader = level === 'bubblewrap' ? childrenOf(pid)[0] : pid;
+  if (leader === undefined) signalGroup(pid, 'SIGKILL');
+  else signalGroup(leader, 'SIGTERM');
+};
+
+const childrenOf = (pid: number): number[] => {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+};

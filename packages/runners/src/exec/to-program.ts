@@ -1,0 +1,46 @@
+import type { JsonObject } from '@capstan/contracts';
+import type { Call, ToolFailure } from '../runner.js';
+import { buildCommandLine } from './command/build-command-line.js';
+import { parseExecuteCodeInputs } from './execute-code-inputs.js';
+import type { Program } from './program.js';
+import { invalid, refused } from './refused.js';
+import { parseShellRunInputs } from './shell-run-inputs.js';
+
+/** What a tool and its inputs mean as a program to run. */
+export const toProgram = (call: Call): Program | ToolFailure => {
+  const { tool_id, binding } = call.descriptor;
+  if (binding.kind === 'command' || binding.kind === 'atip') return fromBinding(call, binding);
+  if (tool_id === 'shell.run') return parseShellRunInputs(call.inputs);
+  if (tool_id === 'cap:sandbox:execute_code') return parseExecuteCodeInputs(call.inputs);
+  return refused('UNKNOWN_TOOL', `the exec runner has no tool ${tool_id}`);
+};
+
+type Bound = Parameters<typeof buildCommandLine>[0];
+
+const fromBinding = ({ descriptor, inputs }: Call, binding: Bound): Program | ToolFailure => {
+  const built = buildCommandLine(binding, ownInputs(descriptor.input_schema, inputs));
+  if ('error' in built) return invalid(built.error);
+  const common = { ...built, env: {}, tty: inputs.tty === true, files: {} };
+  if (binding.kind === 'atip') {
+    const { network, filesystem } = descriptor.effects;
+    const writes = filesystem.write || filesystem.delete;
+    return { ...common, output: 'text', writes, network, declared_env: null, tools_hash: null, extension_id: null };
+  }
+  const { output, permissions, tools_hash, extension_id } = binding;
+  return {
+    ...common,
+    output,
+    writes: permissions.includes('filesystem.write'),
+    network: permissions.includes('network'),
+    declared_env: binding.env,
+    tools_hash,
+    extension_id,
+  };
+};
+
+/** `tty` is for the runner, unless the tool has an input of that name. */
+const ownInputs = (schema: JsonObject, { tty, ...rest }: JsonObject): JsonObject => {
+  const { properties } = schema;
+  const is_own = typeof properties === 'object' && properties !== null && 'tty' in properties;
+  return tty === undefined || !is_own ? rest : { ...rest, tty };
+};

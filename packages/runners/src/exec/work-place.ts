@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { lchownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { lstat, readdir, realpath, rm, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '@capstan/contracts';
+import { execa } from 'execa';
+import { type Containment, makeOwned } from '../sandbox/containment.js';
+import type { Sandbox } from '../sandbox/sandbox.js';
+
+export const ARTIFACTS = 'artifacts';
+const SESSIONS = 'sessions';
+const FORGOTTEN_MS = 30 * 24 * 3_600_000;
+/** Directories that are kept to be used again, for each tenant. */
+const MAX_SPARE = 64;
+
+/** The directory of one run. */
+export type WorkPlace = {
+  directory: string;
+  /** Whether it stays: it belongs to a session. */
+  stays: boolean;
+};
+
+export type SessionOf = { tenant: string; session_id: string; extension_id: string };
+
+/** Where runs work. */
+export type WorkPlaces = {
+  /** An empty directory, that only the tool's user can enter. */
+  forRun(tenant: string): WorkPlace;
+  /** The same for every run of an extension in a session. */
+  forSession(session: SessionOf): Promise<WorkPlace>;
+  /** Whether a run left nothing at all. */
+  isUntouched(place: WorkPlace): boolean;
+  giveBack(tenant: string, place: WorkPlace): Promise<void>;
+};
+
+/**
+ * Nearly every run leaves its directory as it was. Then the next run of the same tenant gets it: making and removing two
+ * directories took a tenth of all the time of a short run. Where processes may outlive their run none is used again.
+ */
+export const createWorkPlaces = (containment: Containment, { identity, holds_tree }: Sandbox): WorkPlaces => {
+  const spare = new Map<string, string[]>();
+  let made = 0;
+
+  const make = (): string => {
+    made += 1;
+    const directory = join(containment.directory, `run-${made}`);
+    makeOwned(directory, identity);
+    makeOwned(join(directory, ARTIFACTS), identity);
+    return directory;
+  };
+
+  const isUntouched = ({ directory, stays }: WorkPlace): boolean => !stays && isAsMade(directory);
+
+  return {
+    forRun: (tenant) => ({ directory: spare.get(tenant)?.pop() ?? make(), stays: false }),
+    forSession: (session) => openSession(containment.root, identity, session),
+    isUntouched,
+    giveBack: async (tenant, place) => {
+      if (place.stays) return;
+      const directories = spare.get(tenant) ?? [];
+      if (!holds_tree) return removeByDescriptors(place.directory);
+      if (directories.length >= MAX_SPARE || !isUntouched(place)) return removeTree(place.directory);
+      directories.push(place.directory);
+      spare.set(tenant, directories);
+    },
+  };
+};
+
+const OWNER_ONLY = 0o40700;
+
+/** A tool owns its directories, and may have changed who can enter them. */
+const isAsMade = (directory: string): boolean => {
+  const artifacts = join(directory, ARTIFACTS);
+  try {
+    return (
+      readdirSync(directory).length === 1 &&
+      readdirSync(artifacts).length === 0 &&
+      statSync(directory).mode === OWNER_ONLY &&
+      statSync(artifacts).mode === OWNER_ONLY
+    );
+  } catch {
+    return false;
+  }
+};
+
+/** Its name is a hash, so no part of it can lead elsewhere. */
+const openSession = async (
+  root: string,
+  identity: Sandbox['identity'],
+  { tenant, session_id, extension_id }: SessionOf,
+): Promise<WorkPlace> => {
+  const sessions = join(root, SESSIONS);
+  mkdirSync(sessions, { recursive: true, mode: identity ? 0o711 : 0o700 });
+  const name = createHash('sha256')
+    .update(JSON.stringify([tenant, extension_id, session_id]))
+    .digest('hex');
+  const directory = join(sessions, name);
+  for (const each of [directory, join(directory, ARTIFACTS)])
+    try {
+      makeOwned(each, identity);
+    } catch (error) {
+      if (!isCode(error, 'EEXIST')) throw error;
+    }
+  if (!(await lstat(directory)).isDirectory() || (await realpath(directory)) !== directory)
+    throw new Failure('RUNNER_FAILED', {
+      detail: 'the work directory of this session is no directory',
+      retryable: false,
+    });
+  // Kept from being forgotten.
+  await utimes(directory, new Date(), new Date());
+  return { directory, stays: true };
+};
+
+export const writeFiles = (
+  directory: string,
+  files: Readonly<Record<string, string>>,
+  identity: Sandbox['identity'],
+): void => {
+  for (const [name, content] of Object.entries(files)) {
+    const file = join(directory, name);
+    writeFileSync(file, content, { mode: 0o600, flag: 'wx' });
+    if (identity) lchownSync(file, identity.uid, identity.gid);
+  }
+};
+
+/** For what nobody changes any more. */
+const removeTree = async (directory: string): Promise<void> => {
+  try {
+    await rm(directory, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 });
+  } catch {
+    await removeByDescriptors(directory);
+  }
+};
+
+/**
+ * These two go by file descriptors, so no link that appears meanwhile leads them elsewhere. They also take directories
+ * without write permission, and paths too long for the system calls that take paths. What even they leave is no reason to
+ * fail the run, which is over.
+ */
+const removeByDescriptors = async (directory: string): Promise<void> => {
+  const quietly = { reject: false, stdio: 'ignore' } as const;
+  const { exitCode } = await execa('rm', ['-rf', '--', directory], quietly);
+  if (exitCode === 0) return;
+  await execa('chmod', ['-R', 'u+rwx', '--', directory], quietly);
+  await execa('rm', ['-rf', '--', directory], quietly);
+};
+
+/** Sessions that nobody came back to. */
+export const removeForgottenSessions = async ({ root }: Containment): Promise<void> => {
+  const sessions = join(root, SESSIONS);
+  for (const name of await readdir(sessions).catch(() => [])) {
+    const { mtimeMs } = await lstat(join(sessions, name)).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > FORGOTTEN_MS) await removeTree(join(sessions, name));
+  }
+};
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;

@@ -1,0 +1,72 @@
+import { prlimitArgs } from './resource-limits.js';
+import type { Confined, Identity, Launch, Mount, Sandbox } from './sandbox.js';
+import type { SystemPart } from './system-view.js';
+
+export type BubblewrapOptions = {
+  bwrap: string;
+  prlimit: string | null;
+  system: readonly SystemPart[];
+  identity: Identity;
+  /** Further namespaces inside are refused; older bubblewraps cannot do it. */
+  disable_userns: boolean;
+};
+
+/**
+ * The strongest level. What is the same for every run is prepared once. bubblewrap itself gets no environment: what it
+ * was started with can be read inside in /proc/1/environ.
+ */
+export const createBubblewrap = (options: BubblewrapOptions): Sandbox => {
+  const prepared = prepare(options);
+  const root = { ...options.identity };
+  return {
+    level: 'bubblewrap',
+    holds_tree: true,
+    dies_with_worker: true,
+    maps_paths: true,
+    identity: options.identity,
+    launch: (confined): Launch => ({
+      file: options.bwrap,
+      args: [
+        ...prepared,
+        ...(confined.tty ? [] : ['--new-session']),
+        ...temporary(confined),
+        ...confined.mounts.flatMap(readOnly),
+        ...(confined.work.writable ? ['--bind', confined.work.source, confined.work.path] : readOnly(confined.work)),
+        // The directories made on the way to all of these are in memory, and may not be filled.
+        '--remount-ro',
+        '/',
+        '--remount-ro',
+        '/dev',
+        '--chdir',
+        confined.work.path,
+        ...Object.entries(confined.env).flatMap(([name, value]) => ['--setenv', name, value]),
+        '--',
+        ...(options.prlimit === null ? [] : prlimitArgs(options.prlimit, confined.limits)),
+        confined.file,
+        ...confined.args,
+      ],
+      env: confined.secret_env,
+      cwd: '/',
+      ...root,
+    }),
+  };
+};
+
+const prepare = ({ system, disable_userns }: BubblewrapOptions): string[] => [
+  ...['user', 'pid', 'ipc', 'uts', 'net'].map((namespace) => `--unshare-${namespace}`),
+  '--unshare-cgroup-try',
+  ...(disable_userns ? ['--disable-userns'] : []),
+  '--die-with-parent',
+  '--hostname',
+  'capstan',
+  ...system.flatMap((part) => (part.symlink ? ['--symlink', part.source, part.path] : readOnly(part))),
+  '--proc',
+  '/proc',
+  '--dev',
+  '/dev',
+];
+
+const temporary = ({ limits }: Confined): string[] =>
+  ['/dev/shm', '/tmp'].flatMap((path) => ['--size', `${limits.temporary_bytes}`, '--tmpfs', path]);
+
+const readOnly = ({ source, path }: Mount): string[] => ['--ro-bind', source, path];

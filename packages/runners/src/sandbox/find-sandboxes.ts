@@ -1,0 +1,108 @@
+import { mkdirSync } from 'node:fs';
+import { release } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { createBareProcess } from './bare-process.js';
+import { createBubblewrap } from './bubblewrap.js';
+import { findExecutable } from './find-executable.js';
+import { createNamespaces } from './namespaces.js';
+import { DEFAULT_LIMITS } from './resource-limits.js';
+import type { Identity, Sandbox, SandboxLevel } from './sandbox.js';
+import type { SystemPart } from './system-view.js';
+
+export type Probing = {
+  system: readonly SystemPart[];
+  /** A directory that belongs to whoever runs the tools. */
+  directory: string;
+  identity: Identity;
+  levels: readonly SandboxLevel[];
+};
+
+export const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'namespaces', 'process'];
+
+const PROBE_MS = 10_000;
+
+/** The best level that works here, found by running something in each. */
+export const findSandbox = async (probing: Probing): Promise<Sandbox | null> => {
+  for (const level of LEVELS.filter((each) => probing.levels.includes(each)))
+    for (const sandbox of candidates(level, probing)) if (await works(sandbox, probing.directory)) return sandbox;
+  return null;
+};
+
+/** As a user without rights first: as root only where the kernel gives namespaces to nobody else. */
+const candidates = (level: SandboxLevel, { system, directory, identity }: Probing): Sandbox[] => {
+  const prlimit = findExecutable('prlimit');
+  const identities = identity === null ? [null] : [identity, null];
+  if (level === 'process') return [createBareProcess({ prlimit, identity })];
+  if (level === 'bubblewrap') {
+    const bwrap = findExecutable('bwrap');
+    if (bwrap === null) return [];
+    return identities.flatMap((who) =>
+      [true, false].map((disable_userns) =>
+        createBubblewrap({ bwrap, prlimit, system, identity: who, disable_userns }),
+      ),
+    );
+  }
+  const tools = findNamespaceTools();
+  if (tools === null) return [];
+  const new_root = join(directory, '..', 'root');
+  mkdirSync(new_root, { recursive: true, mode: 0o755 });
+  return identities.map((who) => createNamespaces({ tools, system, identity: who, new_root }));
+};
+
+const findNamespaceTools = () => {
+  const [unshare, sh, mount, umount, pivot_root, setpriv] = [
+    'unshare',
+    'sh',
+    'mount',
+    'umount',
+    'pivot_root',
+    'setpriv',
+  ].map((name) => findExecutable(name));
+  if (!unshare || !sh || !mount || !umount || !pivot_root || !setpriv) return null;
+  return {
+    unshare,
+    sh,
+    mount,
+    umount,
+    pivot_root,
+    setpriv,
+    prlimit: findExecutable('prlimit'),
+    ip: findExecutable('ip'),
+  };
+};
+
+const works = async (sandbox: Sandbox, directory: string): Promise<boolean> => {
+  const { file, args, ...options } = sandbox.launch({
+    file: '/bin/sh',
+    args: ['-c', ': > probe && rm probe && echo contained'],
+    env: { PATH: '/usr/bin:/bin' },
+    secret_env: {},
+    work: { source: directory, path: directory, writable: true },
+    mounts: [],
+    loopback: false,
+    limits: { ...DEFAULT_LIMITS, cpu_seconds: 60 },
+    tty: false,
+  });
+  const { stdout, exitCode } = await execa(file, args, {
+    ...options,
+    extendEnv: false,
+    stdin: 'ignore',
+    timeout: PROBE_MS,
+    killSignal: 'SIGKILL',
+    reject: false,
+  });
+  return exitCode === 0 && stdout === 'contained';
+};
+
+/** Where all processes of a user count together, those of other runs and of the user's desktop among them. */
+export const PROCESSES_OF_A_USER = 4096;
+
+/**
+ * Since Linux 5.14 processes are counted by user namespace, before by user: then the other processes of that user count
+ * as well, and a low limit would hit the innocent.
+ */
+export const processesPerRun = (wanted: number, kernel = release()): number => {
+  const [major = 0, minor = 0] = kernel.split('.').map((part) => Number.parseInt(part, 10));
+  return major > 5 || (major === 5 && minor >= 14) ? wanted : PROCESSES_OF_A_USER;
+};

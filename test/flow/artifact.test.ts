@@ -1,0 +1,48 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ADMIN_KEY, ALLOW_ALL, type System, startSystem } from './start-system.js';
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem({ name: 'postgres' });
+  await system.admin.policies.put('default', ALLOW_ALL);
+});
+
+const get = (path: string, key = ADMIN_KEY, headers: Record<string, string> = {}) =>
+  fetch(`${system.url}/v1/artifacts/${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } });
+const leave = (script: string) =>
+  system.admin.submit({ tool_id: 'shell.run', inputs: { cmd: ['sh', '-c', script] } }, { wait_s: 20 });
+
+describe('a file that a run leaves', () => {
+  test('is named by its result and can be downloaded', async () => {
+    const done = await leave('printf "a,b\\n" > $CAPSTAN_ARTIFACTS/"ü (1).csv"');
+    expect(done).toMatchObject({ status: 'succeeded', result: { facts: { sandbox: expect.any(String) } } });
+    const [artifact] = done.result?.artifacts ?? [];
+    expect(artifact).toMatchObject({ name: 'ü (1).csv', media_type: 'text/csv', size: 4 });
+    const response = await get(artifact?.sha256 ?? '');
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe('a,b\n');
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/csv',
+      'content-length': '4',
+      'content-disposition': "attachment; filename*=UTF-8''%C3%BC%20%281%29.csv",
+      'x-content-type-options': 'nosniff',
+    });
+    const again = await get(artifact?.sha256 ?? '', ADMIN_KEY, { 'if-none-match': `"${artifact?.sha256}"` });
+    expect(again.status).toBe(304);
+  });
+
+  test('is nobody else’s', async () => {
+    const done = await leave('echo ours > $CAPSTAN_ARTIFACTS/ours');
+    const hash = done.result?.artifacts[0]?.sha256 ?? '';
+    const { key } = await system.admin.keys.create({ tenant: 'other', actor: 'them', roles: ['submit', 'audit'] });
+    expect((await get(hash, key)).status).toBe(404);
+    expect((await get(hash, 'cap_wrong')).status).toBe(401);
+    for (const wrong of ['0'.repeat(64), 'x', '..%2f..%2fetc%2fpasswd']) expect((await get(wrong)).status).toBe(404);
+  });
+});
+
+test('code runs in the sandbox from end to end', async () => {
+  const inputs = { language: 'javascript', code: 'console.log(process.env.HOME === process.cwd())' };
+  const done = await system.admin.submit({ tool_id: 'cap:sandbox:execute_code', inputs }, { wait_s: 20 });
+  expect(done).toMatchObject({ status: 'succeeded', result: { payload: { stdout: 'true\n' } } });
+});
