@@ -6,4 +6,5 @@ export * from './log.js';
 export * from './open-backbone.js';
 export * from './seal-env.js';
 export * from './propose-release.js';
+export * from './under-quotas.js';
 export * from './until-signal.js';

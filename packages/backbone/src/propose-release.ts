@@ -25,7 +25,12 @@ export type Proposed =
  * What would run were a held call released now: the tool as it is, the inputs as they are to be, and what the policy in force
  * says of them. A denial cannot be released.
  */
-export function proposeRelease(catalog: Catalog, hold: HeldCall, policy: Decides, inputs: JsonObject = hold.inputs): Proposed {
+export function proposeRelease(
+  catalog: Catalog,
+  hold: HeldCall,
+  policy: Decides,
+  inputs: JsonObject = hold.inputs,
+): Proposed {
   const tool = catalog.get(hold.tool_id);
   if (!tool) return { ok: false, kind: 'UNKNOWN_TOOL', why: `there is no tool ${hold.tool_id} any more` };
   const [wrong] = tool.check(inputs);
@@ -47,7 +52,15 @@ export function proposeRelease(catalog: Catalog, hold: HeldCall, policy: Decides
   if (decision.effect === 'deny') return { ok: false, kind: 'POLICY_DENIED', why: decision.reason, decision };
   const { policy_hash } = decision;
   const { runner, effects } = descriptor;
-  const proposal = { inputs, input_hash, descriptor_hash, policy_hash, decision, runner, idempotent: effects.idempotent };
+  const proposal = {
+    inputs,
+    input_hash,
+    descriptor_hash,
+    policy_hash,
+    decision,
+    runner,
+    idempotent: effects.idempotent,
+  };
   return { ok: true, proposal, descriptor };
 }
 

@@ -99,7 +99,9 @@ export function createSettler({ store, queue, relay, log }: Backbone, isAlive: (
 
 /** Those whose end is signalled by the very statement that settles them, where signals can ride on statements. */
 const endingOf = (settlements: Settlement[]) =>
-  settlements.filter(({ status }) => status !== 'queued' && status !== 'held').map(({ invocation_id }) => invocation_id);
+  settlements
+    .filter(({ status }) => status !== 'queued' && status !== 'held')
+    .map(({ invocation_id }) => invocation_id);
 
 const unstorable = (settlement: Settlement): Settlement => ({
   ...settlement,

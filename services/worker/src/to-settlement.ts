@@ -25,7 +25,10 @@ export type Finished =
   | { kind: 'unstarted' }
   | { kind: 'broke'; error: unknown };
 
-type Verdict = Pick<Settlement, 'status' | 'backoff_ms' | 'outcome' | 'expires_in_ms'> & { error: string | null; code: number | null };
+type Verdict = Pick<Settlement, 'status' | 'backoff_ms' | 'outcome' | 'expires_in_ms'> & {
+  error: string | null;
+  code: number | null;
+};
 
 /** Redacts, hashes, and says what becomes of the invocation. */
 export function toSettlement(

@@ -1,0 +1,188 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { Grant, Hold, HoldEntry } from '@capstan/contracts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type RunOptions, run } from '../testing/run-in-test.js';
+
+const HASH = `sha256:${'a'.repeat(64)}`;
+const AT = '2026-01-01T12:00:00.000Z';
+const VOTE: HoldEntry = {
+  at: AT,
+  actor: 'ann',
+  kind: 'release',
+  comment: 'fine by me',
+  round: 1,
+  input_hash: HASH,
+  descriptor_hash: HASH,
+  policy_hash: HASH,
+  previous_input_hash: null,
+  changed: null,
+  grant_id: null,
+  counts: true,
+};
+const HOLD: Hold = {
+  hold_id: 'hld_1',
+  invocation_id: 'inv_1',
+  run_id: 'run_1',
+  tool_id: 'ext:billing:refund',
+  actor: 'shop',
+  status: 'pending',
+  round: 1,
+  reason: 'refunds need \u001b[2Jtwo people',
+  returned_because: null,
+  risk: 'HIGH',
+  approvals: { required: 2, allow_self: false, given: 1 },
+  created_at: AT,
+  expires_at: '2026-01-01T12:15:30.000Z',
+  decided_at: null,
+  decided_by: null,
+  inputs: { amount: 250 },
+  input_hash: HASH,
+  original_inputs: null,
+  original_input_hash: null,
+  descriptor_hash: HASH,
+  policy_hash: HASH,
+  rules: [],
+  rule_matched: 'refunds',
+  effects: null,
+  side_effects: ['payments'],
+  session_id: null,
+  labels: {},
+  votes: [VOTE],
+  comments: [],
+  changes: [],
+  approval: null,
+};
+const GRANT: Grant = {
+  grant_id: 'gnt_1',
+  kind: 'tool',
+  actor: 'ann',
+  roles: ['operate'],
+  tool_id: 'ext:billing:refund',
+  plan_hash: null,
+  input_hash: null,
+  max_risk: null,
+  count: 5,
+  used: 2,
+  comment: null,
+  created_at: AT,
+  expires_at: '2026-01-01T14:00:30.000Z',
+  revoked_at: null,
+};
+
+const seen: { request: string; body: unknown }[] = [];
+let heard: (() => void) | null = null;
+const answerTo = (path: string): unknown => {
+  if (path.startsWith('/v1/holds/')) return HOLD;
+  if (path.startsWith('/v1/holds')) return { items: [HOLD], next_cursor: null };
+  return GRANT;
+};
+const gateway = createServer((request, response) => {
+  void text(request).then((body) => {
+    seen.push({ request: `${request.method} ${request.url}`, body: body === '' ? null : JSON.parse(body) });
+    const list = request.method === 'GET' && request.url?.startsWith('/v1/grants');
+    const answer = list ? { items: [GRANT], next_cursor: null } : answerTo(request.url ?? '');
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    heard?.();
+  });
+});
+let env = {};
+beforeAll(async () => {
+  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
+  env = { CAPSTAN_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`, CAPSTAN_API_KEY: 'good' };
+});
+afterAll(() => gateway.close());
+beforeEach(() => {
+  seen.splice(0);
+  heard = null;
+});
+const capstan = (args: string[], options: RunOptions = {}) => run(args, { ...options, env });
+
+describe('holds', () => {
+  it('lists what waits, as plain lines in a pipe', async () => {
+    const { code, stdout } = await capstan(['holds', '--tool', 'ext:billing:refund', '--risk', 'HIGH']);
+    expect(code).toBe(0);
+    expect(seen[0]?.request).toBe('GET /v1/holds?status=pending&limit=20&risk=HIGH&tool_id=ext%3Abilling%3Arefund');
+    expect(stdout).toContain('hld_1  pending  ext:billing:refund  HIGH  shop    1/2  in 15m');
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  it('shows the list again and again on a terminal, until it is interrupted', async () => {
+    const interrupt = new AbortController();
+    heard = () => {
+      if (seen.length === 2) interrupt.abort();
+    };
+    const { code, stdout } = await capstan(['holds'], { tty: true, columns: 100, interrupt: interrupt.signal });
+    expect(code).toBe(0);
+    expect(stdout.split('HOLD').length).toBeGreaterThan(2);
+  });
+
+  it('shows all about one', async () => {
+    const { stdout } = await capstan(['holds', 'hld_1']);
+    for (const part of [
+      'refunds need',
+      '1 of 2 (operate)',
+      'payments',
+      '"amount": 250',
+      'ann: release “fine by me”',
+      HASH,
+    ])
+      expect(stdout).toContain(part);
+    expect(stdout).not.toContain('\u001b');
+    expect(JSON.parse((await capstan(['holds', 'hld_1', '--json'])).stdout)).toEqual(HOLD);
+  });
+});
+
+describe('release and reject', () => {
+  it('release what was looked at, and no other inputs', async () => {
+    expect(await capstan(['release', 'hld_1', '--comment', 'ok'])).toMatchObject({ code: 0 });
+    expect(seen).toEqual([
+      { request: 'GET /v1/holds/hld_1', body: null },
+      { request: 'POST /v1/holds/hld_1/release', body: { comment: 'ok', input_hash: HASH } },
+    ]);
+  });
+
+  it('release it with other inputs', async () => {
+    await capstan(['release', 'hld_1', '--inputs', '{"amount": 100}']);
+    expect(seen[1]?.body).toEqual({ inputs: { amount: 100 }, input_hash: HASH });
+    expect(await capstan(['release', 'hld_1', '--inputs', 'amount=100'])).toMatchObject({ code: 2 });
+  });
+
+  it('reject it with a reason, and not without', async () => {
+    expect(await capstan(['reject', 'hld_1', '--comment', 'too much'])).toMatchObject({ code: 0 });
+    expect(seen).toEqual([{ request: 'POST /v1/holds/hld_1/reject', body: { comment: 'too much' } }]);
+    expect(await capstan(['reject', 'hld_1'])).toMatchObject({ code: 2 });
+  });
+});
+
+describe('grant', () => {
+  it('gives a vote for the next calls of a tool', async () => {
+    const { stdout } = await capstan([
+      'grant',
+      'ext:billing:refund',
+      '-n',
+      '5',
+      '--expires',
+      '2h',
+      '--max-risk',
+      'HIGH',
+    ]);
+    expect(seen).toEqual([
+      {
+        request: 'POST /v1/grants',
+        body: { kind: 'tool', tool_id: 'ext:billing:refund', count: 5, expires_in_ms: 7_200_000, max_risk: 'HIGH' },
+      },
+    ]);
+    expect(stdout).toContain('gnt_1  5 of ext:billing:refund');
+    expect(await capstan(['grant'])).toMatchObject({ code: 2 });
+  });
+
+  it('gives one for a plan, lists them and takes them back', async () => {
+    await capstan(['grant', '--plan', HASH]);
+    expect(seen[0]?.body).toEqual({ kind: 'plan', plan_hash: HASH });
+    expect((await capstan(['grant', 'list'])).stdout).toContain('gnt_1  ext:billing:refund   2/5  ann  in 2h');
+    await capstan(['grant', 'revoke', 'gnt_1']);
+    expect(seen.at(-1)?.request).toBe('DELETE /v1/grants/gnt_1');
+  });
+});

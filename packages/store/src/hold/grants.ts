@@ -1,0 +1,158 @@
+import type { Grant, NewGrant, Page, Principal } from '@capstan/contracts';
+import { sql } from 'kysely';
+import { nanoid } from 'nanoid';
+import { appendAudit } from '../audit/append-audit.js';
+import type { Db, Store } from '../open-store.js';
+
+const SHOWN = [
+  'grant_id',
+  'kind',
+  'actor',
+  'roles',
+  'tool_id',
+  'plan_hash',
+  'input_hash',
+  'max_risk',
+  'count',
+  'used',
+  'comment',
+  'created_at',
+  'expires_at',
+  'revoked_at',
+] as const;
+
+/** Of a tool one call unless it says more; a plan has as many steps as it has. */
+const countOf = ({ kind, count }: NewGrant) => count ?? (kind === 'tool' ? 1 : null);
+
+export async function insertGrant(store: Store, by: Principal, grant: NewGrant): Promise<Grant> {
+  const { tenant, actor, roles } = by;
+  const {
+    kind,
+    tool_id = null,
+    plan_hash = null,
+    input_hash = null,
+    max_risk = null,
+    comment = null,
+    expires_in_ms,
+  } = grant;
+  const row = { kind, tool_id, plan_hash, input_hash, max_risk, count: countOf(grant), comment };
+  return store.db.transaction().execute(async (db) => {
+    const created = await db
+      .insertInto('grants')
+      .values({
+        ...row,
+        grant_id: `gnt_${nanoid()}`,
+        tenant,
+        actor,
+        roles,
+        expires_at: sql<string>`now() + ${expires_in_ms} * interval '1 millisecond'`,
+      })
+      .returning(SHOWN)
+      .executeTakeFirstOrThrow();
+    await appendAudit(db, [
+      { tenant, actor, event: 'grant.create', subject: created.grant_id, detail: { ...row, expires_in_ms } },
+    ]);
+    return created;
+  });
+}
+
+/** Newest first, also those that are used up or over. */
+export async function listGrants(
+  db: Db,
+  tenant: string,
+  page: { limit: number; cursor?: string | undefined },
+): Promise<Page<Grant>> {
+  let query = db
+    .selectFrom('grants')
+    .select([...SHOWN, 'seq'])
+    .where('tenant', '=', tenant)
+    .orderBy('seq', 'desc');
+  if (page.cursor) query = query.where('seq', '<', page.cursor);
+  const rows = await query.limit(page.limit + 1).execute();
+  const shown = rows.slice(0, page.limit);
+  return {
+    items: shown.map(({ seq: _, ...grant }) => grant),
+    next_cursor: rows.length > page.limit ? (shown.at(-1)?.seq ?? null) : null,
+  };
+}
+
+/** What it was used for stays released. */
+export async function revokeGrant(store: Store, by: Principal, grant_id: string): Promise<boolean> {
+  return store.db.transaction().execute(async (db) => {
+    const { numUpdatedRows } = await db
+      .updateTable('grants')
+      .set({ revoked_at: sql<string>`coalesce(revoked_at, now())` })
+      .where('tenant', '=', by.tenant)
+      .where('grant_id', '=', grant_id)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return false;
+    await appendAudit(db, [{ tenant: by.tenant, actor: by.actor, event: 'grant.revoke', subject: grant_id }]);
+    return true;
+  });
+}
+
+const LIVE = sql`revoked_at IS NULL AND expires_at > now() AND (count IS NULL OR used < count)`;
+
+/** Those that may be for this call, the oldest first. */
+export async function grantsFor(
+  db: Db,
+  call: { tenant: string; tool_id: string; input_hash: string; run_id: string | null },
+): Promise<Grant[]> {
+  return db
+    .selectFrom('grants')
+    .select(SHOWN)
+    .where('tenant', '=', call.tenant)
+    .where(LIVE.$castTo<boolean>())
+    .where(
+      sql<boolean>`(tool_id IS NULL OR tool_id = ${call.tool_id}) AND (input_hash IS NULL OR input_hash = ${call.input_hash})
+        AND (kind = 'tool' OR plan_hash = (SELECT plan_hash FROM plan_runs WHERE run_id = ${call.run_id}))`,
+    )
+    .orderBy('seq')
+    .execute();
+}
+
+/** In the transaction of the vote. False when others have used it up meanwhile. */
+export async function takeGrant(db: Db, grant_id: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('grants')
+    .set({ used: sql<number>`used + 1` })
+    .where('grant_id', '=', grant_id)
+    .where(LIVE.$castTo<boolean>())
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** Grants that came since; what was pending before may be theirs. */
+export const newGrants = (db: Db, limit: number): Promise<{ grant_id: string; tenant: string }[]> =>
+  db
+    .selectFrom('grants')
+    .select(['grant_id', 'tenant'])
+    .where('applied', '=', sql.lit(false))
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+
+export async function markApplied(db: Db, grant_ids: string[]): Promise<void> {
+  await db.updateTable('grants').set({ applied: true }).where('grant_id', 'in', grant_ids).execute();
+}
+
+type HoldName = { tenant: string; hold_id: string };
+
+/** The oldest first. */
+export async function pendingHolds(
+  db: Db,
+  tenants: string[],
+  after: string,
+  limit: number,
+): Promise<(HoldName & { seq: string })[]> {
+  const { rows } = await sql<HoldName & { seq: string }>`
+    SELECT tenant, hold_id, seq FROM holds WHERE status = 'pending' AND tenant = ANY (${tenants}) AND seq > ${after}
+    ORDER BY seq LIMIT ${limit}`.execute(db);
+  return rows;
+}
+
+/** Those that nobody was told of yet. */
+export const freshHolds = (db: Db, limit: number): Promise<HoldName[]> =>
+  sql<HoldName>`SELECT tenant, hold_id FROM holds WHERE status = 'pending' AND announced_round < round ORDER BY seq LIMIT ${limit}`
+    .execute(db)
+    .then(({ rows }) => rows);

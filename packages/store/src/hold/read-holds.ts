@@ -1,0 +1,125 @@
+import type {
+  Approval,
+  Approvals,
+  Decision,
+  HoldEntry,
+  HoldStatus,
+  JsonObject,
+  Page,
+  Role,
+  RunnerType,
+} from '@capstan/contracts';
+import { sql } from 'kysely';
+import type { Db } from '../open-store.js';
+
+/** A hold with what it is about, as it would run now. */
+export type HeldCall = {
+  hold_id: string;
+  invocation_id: string;
+  run_id: string | null;
+  tenant: string;
+  actor: string;
+  roles: Role[];
+  tool_id: string;
+  runner: RunnerType;
+  status: HoldStatus;
+  round: number;
+  returned_because: string | null;
+  approvals: Approvals;
+  given: number;
+  inputs: JsonObject;
+  input_hash: string;
+  original_inputs: JsonObject | null;
+  original_input_hash: string | null;
+  descriptor_hash: string;
+  policy_hash: string;
+  decision: Decision;
+  mode: 'execution' | 'planning';
+  session_id: string | null;
+  labels: Record<string, string>;
+  spec_frozen: boolean | null;
+  spec_hash: string | null;
+  timeout_ms: number;
+  created_at: string;
+  expires_at: string;
+  decided_at: string | null;
+  decided_by: string | null;
+  approval: Approval | null;
+};
+
+/** A vote counts for what it was given for, in this round. */
+const COUNTS = sql.raw(`e.kind = 'release' AND e.round = h.round AND e.input_hash = i.input_hash
+  AND e.descriptor_hash = i.descriptor_hash AND e.policy_hash = i.policy_hash`);
+
+const SELECT = sql`
+  SELECT h.seq, h.hold_id, h.invocation_id, i.run_id, h.tenant, h.actor, i.roles, h.tool_id, i.runner, h.status, h.round,
+    h.returned_because, coalesce(h.approvals, '{}') AS approvals,
+    (SELECT count(*)::int FROM hold_entries e WHERE e.hold_id = h.hold_id AND ${COUNTS}) AS given,
+    i.inputs, i.input_hash, h.original_inputs, h.original_input_hash, i.descriptor_hash, i.policy_hash, i.decision, i.mode,
+    i.session_id, i.labels, i.spec_frozen, i.spec_hash, i.timeout_ms, h.created_at, h.expires_at, h.decided_at, h.decided_by,
+    CASE WHEN h.approved_input_hash IS NOT NULL THEN json_build_object('input_hash', h.approved_input_hash,
+      'descriptor_hash', h.approved_descriptor_hash, 'policy_hash', h.approved_policy_hash,
+      'expires_at', h.approval_expires_at, 'used_at', h.used_at) END AS approval
+  FROM holds h JOIN invocations i ON i.invocation_id = h.invocation_id`;
+
+export async function getHold(db: Db, tenant: string, hold_id: string): Promise<HeldCall | undefined> {
+  const { rows } = await sql<HeldCall>`${SELECT} WHERE h.hold_id = ${hold_id} AND h.tenant = ${tenant}`.execute(db);
+  return rows[0] && shown(rows[0]);
+}
+
+/** JSON made by Postgres spells times its own way. */
+const shown = <Row extends HeldCall>(row: Row): Row => ({
+  ...row,
+  approval: row.approval && {
+    ...row.approval,
+    expires_at: inUtc(row.approval.expires_at),
+    used_at: inUtc(row.approval.used_at),
+  },
+});
+const inUtc = (time: string | null) => (time === null ? null : new Date(time).toISOString());
+
+/**
+ * Waits for whoever decides on it at the moment. A pending hold is changed with its invocation locked. Those who come too late
+ * leave that alone: claims step over rows that are locked, and what was released a moment ago is to be claimed.
+ */
+export async function lockHold(db: Db, tenant: string, hold_id: string): Promise<HeldCall | undefined> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${hold_id}, 0))`.execute(db);
+  const hold = await getHold(db, tenant, hold_id);
+  if (hold?.status !== 'pending') return hold;
+  await sql`SELECT FROM invocations WHERE invocation_id = ${hold.invocation_id} FOR UPDATE`.execute(db);
+  return getHold(db, tenant, hold_id);
+}
+
+export type HoldsWanted = {
+  status?: HoldStatus | undefined;
+  actor?: string | undefined;
+  /** Any one of these. */
+  tool_ids?: string[] | undefined;
+};
+
+/** Newest first. */
+export async function listHolds(
+  db: Db,
+  tenant: string,
+  { status, actor, tool_ids }: HoldsWanted,
+  page: { limit: number; cursor?: string | undefined },
+): Promise<Page<HeldCall>> {
+  const conditions = [sql`h.tenant = ${tenant}`];
+  if (status) conditions.push(sql`h.status = ${sql.lit(status)}`);
+  if (actor !== undefined) conditions.push(sql`h.actor = ${actor}`);
+  if (tool_ids) conditions.push(sql`h.tool_id = ANY (${tool_ids})`);
+  if (page.cursor !== undefined) conditions.push(sql`h.seq < ${page.cursor}`);
+  const { rows } = await sql<HeldCall & { seq: string }>`
+    ${SELECT} WHERE ${sql.join(conditions, sql` AND `)} ORDER BY h.seq DESC LIMIT ${page.limit + 1}`.execute(db);
+  const items = rows.slice(0, page.limit);
+  return { items: items.map(shown), next_cursor: rows.length > page.limit ? (items.at(-1)?.seq ?? null) : null };
+}
+
+export async function listHoldEntries(db: Db, hold_id: string): Promise<HoldEntry[]> {
+  const { rows } = await sql<HoldEntry>`
+    SELECT e.at, e.actor, e.kind, e.comment, e.round, e.input_hash, e.descriptor_hash, e.policy_hash, e.previous_input_hash,
+      e.changed, e.grant_id, (${COUNTS}) AS counts
+    FROM hold_entries e JOIN holds h ON h.hold_id = e.hold_id JOIN invocations i ON i.invocation_id = h.invocation_id
+    WHERE e.hold_id = ${hold_id} ORDER BY e.seq`.execute(db);
+  return rows.map((row) => ({ ...row, counts: row.counts === true }));
+}

@@ -1,0 +1,215 @@
+import {
+  type BoundHashes,
+  type Decision,
+  holdIdOf,
+  type JsonObject,
+  type Role,
+  type RunnerType,
+  whyMayNotRelease,
+} from '@capstan/contracts';
+import { sql } from 'kysely';
+import { appendAudit } from '../audit/append-audit.js';
+import type { Db } from '../open-store.js';
+import { type BoxedDeliveries, boxDeliveries } from '../outbox/outbox.js';
+import { notifyHold } from './notify-hold.js';
+import { getHold, type HeldCall, lockHold } from './read-holds.js';
+
+/** What would run now: the inputs as they are to be, decided on by the policy in force, with the tool as it is. */
+export type Proposal = BoundHashes & {
+  inputs: JsonObject;
+  decision: Decision;
+  runner: RunnerType;
+  idempotent: boolean;
+};
+
+export type ReleaseVote = {
+  tenant: string;
+  hold_id: string;
+  voter: { actor: string; roles: Role[]; grant_id?: string };
+  comment: string | null;
+  proposal: Proposal;
+  /** The inputs that the voter has seen, which the proposal changes or keeps. */
+  seen_input_hash: string;
+};
+
+/**
+ * `voted`: it takes more people · `known`: this actor has voted for this before · `moved`: somebody changed the inputs
+ * meanwhile · `decided`: it is not pending any more.
+ */
+export type Voted =
+  | { kind: 'released'; box: BoxedDeliveries | null }
+  | { kind: 'voted' | 'known' | 'moved' | 'decided' | 'missing' }
+  | { kind: 'refused'; why: string };
+
+/**
+ * One vote, and with the last one that is needed the release: in one transaction, with the invocation locked, so that of
+ * several who vote at once each sees what the one before did.
+ */
+export async function voteOnHold(db: Db, vote: ReleaseVote): Promise<Voted> {
+  const { proposal, voter } = vote;
+  const hold = await lockHold(db, vote.tenant, vote.hold_id);
+  if (!hold) return { kind: 'missing' };
+  if (hold.status !== 'pending' || Date.parse(hold.expires_at) <= (await now(db))) return { kind: 'decided' };
+  if (hold.input_hash !== vote.seen_input_hash) return { kind: 'moved' };
+  const approvals = proposal.decision.approvals ?? hold.approvals;
+  const why = whyMayNotRelease(approvals, hold.actor, voter);
+  if (why) return { kind: 'refused', why };
+  await propose(db, hold, vote);
+  if (!(await addVote(db, hold, vote))) return { kind: 'known' };
+  const given = (await getHold(db, vote.tenant, vote.hold_id))?.given ?? 0;
+  const required = approvals.required ?? 1;
+  const { grant_id } = voter;
+  await appendAudit(db, [
+    {
+      tenant: hold.tenant,
+      actor: voter.actor,
+      event: given >= required ? 'hold.release' : 'hold.vote',
+      subject: hold.hold_id,
+      detail: { ...hashesOf(proposal), given, required, comment: vote.comment, ...(grant_id ? { grant_id } : {}) },
+    },
+  ]);
+  if (given < required) return { kind: 'voted' };
+  return { kind: 'released', box: await release(db, hold, vote, approvals.expires_in_ms) };
+}
+
+const hashesOf = ({ input_hash, descriptor_hash, policy_hash }: BoundHashes): BoundHashes => ({
+  input_hash,
+  descriptor_hash,
+  policy_hash,
+});
+
+async function now(db: Db): Promise<number> {
+  const { rows } = await sql<{ now: string }>`SELECT now() AS now`.execute(db);
+  return Date.parse(rows[0]?.now ?? '');
+}
+
+/** From here on the row is what would run, so that votes for anything else no longer count. */
+async function propose(db: Db, hold: HeldCall, { proposal, voter, comment }: ReleaseVote): Promise<void> {
+  const { inputs, decision, runner, idempotent } = proposal;
+  const hashes = hashesOf(proposal);
+  const isEdit = hashes.input_hash !== hold.input_hash;
+  const isSame = !isEdit && hashes.descriptor_hash === hold.descriptor_hash && hashes.policy_hash === hold.policy_hash;
+  if (isSame) return;
+  await db
+    .updateTable('invocations')
+    .set({ inputs: JSON.stringify(inputs), ...hashes, decision: JSON.stringify(decision), runner, idempotent })
+    .where('invocation_id', '=', hold.invocation_id)
+    .where('status', '=', 'held')
+    .execute();
+  if (decision.approvals)
+    await db
+      .updateTable('holds')
+      .set({ approvals: JSON.stringify(decision.approvals) })
+      .where('hold_id', '=', hold.hold_id)
+      .execute();
+  if (!isEdit) return;
+  const changed = changedMembers(hold.inputs, inputs);
+  await db
+    .updateTable('holds')
+    .set({
+      original_inputs: JSON.stringify(hold.original_inputs ?? hold.inputs),
+      original_input_hash: hold.original_input_hash ?? hold.input_hash,
+    })
+    .where('hold_id', '=', hold.hold_id)
+    .execute();
+  await db
+    .insertInto('hold_entries')
+    .values({
+      hold_id: hold.hold_id,
+      actor: voter.actor,
+      kind: 'edit',
+      round: hold.round,
+      comment,
+      ...hashes,
+      previous_input_hash: hold.input_hash,
+      changed,
+      grant_id: null,
+    })
+    .execute();
+  await appendAudit(db, [
+    {
+      tenant: hold.tenant,
+      actor: voter.actor,
+      event: 'hold.edit',
+      subject: hold.hold_id,
+      detail: { from: hold.input_hash, to: hashes.input_hash, changed },
+    },
+  ]);
+}
+
+function changedMembers(before: JsonObject, after: JsonObject): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name])).sort();
+}
+
+async function addVote(db: Db, hold: HeldCall, { voter, comment, proposal }: ReleaseVote): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('hold_entries')
+    .values({
+      hold_id: holdIdOf(hold.invocation_id),
+      actor: voter.actor,
+      kind: 'release',
+      round: hold.round,
+      comment,
+      ...hashesOf(proposal),
+      previous_input_hash: null,
+      changed: null,
+      grant_id: voter.grant_id ?? null,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['hold_id', 'round', 'actor', 'input_hash', 'descriptor_hash', 'policy_hash'])
+        .where('kind', '=', sql.lit('release'))
+        .doNothing(),
+    )
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * The approval is bound to the three hashes, and expires as the hold would have; a nearer deadline of the submitter's own
+ * stays what it is. What is to start later waits for its time.
+ */
+async function release(
+  db: Db,
+  hold: HeldCall,
+  { voter, proposal }: ReleaseVote,
+  expires_in_ms = DAY_MS,
+): Promise<BoxedDeliveries | null> {
+  const { rows } = await sql<{
+    status: string;
+    expires_at: string;
+    runner: RunnerType;
+    attempt: number;
+    priority: number;
+  }>`
+    UPDATE invocations SET status = CASE WHEN run_at > now() OR quota_scopes IS NOT NULL THEN 'deferred' ELSE 'queued' END, available_at = NULL,
+      expires_at = CASE WHEN h.expires_in_ms < ${expires_in_ms - 1000} THEN invocations.expires_at
+        ELSE greatest(now(), run_at) + ${expires_in_ms} * interval '1 millisecond' END
+    FROM holds h WHERE h.hold_id = ${hold.hold_id}
+      AND invocations.invocation_id = ${hold.invocation_id} AND invocations.status = 'held'
+    RETURNING invocations.status, invocations.expires_at, runner, attempt, priority`.execute(db);
+  const [row] = rows;
+  if (!row) throw new Error(`${hold.invocation_id} is not held, but its hold is pending`);
+  const [released] = await db
+    .updateTable('holds')
+    .set({
+      status: 'released',
+      approved_input_hash: proposal.input_hash,
+      approved_descriptor_hash: proposal.descriptor_hash,
+      approved_policy_hash: proposal.policy_hash,
+      approval_expires_at: row.expires_at,
+      decided_at: sql<string>`now()`,
+      decided_by: voter.actor,
+    })
+    .where('hold_id', '=', hold.hold_id)
+    .returning(['status', 'expires_at', 'decided_by'])
+    .execute();
+  if (released) await notifyHold(db, 'hold.decided', [{ ...hold, ...released }]);
+  const { status, runner, attempt, priority } = row;
+  return status === 'queued'
+    ? boxDeliveries(db, [{ invocation_id: hold.invocation_id, runner, attempt, priority }])
+    : null;
+}

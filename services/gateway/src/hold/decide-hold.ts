@@ -1,0 +1,160 @@
+import { proposeRelease } from '@capstan/backbone';
+import {
+  Failure,
+  type Hold,
+  type Principal,
+  type Release,
+  whyMayNotDecide,
+  whyMayNotRelease,
+} from '@capstan/contracts';
+import { type CompiledPolicy, compilePolicy } from '@capstan/policy';
+import { commentOnHold, endHold, getHold, type HeldCall, policyInForce, voteOnHold } from '@capstan/store';
+import type { GatewayContext } from '../gateway-context.js';
+import { handOver, notFound } from '../invocation/act-on.js';
+import { readHold } from './show-hold.js';
+
+/**
+ * A vote for what would run now: look at the hold → may they? → the tool, the inputs and the policy of this moment → one
+ * transaction that votes and, with the last vote, releases → hand it over.
+ */
+export async function release(
+  gateway: GatewayContext,
+  principal: Principal,
+  hold_id: string,
+  { comment, inputs, input_hash }: Release,
+): Promise<Hold> {
+  const hold = await find(gateway, principal, hold_id);
+  if (hold.status !== 'pending') return answerDecided(gateway, principal, hold_id, 'release');
+  // Who changes a call has a say in the call as it was; whether they have one in what it would be is looked at with the vote.
+  const why = inputs && whyMayNotRelease(hold.approvals, hold.actor, principal);
+  if (why) throw mayNot(hold, why);
+  if (input_hash !== undefined && input_hash !== hold.input_hash) throw changedMeanwhile(hold_id);
+  const proposed = proposeRelease(gateway.catalog, hold, await policyFor(gateway, hold), inputs);
+  if (!proposed.ok)
+    throw new Failure(proposed.kind, {
+      detail: `It cannot be released: ${proposed.why}.`,
+      ...(proposed.kind === 'POLICY_DENIED'
+        ? { suggestion: 'Reject it, or release it with inputs that the policy allows.' }
+        : {}),
+      context: { hold_id, ...(proposed.decision ? { decision: proposed.decision } : {}) },
+    });
+  const voted = await gateway.store.db.transaction().execute((db) =>
+    voteOnHold(db, {
+      tenant: principal.tenant,
+      hold_id,
+      voter: { actor: principal.actor, roles: principal.roles },
+      comment: comment ?? null,
+      proposal: proposed.proposal,
+      seen_input_hash: hold.input_hash,
+    }),
+  );
+  switch (voted.kind) {
+    case 'missing':
+      throw notFound(hold_id);
+    case 'refused':
+      throw mayNot(hold, voted.why);
+    case 'moved':
+      throw changedMeanwhile(hold_id);
+    case 'decided':
+      return answerDecided(gateway, principal, hold_id, 'release');
+    case 'released':
+      await tellReleased(gateway, hold, voted.box);
+  }
+  return readHold(gateway, principal, hold_id);
+}
+
+async function tellReleased(gateway: GatewayContext, hold: HeldCall, box: Parameters<typeof handOver>[1] | null) {
+  gateway.relay.publish('due', ['now', 'events']);
+  if (box) await handOver(gateway, box);
+  else gateway.relay.publish('changed', [hold.invocation_id]);
+}
+
+export async function reject(
+  gateway: GatewayContext,
+  principal: Principal,
+  hold_id: string,
+  comment: string,
+): Promise<Hold> {
+  const hold = await find(gateway, principal, hold_id);
+  const why = whyMayNotDecide(hold.approvals, principal);
+  if (why) throw mayNot(hold, why);
+  return end(gateway, principal, hold_id, 'reject', comment);
+}
+
+export async function withdraw(
+  gateway: GatewayContext,
+  principal: Principal,
+  hold_id: string,
+  comment: string | null,
+): Promise<Hold> {
+  const hold = await find(gateway, principal, hold_id);
+  if (hold.actor !== principal.actor) throw mayNot(hold, `only ${hold.actor}, who submitted it, may withdraw it`);
+  return end(gateway, principal, hold_id, 'withdraw', comment);
+}
+
+async function end(
+  gateway: GatewayContext,
+  principal: Principal,
+  hold_id: string,
+  kind: 'reject' | 'withdraw',
+  comment: string | null,
+): Promise<Hold> {
+  const ended = await endHold(gateway.store, principal, hold_id, kind, comment);
+  if (ended.kind === 'missing') throw notFound(hold_id);
+  if (ended.kind !== 'ended') return answerDecided(gateway, principal, hold_id, kind);
+  gateway.relay.publish('settled', [ended.invocation_id]);
+  gateway.relay.publish('due', ['events']);
+  return readHold(gateway, principal, hold_id);
+}
+
+export async function comment(
+  gateway: GatewayContext,
+  principal: Principal,
+  hold_id: string,
+  text: string,
+): Promise<Hold> {
+  if (!(await commentOnHold(gateway.store, principal, hold_id, text))) throw notFound(hold_id);
+  return readHold(gateway, principal, hold_id);
+}
+
+const DECIDED = { release: 'released', reject: 'rejected', withdraw: 'withdrawn' } as const;
+
+/** Who decided the same gets the same answer once more; for anybody else somebody was faster. */
+async function answerDecided(
+  gateway: GatewayContext,
+  principal: Principal,
+  hold_id: string,
+  kind: keyof typeof DECIDED,
+): Promise<Hold> {
+  const hold = await readHold(gateway, principal, hold_id);
+  const own = hold.votes.some(
+    (vote) => vote.kind === kind && vote.actor === principal.actor && vote.round === hold.round,
+  );
+  if (own && hold.status === DECIDED[kind]) return hold;
+  const by = hold.decided_by === null ? '' : ` by ${hold.decided_by}`;
+  const state = hold.status === 'pending' ? 'expired' : `${hold.status}${by}`;
+  throw new Failure('ILLEGAL_STATE', { detail: `${hold_id} is ${state} already.`, context: { hold } });
+}
+
+async function find({ store }: GatewayContext, { tenant }: Principal, hold_id: string): Promise<HeldCall> {
+  const hold = await getHold(store.db, tenant, hold_id);
+  if (!hold) throw notFound(hold_id);
+  return hold;
+}
+
+async function policyFor({ store, policies }: GatewayContext, hold: HeldCall): Promise<CompiledPolicy> {
+  const in_force = await policyInForce(store.db, hold);
+  if (!in_force) throw new Failure('POLICY_DENIED', { detail: 'No policy is installed, so nothing is allowed.' });
+  const known = policies.of(hold.tenant);
+  return known.policy_hash === in_force.policy_hash ? known : compilePolicy(in_force.document);
+}
+
+const mayNot = ({ hold_id }: HeldCall, why: string) =>
+  new Failure('ROLE_MISSING', { detail: `${hold_id}: ${why}.`, context: { hold_id } });
+
+const changedMeanwhile = (hold_id: string) =>
+  new Failure('ILLEGAL_STATE', {
+    detail: `The inputs of ${hold_id} have been changed meanwhile.`,
+    suggestion: 'Look at the hold again, then decide.',
+    context: { hold_id },
+  });

@@ -1,0 +1,48 @@
+import { Failure, Grant, NewGrant, PageQuery } from '@capstan/contracts';
+import { insertGrant, listGrants, revokeGrant } from '@capstan/store';
+import { z } from 'zod';
+import { type Route, route } from '../http/route.js';
+import { notFound } from '../invocation/act-on.js';
+
+export const grantRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/grants',
+    summary: 'Vote in advance: for the next calls of a tool, or for the steps of a frozen plan',
+    roles: ['operate'],
+    body: NewGrant,
+    answers: { 201: { description: 'The grant', schema: Grant } },
+    handle: async ({ store, relay }, { principal, body, reply }) => {
+      const grant = await insertGrant(store, principal, body);
+      // What waits already may be for it.
+      relay.publish('due', ['now']);
+      return reply.code(201).send(grant);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/grants',
+    summary: 'List grants, newest first, also those that are used up',
+    roles: ['operate', 'audit'],
+    query: PageQuery.strict(),
+    answers: {
+      200: { description: 'A page', schema: z.object({ items: z.array(Grant), next_cursor: z.string().nullable() }) },
+    },
+    handle: ({ store }, { principal, query }) => {
+      if (query.cursor !== undefined && !/^\d{1,18}$/.test(query.cursor))
+        throw new Failure('INVALID_REQUEST', { detail: 'cursor: take it from next_cursor of the page before.' });
+      return listGrants(store.db, principal.tenant, query);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/grants/{id}',
+    summary: 'Take back a grant; what it released stays released',
+    roles: ['operate'],
+    answers: { 204: { description: 'It is good for nothing any more' } },
+    handle: async ({ store }, { principal, params, reply }) => {
+      if (!(await revokeGrant(store, principal, params.id ?? ''))) throw notFound(params.id ?? '');
+      return reply.code(204).send();
+    },
+  }),
+];

@@ -1,0 +1,28 @@
+import { type HoldSummary, loneRunId } from '@capstan/contracts';
+import { createRedactor } from '@capstan/redact';
+import type { HeldCall } from '@capstan/store';
+import type { GatewayContext } from '../gateway-context.js';
+
+const redactor = createRedactor({ values: [] });
+
+/** A reason may quote the inputs. */
+export function summarize({ catalog }: Pick<GatewayContext, 'catalog'>, hold: HeldCall): HoldSummary {
+  const { required = 1, allow_self = false } = hold.approvals;
+  return {
+    hold_id: hold.hold_id,
+    invocation_id: hold.invocation_id,
+    run_id: hold.run_id ?? loneRunId(hold.invocation_id),
+    tool_id: hold.tool_id,
+    actor: hold.actor,
+    status: hold.status,
+    round: hold.round,
+    reason: redactor.text(hold.decision.reason),
+    returned_because: hold.returned_because,
+    risk: catalog.get(hold.tool_id)?.descriptor.risk ?? null,
+    approvals: { ...hold.approvals, required, allow_self, given: hold.given },
+    created_at: hold.created_at,
+    expires_at: hold.expires_at,
+    decided_at: hold.decided_at,
+    decided_by: hold.decided_by,
+  };
+}
