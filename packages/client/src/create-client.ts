@@ -1,14 +1,18 @@
 import { type Agents, agents } from './agent.js';
 import { type AtipTools, atipTools } from './atip.js';
+import { type Audit, audit } from './audit.js';
 import { type Capabilities, capabilities } from './capability.js';
 import { type RunCommand, runCommand } from './command.js';
 import { type Extensions, extensions } from './extension.js';
 import { type HealthChecks, healthChecks } from './health.js';
+import { type Grants, grants, type Holds, holds } from './hold.js';
 import { type Invocations, invocations } from './invocation.js';
 import { type Keys, keys } from './key.js';
 import { type McpServers, mcpServers } from './mcp-server.js';
 import { type Policies, policies } from './policy.js';
 import { type Queues, queues } from './queue.js';
+import { type Quotas, quotas } from './quota.js';
+import { type Records, records } from './record.js';
 import { type Runs, runs } from './run.js';
 import { type Schedules, schedules } from './schedule.js';
 import { type Secrets, secrets } from './secret.js';
@@ -16,6 +20,7 @@ import { type Sessions, sessions } from './session.js';
 import { type Tools, tools } from './tool.js';
 import { type ToolCalls, toolCalls } from './tool-call.js';
 import { openTransport, type TransportOptions } from './transport.js';
+import { type Webhooks, webhooks } from './webhook.js';
 import { type Workers, workers } from './worker.js';
 
 export type ClientOptions = TransportOptions;
@@ -23,7 +28,13 @@ export type ClientOptions = TransportOptions;
 export type Client = Invocations &
   HealthChecks & {
     runs: Runs;
+    records: Records;
+    audit: Audit;
+    holds: Holds;
+    grants: Grants;
     queues: Queues;
+    quotas: Quotas;
+    webhooks: Webhooks;
     workers: Workers;
     keys: Keys;
     mcpServers: McpServers;
@@ -49,7 +60,13 @@ export const createClient = (options: ClientOptions): Client => {
     ...invocations(transport),
     ...healthChecks(transport),
     runs: runs(transport),
+    records: records(transport),
+    audit: audit(transport),
+    holds: holds(transport),
+    grants: grants(transport),
     queues: queues(transport),
+    quotas: quotas(transport),
+    webhooks: webhooks(transport),
     workers: workers(transport),
     keys: keys(transport),
     mcpServers: mcpServers(transport),

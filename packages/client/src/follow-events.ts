@@ -18,8 +18,7 @@ export const followEvents = (
     {
       path,
       read: toInvocationEvent,
-      endsWith: (event) =>
-        event.event === 'log' ? null : event.event === 'result' || isTerminal(event.data.status),
+      endsWith: (event) => (event.event === 'log' ? null : event.event === 'result' || isTerminal(event.data.status)),
       isOver: async () =>
         isTerminal((await transport.json<Invocation>('GET', path, { signal: options.signal })).status),
     },

@@ -64,6 +64,12 @@ const FAILURES = {
   NO_SUCH_ROUTE: [3008, 404, false, '/openapi.json lists the routes.'],
   EXPIRED: [3009, 410, false, 'Raise expires_in_ms, or add workers for this runner type.'],
   PLAN_INVALID: [3010, 400, false, 'Correct the plan at the place named.'],
+  // 4xxx replay
+  RUN_NOT_OVER: [4001, 409, true, 'Wait until the run has ended, or cancel it.'],
+  PLAN_MISMATCH: [4002, 409, false, 'Replay the run that this plan belongs to, or leave plan_hash out.'],
+  RECORD_BROKEN: [4003, 409, false, 'GET /v1/runs/{id}/verify names what was changed.'],
+  BUNDLE_INVALID: [4004, 400, false, 'Send a file that GET /v1/runs/{id}/bundle gave, as it is.'],
+  NO_SUCH_STEP: [4005, 404, false, 'GET /v1/runs/{id}/steps lists the steps.'],
   // 5xxx storage
   STORAGE_UNAVAILABLE: [5001, 503, true, 'Postgres cannot be reached; try again shortly.'],
   INTERNAL: [5002, 500, true, 'A fault on our side; the log has it under the request id.'],

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Decision } from './decision.js';
 import type { Problem } from './failure.js';
 import { Hash } from './hash.js';
+import { HoldSummary } from './hold.js';
 import { JsonObject } from './json.js';
 import { Result } from './result.js';
 import { RunnerType } from './runner-type.js';
@@ -125,7 +126,7 @@ export const Invocation = z.object({
 });
 export type Invocation = z.infer<typeof Invocation>;
 
-export const InvocationDetail = Invocation.extend({ attempts: z.array(Attempt), hold: z.null() });
+export const InvocationDetail = Invocation.extend({ attempts: z.array(Attempt), hold: HoldSummary.nullable() });
 export type InvocationDetail = z.infer<typeof InvocationDetail>;
 
 export const InvocationFilter = z.strictObject({

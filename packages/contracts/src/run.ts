@@ -17,6 +17,10 @@ export const Run = z.object({
   kind: RunKind,
   status: RunStatus,
   actor: z.string(),
+  mode: z
+    .enum(['execution', 'replay'])
+    .describe('replay: its results are those of another run, and nothing was executed'),
+  replay_of: z.string().nullable(),
   name: z.string().nullable().describe('Of its plan'),
   plan_hash: Hash.nullable(),
   policy_hash: Hash.nullable().describe('The version that decides about all of its steps'),

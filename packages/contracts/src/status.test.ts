@@ -18,10 +18,10 @@ describe('the table of moves', () => {
     expect(left).toEqual({
       denied: [],
       succeeded: [],
-      failed: ['queued'],
-      timed_out: ['queued'],
+      failed: ['deferred', 'queued'],
+      timed_out: ['deferred', 'queued'],
       canceled: [],
-      ambiguous: ['queued', 'succeeded', 'failed'],
+      ambiguous: ['deferred', 'queued', 'succeeded', 'failed'],
       rejected: [],
       expired: [],
     });

@@ -21,7 +21,8 @@ export type InvocationStatus = z.infer<typeof InvocationStatus>;
  * every one of them against this table.
  *
  * - `running → queued` is a retry, a hand-back by a draining worker, or a rescue of idempotent work.
- * - Terminal → `queued` is a redrive, asked for by a person.
+ * - `running → held` is a hold that was released for something else than would run now: it is to be decided again.
+ * - Terminal → `queued` is a redrive, asked for by a person; `deferred` where it has to wait for a quota again.
  * - `ambiguous` is terminal until a person says what happened.
  */
 const NEXT = {
@@ -29,12 +30,12 @@ const NEXT = {
   held: ['queued', 'deferred', 'denied', 'rejected', 'expired', 'canceled'],
   deferred: ['queued', 'expired', 'canceled'],
   queued: ['running', 'expired', 'canceled', 'failed'],
-  running: ['succeeded', 'failed', 'timed_out', 'canceled', 'ambiguous', 'queued', 'denied'],
+  running: ['succeeded', 'failed', 'timed_out', 'canceled', 'ambiguous', 'queued', 'denied', 'held'],
   succeeded: [],
-  failed: ['queued'],
-  timed_out: ['queued'],
+  failed: ['queued', 'deferred'],
+  timed_out: ['queued', 'deferred'],
   canceled: [],
-  ambiguous: ['succeeded', 'failed', 'queued'],
+  ambiguous: ['succeeded', 'failed', 'queued', 'deferred'],
   rejected: [],
   expired: [],
 } as const satisfies Record<InvocationStatus, readonly InvocationStatus[]>;

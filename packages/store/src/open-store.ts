@@ -1,5 +1,5 @@
 import { Failure } from '@capstan/contracts';
-import { Kysely, PostgresDialect } from 'kysely';
+import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import type { Tables } from './tables.js';
 
@@ -12,12 +12,22 @@ export type Db = Kysely<Tables>;
 export type Store = {
   db: Db;
   query: Query;
+  /** Such statements as one transaction; `query` is good until `work` has ended. */
+  transact<T>(work: (query: Query) => Promise<T>): Promise<T>;
   url: string;
   close(): Promise<void>;
 };
 
 export type Statement = { name: string; text: string };
 export type Query = <Row extends object>(statement: Statement, values: unknown[]) => Promise<Row[]>;
+
+/** Runs such a statement as part of a transaction. */
+export const queryIn =
+  (db: Db): Query =>
+  async <Row extends object>({ text }: Statement, values: unknown[]) => {
+    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, values));
+    return rows;
+  };
 
 export type StoreOptions = { url: string; name: string; connections?: number };
 
@@ -62,6 +72,27 @@ export function openStore({ url, name, connections = 10 }: StoreOptions): Store 
     query: async <Row extends object>(statement: Statement, values: unknown[]) => {
       const { rows } = await pool.query<Row>({ ...statement, values });
       return rows;
+    },
+    transact: async (work) => {
+      const client = await pool.connect();
+      let broken = false;
+      try {
+        await client.query('BEGIN');
+        const done = await work(async <Row extends object>(statement: Statement, values: unknown[]) => {
+          const { rows } = await client.query<Row>({ ...statement, values });
+          return rows;
+        });
+        await client.query('COMMIT');
+        return done;
+      } catch (error) {
+        // What a connection was left in by an error cannot be known if it cannot be taken back.
+        await client.query('ROLLBACK').catch(() => {
+          broken = true;
+        });
+        throw error;
+      } finally {
+        client.release(broken);
+      }
     },
     close: () => db.destroy(),
   };

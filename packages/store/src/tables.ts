@@ -1,9 +1,13 @@
 import type {
+  Approvals,
   Artifact,
   Decision,
   Delivery,
   FileEncoding,
   Descriptor,
+  EventType,
+  HoldEntry,
+  HoldStatus,
   InvocationStatus,
   Json,
   JsonObject,
@@ -11,6 +15,8 @@ import type {
   NewMcpServer,
   Overlap,
   PolicyDocument,
+  QuotaLimits,
+  Risk,
   Role,
   RunFacts,
   RunnerType,
@@ -19,6 +25,7 @@ import type {
   SideEffect,
   StepStatus,
   ToolSource,
+  WebhookKind,
 } from '@capstan/contracts';
 import type { ColumnType, GeneratedAlways, JSONColumnType } from 'kysely';
 
@@ -56,6 +63,9 @@ export type Tables = {
     plan_hash: string | null;
     policy_hash: string | null;
     reason: string | null;
+    mode: ColumnType<'execution' | 'replay', 'execution' | 'replay' | undefined, 'execution' | 'replay'>;
+    replay_of: ColumnType<string | null, string | null | undefined, string | null>;
+    sealed: ColumnType<boolean, boolean | undefined, boolean>;
     skipped_steps: ColumnType<number, number | undefined, number>;
     total_steps: number;
     live_steps: number;
@@ -67,6 +77,35 @@ export type Tables = {
     finished_at: NullableTimestamp;
   };
   plan_runs: PlanRunTable;
+  descriptors: { descriptor_hash: string; descriptor: JsonText<unknown>; seen_at: Timestamp };
+  seals: SealTable;
+  seal_links: {
+    run_id: string;
+    place: number;
+    kind: 'run' | 'step' | 'invocation';
+    id: string;
+    record_hash: string;
+    chain_hash: string;
+    digests: JsonText<Record<string, string[]>>;
+  };
+  seal_cursors: { tenant: string; seq: string };
+  seal_pending: { invocation_id: string; due_at: Timestamp };
+  bundles: {
+    bundle_id: string;
+    tenant: string;
+    run_id: string;
+    kind: string;
+    count: number;
+    seal_hash: string;
+    imported_by: string;
+    created_at: Timestamp;
+  };
+  bundle_lines: { bundle_id: string; number: number; line: string };
+  audit_links: { seq: string; tenant: string; place: string; chain_hash: string };
+  audit_cursor: { only_one: boolean; low: string; next_low: string; next_at: Timestamp };
+  holds: HoldTable;
+  hold_entries: HoldEntryTable;
+  grants: GrantTable;
   steps: StepTable;
   schedules: ScheduleTable;
   schedule_fires: {
@@ -196,6 +235,29 @@ export type Tables = {
     created_at: Timestamp;
     updated_at: Timestamp;
   };
+  events: {
+    event_id: string;
+    tenant: string;
+    type: EventType;
+    subject: string;
+    data: JsonText<JsonObject>;
+    url: string | null;
+    at: Timestamp;
+    fanned_out: ColumnType<boolean, boolean | undefined, boolean>;
+  };
+  webhooks: WebhookTable;
+  webhook_secrets: { tenant: string; key_id: string; sealed: Buffer; created_at: Timestamp };
+  webhook_deliveries: WebhookDeliveryTable;
+  quotas: {
+    scope: string;
+    limits: JsonText<QuotaLimits>;
+    on_exceed: 'defer' | 'deny';
+    updated_by: string;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+  };
+  quota_uses: { scope: string; taken_at: Timestamp; invocation_id: string; cost_units: number };
+  quota_warnings: { scope: string; limit_name: string; window_start: Timestamp };
   audit: {
     seq: GeneratedAlways<string>;
     at: Timestamp;
@@ -261,8 +323,130 @@ export type InvocationTable = {
   cancel_requested_at: NullableTimestamp;
   /** Whatever fails is tried again, after so long at first; null where only what may pass is. */
   retry_backoff_ms: number | null;
+  /** Whether its end is to be told to a webhook; false once it was. */
+  watched: boolean | null;
+  /** The quotas that it comes under; null for most. */
+  quota_scopes: string[] | null;
   created_at: Timestamp;
   finished_at: NullableTimestamp;
+};
+
+/** A pending one is changed while the row of its invocation is locked. */
+export type HoldTable = {
+  hold_id: string;
+  seq: GeneratedAlways<string>;
+  invocation_id: string;
+  tenant: string;
+  actor: string;
+  tool_id: string;
+  status: HoldStatus;
+  round: number;
+  approvals: ColumnType<Approvals | null, string | null, string | null>;
+  returned_because: string | null;
+  original_inputs: ColumnType<JsonObject | null, string | null, string | null>;
+  original_input_hash: string | null;
+  approved_input_hash: string | null;
+  approved_descriptor_hash: string | null;
+  approved_policy_hash: string | null;
+  approval_expires_at: NullableTimestamp;
+  used_at: NullableTimestamp;
+  spent: ColumnType<boolean, boolean | undefined, boolean>;
+  expires_in_ms: ColumnType<string, number, number>;
+  created_at: Timestamp;
+  expires_at: Timestamp;
+  warn_at: NullableTimestamp;
+  announced_round: ColumnType<number, number | undefined, number>;
+  decided_at: NullableTimestamp;
+  decided_by: string | null;
+};
+
+export type HoldEntryTable = {
+  hold_id: string;
+  seq: GeneratedAlways<string>;
+  at: Timestamp;
+  actor: string;
+  kind: HoldEntry['kind'];
+  round: number;
+  comment: string | null;
+  input_hash: string | null;
+  descriptor_hash: string | null;
+  policy_hash: string | null;
+  previous_input_hash: string | null;
+  changed: string[] | null;
+  grant_id: string | null;
+};
+
+export type GrantTable = {
+  grant_id: string;
+  seq: GeneratedAlways<string>;
+  tenant: string;
+  actor: string;
+  roles: Role[];
+  kind: 'tool' | 'plan';
+  tool_id: string | null;
+  plan_hash: string | null;
+  input_hash: string | null;
+  max_risk: Risk | null;
+  count: number | null;
+  used: ColumnType<number, number | undefined, number>;
+  applied: ColumnType<boolean, boolean | undefined, boolean>;
+  comment: string | null;
+  created_at: Timestamp;
+  expires_at: Timestamp;
+  revoked_at: NullableTimestamp;
+};
+
+export type WebhookTable = {
+  webhook_id: string;
+  seq: GeneratedAlways<string>;
+  tenant: string;
+  kind: WebhookKind;
+  url: string;
+  events: string[];
+  key_id: string;
+  sealed: Buffer;
+  enabled: ColumnType<boolean, boolean | undefined, boolean>;
+  disabled_reason: ColumnType<string | null, string | null | undefined, string | null>;
+  created_by: string;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+};
+
+export type WebhookDeliveryTable = {
+  delivery_id: string;
+  seq: GeneratedAlways<string>;
+  tenant: string;
+  event_id: string;
+  webhook_id: string | null;
+  target: string;
+  state: 'pending' | 'delivered' | 'failed';
+  attempts: number;
+  next_at: Timestamp;
+  retry_since: Timestamp;
+  response_status: number | null;
+  error: string | null;
+  duration_ms: number | null;
+  created_at: Timestamp;
+  delivered_at: NullableTimestamp;
+};
+
+export type SealTable = {
+  run_id: string;
+  generation: number;
+  tenant: string;
+  root: string;
+  count: number;
+  first_id: string | null;
+  last_id: string | null;
+  plan_hash: string | null;
+  policy_hash: string | null;
+  sealed_at: Timestamp;
+  seal_hash: string;
+  signature: string | null;
+  key_id: string | null;
+  public_key: string | null;
+  voided_at: NullableTimestamp;
+  void_reason: string | null;
 };
 
 /** What the engine of plans keeps of a run, apart from what settlements count; whoever advances the run locks it. */

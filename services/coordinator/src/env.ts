@@ -1,12 +1,27 @@
-import { BackboneEnv, readEnv } from '@capstan/backbone';
+import { ARTIFACTS_ENV, BackboneEnv, readEnv, SEAL_ENV, SecretsKey } from '@capstan/backbone';
+import { parseSecretKeys } from '@capstan/store';
 import { z } from 'zod';
+import type { WebhookOptions } from './webhook/run-webhooks.js';
 
 export const DAY_MS = 86_400_000;
 
 export const CoordinatorEnv = BackboneEnv.extend({
+  ...ARTIFACTS_ENV,
+  ...SEAL_ENV,
+  CAPSTAN_SECRETS_KEY: SecretsKey.optional(),
+  /** Whether webhooks may go to addresses within the own network. */
+  CAPSTAN_WEBHOOK_ALLOW_PRIVATE: z.stringbool().default(false),
+  /** Where the gateway and its console are reached, for links in notifications. */
+  CAPSTAN_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   CAPSTAN_SWEEP_MS: z.coerce.number().int().min(50).default(1000),
   CAPSTAN_RETENTION_DAYS: z.coerce.number().positive().default(30),
 });
 export type CoordinatorEnv = z.infer<typeof CoordinatorEnv>;
 
 export const coordinatorEnv = (env: NodeJS.ProcessEnv): CoordinatorEnv => readEnv(CoordinatorEnv, env);
+
+export const webhookOptions = (env: Omit<CoordinatorEnv, 'DATABASE_URL'>): WebhookOptions => ({
+  secret_keys: parseSecretKeys(env.CAPSTAN_SECRETS_KEY),
+  allow_private: env.CAPSTAN_WEBHOOK_ALLOW_PRIVATE,
+  ...(env.CAPSTAN_PUBLIC_URL === undefined ? {} : { public_url: env.CAPSTAN_PUBLIC_URL }),
+});

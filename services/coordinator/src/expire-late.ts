@@ -7,5 +7,6 @@ const BATCH = 1000;
 export async function expireLate({ store, relay }: Backbone): Promise<number> {
   const expired = await expireInvocations(store, BATCH);
   relay.publish('settled', expired);
+  if (expired.length > 0) relay.publish('due', ['events']);
   return expired.length;
 }

@@ -1,20 +1,29 @@
 import type { Backbone } from '@capstan/backbone';
-import { nextDeadline } from '@capstan/store';
+import type { SealKey } from '@capstan/integrity';
+import type { ArtifactStorage } from '@capstan/store';
+import { chainAudit, nextDeadline } from '@capstan/store';
 import { deliverOutbox } from './deliver-outbox.js';
 import { expireLate } from './expire-late.js';
 import { forgetOld } from './forget-old.js';
+import { runHolds } from './hold/run-holds.js';
+import { runPlans } from './plan/run-plans.js';
 import { promoteDue } from './promote-due.js';
+import { runQuotas } from './quota/run-quotas.js';
 import { redeliverLost } from './redeliver-lost.js';
 import { repeat } from './repeat.js';
 import { rescueLost } from './rescue-lost.js';
+import { runSchedules } from './schedule/run-schedules.js';
+import { sealLoneInvocations, sealRuns } from './seal/seal-ended.js';
+import { runWebhooks, type WebhookOptions } from './webhook/run-webhooks.js';
 
-export type CoordinatorOptions = { sweep_ms: number; retention_ms: number };
+export type CoordinatorOptions = { sweep_ms: number; retention_ms: number; artifacts?: ArtifactStorage; seal_key?: SealKey | null; webhooks?: WebhookOptions };
 export type Coordinator = { stop(): Promise<void> };
 
 const HOUR_MS = 3_600_000;
+const AUDIT_BATCH = 1000;
 
 /** Each duty claims its rows with SKIP LOCKED or an advisory lock, so a second coordinator is a spare, not a duplicate. */
-export function startCoordinator(backbone: Backbone, { sweep_ms, retention_ms }: CoordinatorOptions): Coordinator {
+export function startCoordinator(backbone: Backbone, { sweep_ms, retention_ms, artifacts, seal_key = null, webhooks = {} }: CoordinatorOptions): Coordinator {
   const { store, relay, log } = backbone;
   const sweep = () => Promise.resolve(sweep_ms);
   /** Sleeps until something is due; the sweep is for deadlines whose signal was lost. */
@@ -22,16 +31,24 @@ export function startCoordinator(backbone: Backbone, { sweep_ms, retention_ms }:
 
   const promote = repeat(log, 'promote', () => promoteDue(backbone), untilDue);
   const expire = repeat(log, 'expire', () => expireLate(backbone), untilDue);
+  const plans = runPlans(backbone, sweep_ms);
+  const schedules = runSchedules(backbone, sweep_ms);
+  const holds = runHolds(backbone, sweep_ms);
+  const quotas = runQuotas(backbone, sweep_ms);
+  const notices = runWebhooks(backbone, sweep_ms, retention_ms, webhooks);
   const duties = [
     promote,
     expire,
     repeat(log, 'outbox', () => deliverOutbox(backbone), sweep),
     repeat(log, 'rescue', () => rescueLost(backbone), sweep),
     repeat(log, 'redeliver', () => redeliverLost(backbone).then(() => 0), sweep),
+    repeat(log, 'seal', () => sealRuns(backbone, seal_key), sweep),
+    repeat(log, 'seal-lone', () => sealLoneInvocations(backbone, seal_key), () => Promise.resolve(5 * sweep_ms)),
+    repeat(log, 'audit-chain', () => chainAudit(store, AUDIT_BATCH), sweep),
     repeat(
       log,
       'retention',
-      () => forgetOld(backbone, retention_ms),
+      () => forgetOld(backbone, retention_ms, artifacts),
       () => Promise.resolve(HOUR_MS),
     ),
   ];
@@ -43,7 +60,7 @@ export function startCoordinator(backbone: Backbone, { sweep_ms, retention_ms }:
   return {
     stop: async () => {
       unsubscribe();
-      await Promise.all(duties.map((duty) => duty.stop()));
+      await Promise.all([...duties, plans, schedules, holds, quotas, notices].map((duty) => duty.stop()));
       log.info('coordinator stopped');
     },
   };

@@ -1,10 +1,11 @@
-import { ARTIFACTS_ENV, BackboneEnv, readEnv, SecretsKey } from '@capstan/backbone';
+import { ARTIFACTS_ENV, BackboneEnv, readEnv, SEAL_ENV, SecretsKey } from '@capstan/backbone';
 import { z } from 'zod';
 
 const Port = z.coerce.number().int().min(0).max(65_535);
 
 export const GatewayEnv = BackboneEnv.extend({
   ...ARTIFACTS_ENV,
+  ...SEAL_ENV,
   PORT: Port.optional(),
   CAPSTAN_PORT: Port.optional(),
   CAPSTAN_HOST: z.string().default('127.0.0.1'),

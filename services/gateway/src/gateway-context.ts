@@ -1,7 +1,9 @@
 import type { Backbone } from '@capstan/backbone';
 import type { CapabilityRegistry } from '@capstan/catalog';
+import type { SealKey } from '@capstan/integrity';
 import type { ArtifactStorage, SecretKeys } from '@capstan/store';
 import type { Authenticator } from './auth/authenticator.js';
+import type { Refusals } from './auth/refusals.js';
 import type { Changes } from './event/changes.js';
 import type { Metrics } from './health/metrics.js';
 import type { Committer } from './invocation/committer.js';
@@ -13,9 +15,11 @@ import type { TenantPolicies } from './policy/tenant-policies.js';
 export type GatewayContext = Backbone & {
   artifacts: ArtifactStorage;
   secret_keys: SecretKeys;
+  seal_key: SealKey | null;
   capabilities: CapabilityRegistry;
   policies: TenantPolicies;
   authenticator: Authenticator;
+  refusals: Refusals;
   committer: Committer;
   waiters: Waiters;
   metrics: Metrics;

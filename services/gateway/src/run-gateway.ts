@@ -1,4 +1,4 @@
-import { type Backbone, createLog, openArtifacts, openBackbone, untilSignal } from '@capstan/backbone';
+import { type Backbone, createLog, openArtifacts, openBackbone, openSealKey, untilSignal } from '@capstan/backbone';
 import { DEFAULT_TENANT } from '@capstan/contracts';
 import { DEFAULT_POLICY } from '@capstan/policy';
 import { ALL_ROLES, ensureKey, ensurePolicy, parseSecretKeys } from '@capstan/store';
@@ -31,6 +31,7 @@ export const gatewayOptions = (env: Omit<GatewayEnv, 'DATABASE_URL'>): GatewayOp
   capabilities_file: env.CAPSTAN_CAPABILITIES_FILE,
   secret_keys: parseSecretKeys(env.CAPSTAN_SECRETS_KEY),
   artifacts: openArtifacts(env),
+  seal_key: openSealKey(env),
 });
 
 /** The default policy, and the admin key when one is set. */

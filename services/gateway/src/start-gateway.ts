@@ -1,9 +1,13 @@
 import type { Backbone } from '@capstan/backbone';
+import type { SealKey } from '@capstan/integrity';
 import { type ArtifactStorage, artifactStorage, parseSecretKeys, type SecretKeys } from '@capstan/store';
 import { agentRoutes } from './agent/agent-routes.js';
+import { auditRoutes } from './audit/audit-routes.js';
 import { artifactRoutes } from './artifact/artifact-routes.js';
 import { atipRoutes } from './atip/atip-routes.js';
 import { createAuthenticator } from './auth/authenticator.js';
+import { createRefusals } from './auth/refusals.js';
+import { bundleRoutes } from './bundle/bundle-routes.js';
 import { capabilityRoutes } from './capability/capability-routes.js';
 import { loadCapabilities } from './capability/load-capabilities.js';
 import { commandRoutes } from './command/command-routes.js';
@@ -12,6 +16,7 @@ import { extensionRoutes } from './extension/extension-routes.js';
 import type { GatewayContext } from './gateway-context.js';
 import { healthRoutes } from './health/health-routes.js';
 import { createMetrics } from './health/metrics.js';
+import { holdRoutes } from './hold/hold-routes.js';
 import { createApp } from './http/create-app.js';
 import { openapi } from './http/openapi.js';
 import { registerRoutes } from './http/register-routes.js';
@@ -26,12 +31,17 @@ import { mcpServerRoutes } from './mcp-server/mcp-server-routes.js';
 import { policyRoutes } from './policy/policy-routes.js';
 import { createTenantPolicies } from './policy/tenant-policies.js';
 import { queueRoutes } from './queue/queue-routes.js';
+import { quotaRoutes } from './quota/quota-routes.js';
+import { replayRoutes } from './replay/replay-routes.js';
+import { reportRoutes } from './report/report-routes.js';
+import { verifyRoutes } from './verify/verify-routes.js';
 import { runRoutes } from './run/run-routes.js';
 import { scheduleRoutes } from './schedule/schedule-routes.js';
 import { secretRoutes } from './secret/secret-routes.js';
 import { sessionRoutes } from './session/session-routes.js';
 import { toolRoutes } from './tool/tool-routes.js';
 import { toolCallRoutes } from './tool-call/tool-call-routes.js';
+import { webhookRoutes } from './webhook/webhook-routes.js';
 
 export type GatewayOptions = {
   host: string;
@@ -41,6 +51,7 @@ export type GatewayOptions = {
   artifacts?: ArtifactStorage;
   capabilities_file?: string | undefined;
   secret_keys?: SecretKeys;
+  seal_key?: SealKey | null;
   mcp_file?: string | undefined;
 };
 export type Gateway = { url: string; stop(): Promise<void> };
@@ -49,7 +60,13 @@ const ROUTES = [
   ...healthRoutes,
   ...invocationRoutes,
   ...runRoutes,
+  ...verifyRoutes,
+  ...bundleRoutes,
+  ...replayRoutes,
+  ...reportRoutes,
+  ...auditRoutes,
   ...scheduleRoutes,
+  ...holdRoutes,
   ...queueRoutes,
   ...keyRoutes,
   ...mcpServerRoutes,
@@ -65,6 +82,8 @@ const ROUTES = [
   ...agentRoutes,
   ...toolCallRoutes,
   ...sessionRoutes,
+  ...webhookRoutes,
+  ...quotaRoutes,
 ];
 
 export async function startGateway(backbone: Backbone, options: GatewayOptions): Promise<Gateway> {
@@ -76,9 +95,11 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
     ...backbone,
     artifacts: options.artifacts ?? artifactStorage(null),
     secret_keys: options.secret_keys ?? parseSecretKeys(undefined),
+    seal_key: options.seal_key ?? null,
     capabilities: await loadCapabilities(options.capabilities_file),
     policies: await createTenantPolicies(store, relay),
     authenticator: createAuthenticator(store, relay),
+    refusals: createRefusals(backbone),
     committer,
     waiters,
     changes: createChanges(relay),

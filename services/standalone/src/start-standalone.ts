@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Backbone, createLog, openArtifacts, openBackbone } from '@capstan/backbone';
-import { DAY_MS, startCoordinator } from '@capstan/coordinator';
+import { type Backbone, createLog, openArtifacts, openBackbone, openSealKey } from '@capstan/backbone';
+import { DAY_MS, startCoordinator, webhookOptions } from '@capstan/coordinator';
 import { ensureExtension, gatewayOptions, prepareFirstStart, startGateway } from '@capstan/gateway';
 import { migrate } from '@capstan/store';
 import { startWorker, workerOptions, workerRedactor } from '@capstan/worker';
@@ -65,6 +65,8 @@ async function startServices(
     sweep_ms: env.CAPSTAN_SWEEP_MS,
     retention_ms: env.CAPSTAN_RETENTION_DAYS * DAY_MS,
     artifacts: openArtifacts(env),
+    seal_key: openSealKey(env),
+    webhooks: webhookOptions(env),
   });
   started.push(coordinator.stop);
   const options = workerOptions({ ...env, CAPSTAN_WORK_DIR: env.CAPSTAN_WORK_DIR ?? join(data_dir, 'work') }, backbone);

@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { integer } from '../parse/integer.js';
-import { readPolicyFile } from '../read-policy-file.js';
+import { readDocumentFile } from '../read-document-file.js';
 import { reportError } from '../report-error.js';
 import { followRun } from '../run/follow-run.js';
 import { printDryRun } from '../run/print-dry-run.js';
@@ -48,8 +48,8 @@ Examples:
 
 const once = async (session: Session, plan: string, options: Options): Promise<ExitCode> => {
   const submission: RunSubmissionInput = {
-    plan: await readPolicyFile(session, plan),
-    ...(options.policy === undefined ? {} : { policy: await readPolicyFile(session, options.policy) }),
+    plan: await readDocumentFile(session, plan),
+    ...(options.policy === undefined ? {} : { policy: await readDocumentFile(session, options.policy) }),
     ...(options.input === undefined ? {} : { inputs: options.input }),
     ...(options.maxParallel === undefined ? {} : { max_parallel: options.maxParallel }),
   };
@@ -66,7 +66,9 @@ const once = async (session: Session, plan: string, options: Options): Promise<E
 /** A mistake in the plan is shown and waited for to be mended. */
 const again = async (session: Session, plan: string, options: Options): Promise<ExitCode> => {
   const { err, signal } = session;
-  const files = [plan, ...(options.policy === undefined ? [] : [options.policy])].map((file) => resolve(session.cwd, file));
+  const files = [plan, ...(options.policy === undefined ? [] : [options.policy])].map((file) =>
+    resolve(session.cwd, file),
+  );
   for (;;) {
     const changed = nextChange(files, signal);
     await once(session, plan, options).catch((error: unknown) => {
@@ -83,10 +85,10 @@ const again = async (session: Session, plan: string, options: Options): Promise<
 const parseInput = (text: string, before: JsonObject = {}): JsonObject => {
   const equals = text.indexOf('=');
   if (equals < 1) throw new InvalidArgumentError('It is a name and a value, like repo=https://example.com/.');
-  return { ...before, [text.slice(0, equals)]: valueOf(text.slice(equals + 1)) };
+  return { ...before, [text.slice(0, equals)]: readValue(text.slice(equals + 1)) };
 };
 
-const valueOf = (text: string): Json => {
+const readValue = (text: string): Json => {
   try {
     return JSON.parse(text);
   } catch {

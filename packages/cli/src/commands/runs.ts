@@ -1,29 +1,42 @@
-import type { Run } from '@capstan/contracts';
+import type { Run, RunStatus } from '@capstan/contracts';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatCount } from '../format/count.js';
 import { relativeTime } from '../format/relative-time.js';
 import { paintStatus, statusText } from '../format/status.js';
+import { choice } from '../parse/choice.js';
 import { integer } from '../parse/integer.js';
 import { printTable } from '../print-items.js';
 import type { Session } from '../session.js';
 
 const DEFAULT_LIMIT = 20;
+const parseStatus = choice<RunStatus>({
+  pending: true,
+  running: true,
+  paused: true,
+  completed: true,
+  failed: true,
+  canceled: true,
+});
+const parseKind = choice<Run['kind']>({ plan: true, bulk: true, lone: true });
+
+type Options = { limit: number; status?: RunStatus; kind?: Run['kind']; name?: string };
 
 export const addRuns: AddCommand = (program, cli) => {
   program
     .command('runs')
-    .description('runs: what was submitted together, the newest first')
+    .description('runs: plans, and what was submitted together, the newest first')
+    .option('-s, --status <status>', 'pending, running, paused, completed, failed or canceled', parseStatus)
+    .option('-k, --kind <kind>', 'plan, bulk or lone', parseKind)
+    .option('--name <name>', 'of the plan')
     .option('-n, --limit <n>', 'how many', integer(1, 1000), DEFAULT_LIMIT)
-    .action(({ limit }: { limit: number }, command: Command) =>
-      cli.run(command, (session) => printRuns(session, limit)),
-    );
+    .action((options: Options, command: Command) => cli.run(command, (session) => printRuns(session, options)));
 };
 
-const printRuns = async (session: Session, limit: number): Promise<ExitCode> => {
+const printRuns = async (session: Session, options: Options): Promise<ExitCode> => {
   const client = await session.client();
-  const page = await client.runs.list({ limit }).page();
+  const page = await client.runs.list(options).page();
   if (session.json) {
     await session.printJson(page);
     return EXIT.success;
@@ -44,11 +57,12 @@ const printRuns = async (session: Session, limit: number): Promise<ExitCode> => 
         text: ({ status }) => statusText(status),
         paint: (text, { status }) => paintStatus(status, text, colors),
       },
+      { title: 'NAME', text: ({ name, kind }) => name ?? kind, shrinks: true },
       count('TOTAL', ({ total_steps }) => total_steps),
       count('DONE', ({ completed_steps }) => completed_steps),
       count('DENIED', ({ denied_steps }) => denied_steps, true),
       count('FAILED', ({ failed_steps }) => failed_steps, true),
-      { title: 'ACTOR', text: ({ actor }) => actor, shrinks: true },
+      { title: 'ACTOR', text: ({ actor }) => actor },
       { title: 'CREATED', text: ({ created_at }) => relativeTime(created_at, session.now()) },
     ],
   });

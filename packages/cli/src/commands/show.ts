@@ -1,3 +1,4 @@
+import type { Step } from '@capstan/contracts';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -6,19 +7,25 @@ import { formatFields } from '../format/fields.js';
 import { formatInvocation } from '../format/invocation.js';
 import { invocationColumns } from '../format/invocation-columns.js';
 import { absoluteTime } from '../format/relative-time.js';
-import { formatStatus } from '../format/status.js';
+import { formatStatus, paintStatus, statusText } from '../format/status.js';
 import { printTable } from '../print-items.js';
+import { timeOf } from '../run/render-tree.js';
 import type { Session } from '../session.js';
 
 const SHOWN_STEPS = 20;
+const SHOWN_PLAN_STEPS = 200;
 
 export const addShow: AddCommand = (program, cli) => {
   program
     .command('show')
     .description('everything about an invocation or a run')
     .argument('<id>', 'inv_… or run_…')
-    .action((id: string, _options: object, command: Command) =>
-      cli.run(command, (session) => (id.startsWith('run_') ? showRun(session, id) : showInvocation(session, id))),
+    .option('-f, --follow', 'of a run: until it has ended')
+    .action((id: string, { follow = false }: { follow?: boolean }, command: Command) =>
+      cli.run(command, async (session) => {
+        if (!id.startsWith('run_')) return showInvocation(session, id);
+        return follow ? (await import('../run/follow-run.js')).followRun(session, id) : showRun(session, id);
+      }),
     );
 };
 
@@ -41,17 +48,23 @@ const showRun = async (session: Session, run_id: string): Promise<ExitCode> => {
   const fields = formatFields(
     [
       ['kind', run.kind],
+      ['name', run.name],
+      ['reason', run.reason],
       ['actor', run.actor],
       ['total', formatCount(run.total_steps)],
       ['completed', formatCount(run.completed_steps)],
       ['denied', formatCount(run.denied_steps)],
       ['failed', formatCount(run.failed_steps)],
+      ['skipped', run.skipped_steps ? formatCount(run.skipped_steps) : null],
+      ['plan hash', run.plan_hash && out.colors.dim(run.plan_hash)],
+      ['policy hash', run.policy_hash && out.colors.dim(run.policy_hash)],
       ['created', absoluteTime(run.created_at, session.now())],
       ['finished', run.finished_at === null ? null : absoluteTime(run.finished_at, session.now())],
     ],
     out.colors,
   );
   await out.line([`${formatStatus(run.status, out.colors)}  ${out.colors.bold(run.run_id)}`, ...fields, ''].join('\n'));
+  if (run.kind === 'plan') return showSteps(session, run_id);
   const page = await client.list({ run_id, limit: SHOWN_STEPS }).page();
   await printTable(session, page.items, {
     empty: 'It has no invocations.',
@@ -60,5 +73,31 @@ const showRun = async (session: Session, run_id: string): Promise<ExitCode> => {
   if (page.next_cursor !== null) {
     await session.err.line(session.err.colors.dim(`more: capstan list --run ${run_id} --cursor ${page.next_cursor}`));
   }
+  return EXIT.success;
+};
+
+const showSteps = async (session: Session, run_id: string): Promise<ExitCode> => {
+  const client = await session.client();
+  const page = await client.runs.steps(run_id, { limit: SHOWN_PLAN_STEPS }).page();
+  const { colors } = session.out;
+  await printTable<Step>(session, page.items, {
+    empty: 'It has no steps.',
+    columns: [
+      { title: 'STEP', text: ({ step_id, element }) => (element === null ? step_id : `${step_id}[${element}]`) },
+      {
+        title: 'STATUS',
+        text: ({ status }) => statusText(status),
+        paint: (text, { status }) => paintStatus(status, text, colors),
+      },
+      { title: 'TOOL', text: ({ tool_id }) => tool_id },
+      { title: 'TOOK', text: (step) => timeOf(step, session.now().getTime()) || '-', align: 'right' },
+      { title: 'INVOCATION', text: ({ invocation_id }) => invocation_id ?? '-', paint: (text) => colors.dim(text) },
+      { title: 'REASON', text: ({ reason }) => reason ?? '', shrinks: true },
+    ],
+  });
+  if (page.next_cursor !== null)
+    await session.err.line(
+      session.err.colors.dim(`more: capstan list --run ${run_id}, or GET /v1/runs/${run_id}/steps`),
+    );
   return EXIT.success;
 };

@@ -23,6 +23,7 @@ export const formatInvocation = (invocation: InvocationDetail, out: Output, now:
         ['labels', formatLabels(invocation.labels)],
         ['runner', invocation.runner],
         ['policy', formatDecision(invocation.decision)],
+        ['hold', invocation.hold && `${invocation.hold.hold_id} ${invocation.hold.status}`],
         ['created', when(invocation.created_at)],
         ['runs at', when(invocation.run_at)],
         ['expires', invocation.finished_at === null ? when(invocation.expires_at) : null],

@@ -1,7 +1,7 @@
-import type { InvocationStatus, RunStatus, WorkerInfo } from '@capstan/contracts';
+import type { RunStatus, StepStatus, WorkerInfo } from '@capstan/contracts';
 import type { Colors } from '../output.js';
 
-type AnyStatus = InvocationStatus | RunStatus | WorkerInfo['status'] | 'invalid' | 'open';
+type AnyStatus = StepStatus | RunStatus | WorkerInfo['status'] | 'invalid' | 'open';
 type Paint = 'green' | 'red' | 'yellow' | 'cyan' | 'gray' | 'magenta';
 
 /** Every icon is one column wide, also in terminals that draw emoji in two. */
@@ -26,6 +26,7 @@ const LOOK: Record<AnyStatus, readonly [icon: string, paint: Paint]> = {
   rejected: ['⊘', 'magenta'],
   ambiguous: ['?', 'magenta'],
   canceled: ['–', 'gray'],
+  skipped: ['–', 'gray'],
   stopped: ['–', 'gray'],
 };
 

@@ -2,6 +2,7 @@ import type { RunDetail, RunEvent, Step } from '@capstan/contracts';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { printable } from '../format/printable.js';
 import { formatStatus } from '../format/status.js';
+import type { Output } from '../output.js';
 import { createLiveBlock } from '../progress/live-block.js';
 import type { Session } from '../session.js';
 import { createPlanTree, type PlanTree } from './plan-tree.js';
@@ -9,12 +10,20 @@ import { renderTree, timeOf } from './render-tree.js';
 
 const REDRAW_MS = 100;
 const MAX_LIVE_LINES = 20;
+const DEFAULT_COLUMNS = 80;
+
+/** Some terminals say that they have none. */
+const widthOf = ({ columns }: Output): number => (columns > 0 ? columns : DEFAULT_COLUMNS);
 
 /** Shows a run until it has ended or waits for a person: a tree on a terminal, a line for each end in a pipe. */
 export const followRun = async (session: Session, run_id: string): Promise<ExitCode> => {
   const client = await session.client();
   const tree = createPlanTree(await client.runs.get(run_id, { signal: session.signal }));
-  const look = session.json ? silent : session.out.live ? createLiveLook(session, tree) : createPlainLook(session, tree);
+  const look = session.json
+    ? silent
+    : session.out.live
+      ? createLiveLook(session, tree)
+      : createPlainLook(session, tree);
   try {
     for await (const event of client.runs.events(run_id, { signal: session.signal })) {
       tree.hear(event);
@@ -24,7 +33,9 @@ export const followRun = async (session: Session, run_id: string): Promise<ExitC
   } catch (error) {
     await look.end();
     if (session.signal.aborted)
-      await session.err.line(session.err.colors.dim(`Not waiting any more. It goes on: \`capstan show ${run_id} --follow\`.`));
+      await session.err.line(
+        session.err.colors.dim(`Not waiting any more. It goes on: \`capstan show ${run_id} --follow\`.`),
+      );
     throw error;
   }
   await look.end();
@@ -39,7 +50,7 @@ const createLiveLook = ({ out, now }: Session, tree: PlanTree): RunLook => {
   const block = createLiveBlock(out);
   const draw = (): Promise<void> =>
     block.show(
-      renderTree(tree, { colors: out.colors, columns: out.columns, now: now().getTime(), max_lines: MAX_LIVE_LINES }),
+      renderTree(tree, { colors: out.colors, columns: widthOf(out), now: now().getTime(), max_lines: MAX_LIVE_LINES }),
     );
   // Times go on while nothing happens.
   const timer = setInterval(() => void draw(), REDRAW_MS);
@@ -59,7 +70,12 @@ const createPlainLook = ({ out }: Session, tree: PlanTree): RunLook => ({
     if (event.event === 'run' || QUIET.includes(event.data.status)) return;
     const { step_id, element, status, tool_id, reason } = event.data;
     const name = element === null ? step_id : `${step_id}[${element}]`;
-    const words = [formatStatus(status, out.colors), name, tool_id, timeOf(event.data, Date.parse(tree.run.created_at))];
+    const words = [
+      formatStatus(status, out.colors),
+      name,
+      tool_id,
+      timeOf(event.data, Date.parse(tree.run.created_at)),
+    ];
     await out.line([...words, ...(reason === null ? [] : [printable(reason)])].filter(Boolean).join('  '));
   },
   end: async () => undefined,
@@ -72,9 +88,15 @@ const printEnd = async (session: Session, tree: PlanTree, run: RunDetail): Promi
   if (json) await session.printJson({ ...run, steps: await stepsOf(session, run.run_id) });
   else if (out.live)
     await out.line(
-      renderTree(tree, { colors: out.colors, columns: out.columns, now: session.now().getTime(), max_lines: null }).join('\n'),
+      renderTree(tree, {
+        colors: out.colors,
+        columns: widthOf(out),
+        now: session.now().getTime(),
+        max_lines: null,
+      }).join('\n'),
     );
-  else await out.line(`${formatStatus(run.status, out.colors)}  ${run.name ?? ''}  ${run.run_id}`.replace(/ {3,}/g, '  '));
+  else
+    await out.line(`${formatStatus(run.status, out.colors)}  ${run.name ?? ''}  ${run.run_id}`.replace(/ {3,}/g, '  '));
   if (parked) await err.line(err.colors.yellow(`⏸ it waits for a person: capstan show ${run.run_id}`));
   else if (run.status === 'failed' && run.reason !== null && !json)
     await err.line(`${err.colors.red('✗')} ${printable(run.reason)}`);

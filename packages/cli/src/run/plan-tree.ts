@@ -86,6 +86,20 @@ export function countElements({ elements }: Branch): Counts {
 export function statusOf(branch: Branch): StepStatus {
   if (branch.elements.size === 0) return branch.told?.status ?? 'pending';
   const statuses = new Set([...branch.elements.values()].map(({ status }) => status));
-  const order: StepStatus[] = ['held', 'running', 'queued', 'deferred', 'pending', 'ambiguous', 'denied', 'rejected', 'failed', 'timed_out', 'expired', 'canceled', 'succeeded'];
+  const order: StepStatus[] = [
+    'held',
+    'running',
+    'queued',
+    'deferred',
+    'pending',
+    'ambiguous',
+    'denied',
+    'rejected',
+    'failed',
+    'timed_out',
+    'expired',
+    'canceled',
+    'succeeded',
+  ];
   return order.find((status) => statuses.has(status)) ?? 'skipped';
 }

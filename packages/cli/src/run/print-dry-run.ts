@@ -4,7 +4,10 @@ import type { Colors } from '../output.js';
 import { printTable } from '../print-items.js';
 import type { Session } from '../session.js';
 
-const LOOK: Record<DryStep['effect'], readonly [icon: string, paint: keyof Pick<Colors, 'green' | 'yellow' | 'magenta' | 'red' | 'gray' | 'cyan'>]> = {
+const LOOK: Record<
+  DryStep['effect'],
+  readonly [icon: string, paint: keyof Pick<Colors, 'green' | 'yellow' | 'magenta' | 'red' | 'gray' | 'cyan'>]
+> = {
   allow: ['✓', 'green'],
   hold: ['⏸', 'yellow'],
   deny: ['⊘', 'magenta'],

@@ -67,7 +67,10 @@ function renderBranch(branch: Branch, width: number, last: boolean, look: Look):
   return [
     line,
     ...wrong.map(([element, told]) => {
-      const detail = cut(`${statusText(told.status)}  [${element}]  ${printable(told.reason ?? '')}`, columns === null ? null : columns - 8);
+      const detail = cut(
+        `${statusText(told.status)}  [${element}]  ${printable(told.reason ?? '')}`,
+        columns === null ? null : columns - 8,
+      );
       return `${last ? '  ' : '│ '}  ${paintStatus(told.status, detail, colors)}`;
     }),
   ];

@@ -1,6 +1,7 @@
 import type { InvocationFilter, InvocationStatus, Principal } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
+import { closeHolds } from '../hold/close-holds.js';
 import type { Store } from '../open-store.js';
 import { tallyRuns } from '../run/tally.js';
 import { matching } from './filter-invocations.js';
@@ -33,6 +34,8 @@ export async function cancelInvocations(
     const moved = await query.returning(['invocation_id', 'run_id', 'status']).execute();
     const canceled = moved.map(({ invocation_id, status }) => ({ invocation_id, status }));
     await tallyRuns(db, moved, 'queued');
+    const ended = canceled.flatMap((row) => (row.status === 'canceled' ? [row.invocation_id] : []));
+    await closeHolds(db, ended, 'canceled', principal.actor);
     await appendAudit(
       db,
       canceled.map((row) => ({

@@ -1,4 +1,5 @@
 import type { Decision, InvocationStatus, JsonObject, Role, RunnerType } from '@capstan/contracts';
+import { warnAt } from '../hold/warn-at.js';
 import type { Statement, Store } from '../open-store.js';
 import type { BoxedDeliveries } from '../outbox/outbox.js';
 import { countOf, STEP_COUNTS } from '../run/tally.js';
@@ -34,6 +35,12 @@ export type NewInvocation = {
   expires_in_ms: number | null;
   /** Whatever fails is tried again, after so long at first; absent where only what may pass is. */
   retry_backoff_ms?: number | null;
+  /** Whether an endpoint of its tenant is told how it ends; with a webhook_url it is watched anyway. */
+  watched?: true | undefined;
+  /** The quotas that it comes under; absent for most. */
+  quota_scopes?: string[] | undefined;
+  /** What it is expected to cost, for the budgets among them. */
+  cost_units?: number | undefined;
 };
 
 export type Inserted = { created_at: string; inserted: number };
@@ -41,6 +48,7 @@ export type Inserted = { created_at: string; inserted: number };
 /**
  * One statement commits all rows, writes one outbox row for the lot, and clears outbox rows that were delivered since.
  * Inputs travel as text within the JSON: Postgres' JSON functions refuse \\u0000, its `json` type does not.
+ * What is held gets its hold in the same breath; only its rows are carried along whole for that.
  * The caller compares `inserted` with what it sent: fewer means that idempotency keys were known already.
  */
 const INSERT: Statement = {
@@ -49,20 +57,28 @@ const INSERT: Statement = {
     WITH inserted AS (
       INSERT INTO invocations (invocation_id, tenant, actor, roles, run_id, tool_id, runner, inputs, input_hash,
         descriptor_hash, policy_hash, decision, mode, session_id, idempotency_key, idempotent, spec_frozen, spec_hash,
-        priority, timeout_ms, max_attempts, webhook_url, labels, retry_backoff_ms, status, run_at, expires_at, finished_at)
+        priority, timeout_ms, max_attempts, webhook_url, labels, retry_backoff_ms, watched, quota_scopes, status, run_at, expires_at, finished_at)
       SELECT invocation_id, tenant, actor, roles, run_id, tool_id, runner, inputs::json, input_hash,
         descriptor_hash, policy_hash, decision, mode, session_id, idempotency_key, idempotent, spec_frozen, spec_hash,
-        priority, timeout_ms, max_attempts, webhook_url, labels, retry_backoff_ms, status,
+        priority, timeout_ms, max_attempts, webhook_url, labels, retry_backoff_ms,
+        CASE WHEN watched OR webhook_url IS NOT NULL THEN true END, quota_scopes, status,
         coalesce(run_at, now() + delay_ms * interval '1 millisecond'),
         now() + expires_in_ms * interval '1 millisecond',
         CASE WHEN status = 'denied' THEN now() END
       FROM json_to_recordset($1::json) AS input (invocation_id text, tenant text, actor text, roles text[], run_id text, tool_id text,
         runner text, inputs text, input_hash text, descriptor_hash text, policy_hash text, decision json, mode text,
         session_id text, idempotency_key text, idempotent boolean, spec_frozen boolean, spec_hash text, priority int,
-        timeout_ms int, max_attempts int, webhook_url text, labels jsonb, retry_backoff_ms int, status text, run_at timestamptz,
+        timeout_ms int, max_attempts int, webhook_url text, labels jsonb, retry_backoff_ms int, watched boolean, quota_scopes text[], status text, run_at timestamptz,
         delay_ms bigint, expires_in_ms bigint)
       ON CONFLICT (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
-      RETURNING status
+      RETURNING status, CASE WHEN status = 'held' THEN invocations END AS held
+    ), parked AS (
+      INSERT INTO holds (hold_id, invocation_id, tenant, actor, tool_id, approvals, expires_in_ms, expires_at, warn_at)
+      SELECT 'hld_' || substr((held).invocation_id, 5), (held).invocation_id, (held).tenant, (held).actor, (held).tool_id,
+        (held).decision -> 'approvals', extract(epoch FROM expires_at - now()) * 1000, expires_at,
+        ${warnAt('expires_at - now()')}
+      FROM inserted, LATERAL (SELECT coalesce((held).expires_at, now() + interval '1 day') AS expires_at) AS until
+      WHERE status = 'held'
     ), boxed AS (
       INSERT INTO outbox (outbox_id, deliveries) SELECT $2, $3::json WHERE $2::text IS NOT NULL
     ), grouped AS (

@@ -20,7 +20,7 @@ import { type Settlement, settleInvocations } from './settle-invocations.js';
 const store = await openTestStore();
 const statuses = InvocationStatus.options;
 const operator: Principal = { key_id: 'key_1', tenant: 'acme', actor: 'ann', roles: ['operate'] };
-const SETTLED = ['succeeded', 'failed', 'timed_out', 'canceled', 'ambiguous', 'queued', 'denied'] as const;
+const SETTLED = ['succeeded', 'failed', 'timed_out', 'canceled', 'ambiguous', 'queued', 'denied', 'held'] as const;
 
 type Row = { invocation_id: string; from: InvocationStatus; attempt: number };
 type Operation = {
@@ -43,7 +43,7 @@ const settle = (status: Settlement['status']): Operation => ({
   act: (rows) =>
     settleInvocations(
       store,
-      rows.map((row) => newSettlement(row, { status })),
+      rows.map((row) => newSettlement(row, { status, expires_in_ms: 60_000 })),
     ),
   to: status,
   from: statusesBefore(status).filter(only('running')),
@@ -108,6 +108,13 @@ const OPERATIONS: Operation[] = [
     to: 'queued',
     from: statusesBefore('queued').filter(isTerminal),
   },
+  {
+    name: 'redrive under a quota',
+    prepare: () => update(sql`quota_scopes = '{runner:builtin}'`),
+    act: () => redriveInvocations(store, operator, {}),
+    to: 'deferred',
+    from: statusesBefore('deferred').filter(isTerminal),
+  },
   resolve('succeeded'),
   resolve('failed'),
 ];
@@ -152,7 +159,7 @@ async function statusesOf(rows: Row[]): Promise<InvocationStatus[]> {
   return rows.flatMap((row) => by_id.get(row.invocation_id) ?? []);
 }
 
-beforeEach(() => sql`TRUNCATE invocations, attempts, results, runs, workers, outbox`.execute(store.db));
+beforeEach(() => sql`TRUNCATE invocations, holds, attempts, results, runs, workers, outbox`.execute(store.db));
 
 describe.each(OPERATIONS)('$name', ({ prepare, act, to, from }) => {
   test(`moves what is ${from.join(', ')} to ${to} and leaves all else alone`, async () => {

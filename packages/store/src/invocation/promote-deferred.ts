@@ -3,18 +3,21 @@ import { sql } from 'kysely';
 import type { Store } from '../open-store.js';
 import { type BoxedDeliveries, boxDeliveries } from '../outbox/outbox.js';
 
-/** Deferred invocations whose time has come become queued. */
+/** Deferred invocations whose time has come become queued; those under a quota wait for their turn there. */
 export async function promoteDeferred(store: Store, limit: number): Promise<BoxedDeliveries | null> {
   return store.db.transaction().execute(async (db) => {
-    const { rows } = await sql<Delivery>`
+    const { rows } = await sql<Delivery & { status: string }>`
       WITH due AS (
         SELECT invocation_id FROM invocations WHERE status = 'deferred' AND run_at <= now()
         ORDER BY run_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
       )
-      UPDATE invocations i SET status = 'queued' FROM due
+      UPDATE invocations i SET status = CASE WHEN quota_scopes IS NULL THEN 'queued' ELSE 'deferred' END,
+        run_at = CASE WHEN quota_scopes IS NULL THEN run_at END
+      FROM due
       WHERE i.invocation_id = due.invocation_id AND i.status = 'deferred'
-      RETURNING i.invocation_id, i.runner, i.attempt, i.priority`.execute(db);
-    return rows.length > 0 ? boxDeliveries(db, rows) : null;
+      RETURNING i.invocation_id, i.runner, i.attempt, i.priority, i.status`.execute(db);
+    const queued = rows.filter(({ status }) => status === 'queued').map(({ status: _, ...delivery }): Delivery => delivery);
+    return queued.length > 0 ? boxDeliveries(db, queued) : null;
   });
 }
 

@@ -4,6 +4,7 @@ import { appendAudit } from '../audit/append-audit.js';
 import type { Store } from '../open-store.js';
 import { type BoxedDeliveries, boxDeliveries } from '../outbox/outbox.js';
 import { tallyRuns } from '../run/tally.js';
+import { voidSeals } from '../seal/void-seals.js';
 import { matching } from './filter-invocations.js';
 
 const REDRIVABLE = ['failed', 'timed_out', 'ambiguous'] as const satisfies InvocationStatus[];
@@ -22,12 +23,16 @@ export async function redriveInvocations(
     let query = db
       .updateTable('invocations')
       .set({
-        status: 'queued',
+        // Under a quota it waits for its turn again; a delivery that comes before that finds nothing to claim.
+        status: sql<InvocationStatus>`CASE WHEN quota_scopes IS NULL THEN 'queued' ELSE 'deferred' END`,
+        run_at: null,
         first_attempt: sql<number>`attempt + 1`,
         available_at: null,
         finished_at: null,
         expires_at: null,
         cancel_requested_at: null,
+        // Its new end is told too.
+        watched: sql<boolean | null>`CASE WHEN watched IS NOT NULL THEN true END`,
       })
       .where(matching(principal.tenant, rest))
       .where('status', 'in', REDRIVABLE);
@@ -43,6 +48,8 @@ export async function redriveInvocations(
     const deliveries = moved.map(({ run_id: _, ...delivery }) => delivery);
 
     const ids = deliveries.map((row) => row.invocation_id);
+    // An approval is for one run: what was held is held again, by the worker that finds it spent.
+    await db.updateTable('holds').set({ spent: true }).where('invocation_id', '=', sql<string>`ANY (${ids})`).execute();
     const dropped = await db
       .deleteFrom('results')
       .where('invocation_id', '=', sql<string>`ANY (${ids})`)
@@ -59,6 +66,7 @@ export async function redriveInvocations(
         detail: { after_attempt: row.attempt, replaced_output_hash: hashes.get(row.invocation_id) ?? null },
       })),
     );
+    await voidSeals(db, principal, moved, 'redriven');
     return boxDeliveries(db, deliveries);
   });
 }

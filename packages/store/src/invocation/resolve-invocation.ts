@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Store } from '../open-store.js';
 import { tallyRuns } from '../run/tally.js';
+import { voidSeals } from '../seal/void-seals.js';
 
 /** A person says what became of an ambiguous invocation. False when it is not ambiguous (any more). */
 export async function resolveInvocation(
@@ -15,7 +16,7 @@ export async function resolveInvocation(
   return store.db.transaction().execute(async (db) => {
     const settled = await db
       .updateTable('invocations')
-      .set({ status: outcome, finished_at: sql<string>`now()` })
+      .set({ status: outcome, finished_at: sql<string>`now()`, watched: sql<boolean | null>`CASE WHEN watched IS NOT NULL THEN true END` })
       .where('tenant', '=', principal.tenant)
       .where('invocation_id', '=', invocation_id)
       .where('status', '=', 'ambiguous')
@@ -52,6 +53,7 @@ export async function resolveInvocation(
         detail: { outcome, comment },
       },
     ]);
+    await voidSeals(db, principal, [{ invocation_id, run_id: settled.run_id }], 'resolved');
     return true;
   });
 }

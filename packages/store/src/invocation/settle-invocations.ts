@@ -1,17 +1,22 @@
 import type { Artifact, InvocationStatus, Json, RunFacts, SideEffect } from '@capstan/contracts';
+import { RETURN_HOLDS } from '../hold/return-holds.js';
 import type { Statement, Store } from '../open-store.js';
 import { tally } from '../run/tally.js';
 import { CHANNEL } from '../signal/channel.js';
 
-/** The end of an attempt. `queued` hands the invocation back: a retry after backoff_ms, or at once. */
+/**
+ * The end of an attempt. `queued` hands the invocation back: a retry after backoff_ms, or at once. `held`: what was released
+ * is not what would run; `error` says why, and it waits for a person for expires_in_ms again.
+ */
 export type Settlement = {
   invocation_id: string;
   attempt: number;
   status: Extract<
     InvocationStatus,
-    'succeeded' | 'failed' | 'timed_out' | 'canceled' | 'ambiguous' | 'queued' | 'denied'
+    'succeeded' | 'failed' | 'timed_out' | 'canceled' | 'ambiguous' | 'queued' | 'denied' | 'held'
   >;
   backoff_ms: number;
+  expires_in_ms?: number;
   outcome: string;
   result: SettledResult | null;
   error: string | null;
@@ -43,25 +48,26 @@ const SETTLE: Statement = {
   text: `
     WITH moved AS (
       UPDATE invocations i SET
-        status = CASE WHEN s.status = 'queued' AND i.cancel_requested_at IS NOT NULL THEN 'canceled' ELSE s.status END,
+        status = CASE WHEN s.status IN ('queued', 'held') AND i.cancel_requested_at IS NOT NULL THEN 'canceled' ELSE s.status END,
         available_at = CASE WHEN s.status = 'queued' AND i.cancel_requested_at IS NULL AND s.backoff_ms > 0
           THEN now() + s.backoff_ms * interval '1 millisecond' END,
-        finished_at = CASE WHEN s.status <> 'queued' OR i.cancel_requested_at IS NOT NULL THEN now() END,
+        finished_at = CASE WHEN s.status NOT IN ('queued', 'held') OR i.cancel_requested_at IS NOT NULL THEN now() END,
+        expires_at = CASE WHEN s.status = 'held' THEN now() + s.expires_in_ms * interval '1 millisecond' ELSE i.expires_at END,
         -- An attempt that its worker gave back at shutdown does not count towards max_attempts.
         first_attempt = i.first_attempt + (s.outcome = 'handed_back')::int
-      FROM json_to_recordset($1::json) AS s (invocation_id text, attempt int, status text, backoff_ms bigint,
+      FROM json_to_recordset($1::json) AS s (invocation_id text, attempt int, status text, backoff_ms bigint, expires_in_ms bigint,
         outcome text, error text, held text, success boolean, payload text, code int, declared_side_effects json, artifacts json, facts json,
         duration_ms float8, exit_code int, truncated boolean, input_hash text, output_hash text)
       WHERE i.invocation_id = ANY ($2) AND i.invocation_id = s.invocation_id AND i.attempt = s.attempt
         AND i.status = s.held
-      RETURNING i.invocation_id, i.attempt, i.status, i.worker_id, i.started_at, i.run_id, s.outcome, s.error, s.success, s.payload, s.code,
+      RETURNING i.invocation_id, i.attempt, i.status, i.worker_id, i.started_at, i.run_id, i.expires_at, s.outcome, s.error, s.success, s.payload, s.code,
         s.declared_side_effects, s.artifacts, s.facts, s.duration_ms, s.exit_code, s.truncated, s.input_hash, s.output_hash
     ), ended AS (
       INSERT INTO attempts (invocation_id, attempt, worker_id, started_at, outcome, error)
       SELECT invocation_id, attempt, worker_id, started_at, outcome, error FROM moved
     ), tallied AS (
       ${tally("SELECT run_id, 'running' AS was, status FROM moved WHERE run_id IS NOT NULL")}
-    ), kept AS (
+    ), ${RETURN_HOLDS}, kept AS (
       INSERT INTO results (invocation_id, attempt, success, payload, error, code, declared_side_effects, artifacts,
         facts, duration_ms, exit_code, truncated, input_hash, output_hash)
       SELECT invocation_id, attempt, success, payload::json, error, code, declared_side_effects, artifacts,

@@ -6,6 +6,9 @@ import * as artifacts from './0004-artifacts.js';
 import * as secrets from './0005-secrets.js';
 import * as mcpServers from './0006-mcp-servers.js';
 import * as plans from './0007-plans.js';
+import * as holds from './0008-holds.js';
+import * as webhooksQuotas from './0009-webhooks-quotas.js';
+import * as seals from './0010-seals.js';
 
 /** In order. Never edited once shipped: a change is a new entry. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -16,4 +19,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0005-secrets': secrets,
   '0006-mcp-servers': mcpServers,
   '0007-plans': plans,
+  '0008-holds': holds,
+  '0009-webhooks-quotas': webhooksQuotas,
+  '0010-seals': seals,
 };

@@ -1,12 +1,14 @@
-import { Failure, loneInvocationId, type Page, type Run, type RunStatus } from '@capstan/contracts';
-import { sql } from 'kysely';
+import { Failure, loneInvocationId, type Page, type Run, type RunDetail, type RunFilter } from '@capstan/contracts';
+import { type RawBuilder, sql } from 'kysely';
 import type { Store } from '../open-store.js';
 
 const LIVE = sql`('held', 'deferred', 'queued', 'running')`;
 
 /** A lone invocation answers as a run of one step. */
 const LONE = sql`
-  SELECT seq, 'run_' || substr(invocation_id, 5) AS run_id, 'lone' AS kind, tenant, actor, 1 AS total_steps,
+  SELECT seq, 'run_' || substr(invocation_id, 5) AS run_id, 'lone' AS kind, NULL::text AS status, tenant, actor,
+    NULL::text AS name, NULL::text AS plan_hash, policy_hash, NULL::text AS reason, 0 AS skipped_steps, 1 AS total_steps,
+    'execution' AS mode, NULL::text AS replay_of,
     (status = 'succeeded')::int AS completed_steps,
     (status IN ('denied', 'rejected'))::int AS denied_steps,
     (status IN ('failed', 'timed_out', 'expired', 'ambiguous'))::int AS failed_steps,
@@ -15,33 +17,41 @@ const LONE = sql`
     created_at, finished_at
   FROM invocations WHERE run_id IS NULL`;
 
-const COLUMNS = sql`run_id, kind, actor, total_steps, completed_steps, denied_steps, failed_steps, canceled_steps,
-  live_steps, created_at, finished_at`;
+/** A plan says itself how it stands; the counts tell it of all others. */
+const STATUS = sql`coalesce(status, CASE WHEN live_steps > 0 THEN 'running' WHEN canceled_steps > 0 THEN 'canceled'
+  WHEN failed_steps + denied_steps > 0 THEN 'failed' ELSE 'completed' END)`;
+const COLUMNS = sql`run_id, kind, ${STATUS} AS status, actor, mode, replay_of, name, plan_hash, policy_hash, reason, total_steps,
+  completed_steps, denied_steps, failed_steps, canceled_steps, skipped_steps, created_at, finished_at`;
 
-type Row = Omit<Run, 'status'> & { canceled_steps: number; live_steps: number };
-type ListedRow = Row & { seq: string };
-
-const toRun = ({ canceled_steps, live_steps, ...run }: Row): Run => ({
-  ...run,
-  status: statusOf({ ...run, canceled_steps, live_steps }),
-});
-
-function statusOf(row: Row): RunStatus {
-  if (row.live_steps > 0) return 'running';
-  if (row.canceled_steps > 0) return 'canceled';
-  return row.failed_steps + row.denied_steps > 0 ? 'failed' : 'completed';
-}
+type ListedRow = Run & { seq: string };
 
 export async function getRun(store: Store, tenant: string, run_id: string): Promise<Run | undefined> {
   if (!run_id.startsWith('run_')) return undefined;
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<Run>`
     SELECT ${COLUMNS} FROM runs WHERE run_id = ${run_id} AND tenant = ${tenant}
     UNION ALL
     SELECT ${COLUMNS} FROM (${LONE} AND invocation_id = ${loneInvocationId(run_id)} AND tenant = ${tenant}) AS run`.execute(
     store.db,
   );
-  return rows[0] && toRun(rows[0]);
+  return rows[0];
 }
+
+/** With what a plan started with. */
+export async function getRunDetail(store: Store, tenant: string, run_id: string): Promise<RunDetail | undefined> {
+  const run = await getRun(store, tenant, run_id);
+  if (!run) return undefined;
+  const planned =
+    run.kind === 'plan'
+      ? await store.db
+          .selectFrom('plan_runs')
+          .select(['plan', 'inputs', 'max_parallel', 'webhook_url'])
+          .where('run_id', '=', run_id)
+          .executeTakeFirst()
+      : undefined;
+  return { ...run, ...(planned ?? { plan: null, inputs: null, max_parallel: null, webhook_url: null }) };
+}
+
+type ListOptions = RunFilter & { limit: number; cursor?: string | undefined };
 
 /**
  * Newest first. Runs with a row and lone invocations are two lists, each in the order of its own sequence; a page merges
@@ -50,27 +60,44 @@ export async function getRun(store: Store, tenant: string, run_id: string): Prom
 export async function listRuns(
   store: Store,
   tenant: string,
-  page: { limit: number; cursor?: string | undefined },
+  { limit, cursor, ...filter }: ListOptions,
 ): Promise<Page<Run>> {
-  const from = page.cursor ? decodeCursor(page.cursor) : START;
+  const from = cursor ? decodeCursor(cursor) : START;
+  const where = matching(filter);
   const { rows: grouped } = await sql<ListedRow>`
-    SELECT seq, ${COLUMNS} FROM runs WHERE tenant = ${tenant} AND seq < ${from.grouped}
-    ORDER BY seq DESC LIMIT ${page.limit + 1}`.execute(store.db);
+    SELECT seq, ${COLUMNS} FROM runs WHERE tenant = ${tenant} AND seq < ${from.grouped} AND ${where}
+    ORDER BY seq DESC LIMIT ${mayBe(filter, false) ? limit + 1 : 0}`.execute(store.db);
   const { rows: lone } = await sql<ListedRow>`
-    SELECT seq, ${COLUMNS} FROM (${LONE} AND tenant = ${tenant} AND seq < ${from.lone}
-      ORDER BY seq DESC LIMIT ${page.limit + 1}) AS run`.execute(store.db);
+    SELECT seq, ${COLUMNS} FROM (${LONE} AND tenant = ${tenant} AND seq < ${from.lone}) AS run WHERE ${where}
+    ORDER BY seq DESC LIMIT ${mayBe(filter, true) ? limit + 1 : 0}`.execute(store.db);
 
   const items: Run[] = [];
   const shown = { ...from };
-  while (items.length < page.limit) {
+  while (items.length < limit) {
     const next = newer(grouped[0], lone[0]);
     if (!next) break;
     (next === grouped[0] ? grouped : lone).shift();
     shown[next.kind === 'lone' ? 'lone' : 'grouped'] = next.seq;
-    const { seq: _, ...row } = next;
-    items.push(toRun(row));
+    const { seq: _, ...run } = next;
+    items.push(run);
   }
   return { items, next_cursor: grouped.length + lone.length > 0 ? encodeCursor(shown) : null };
+}
+
+/** Whether a lone invocation, or a run with a row, can pass: a list that cannot is not looked through. */
+const mayBe = ({ kind, name, plan_hash }: RunFilter, lone: boolean): boolean =>
+  lone ? (kind ?? 'lone') === 'lone' && name === undefined && plan_hash === undefined : kind !== 'lone';
+
+function matching({ kind, status, actor, name, plan_hash, since, until }: RunFilter): RawBuilder<unknown> {
+  const all = [sql`true`];
+  if (kind) all.push(sql`kind = ${kind}`);
+  if (status) all.push(sql`${STATUS} = ANY (${status})`);
+  if (actor !== undefined) all.push(sql`actor = ${actor}`);
+  if (name !== undefined) all.push(sql`name = ${name}`);
+  if (plan_hash !== undefined) all.push(sql`plan_hash = ${plan_hash}`);
+  if (since) all.push(sql`created_at >= ${since}`);
+  if (until) all.push(sql`created_at < ${until}`);
+  return sql.join(all, sql` AND `);
 }
 
 const newer = (a: ListedRow | undefined, b: ListedRow | undefined) =>

@@ -1,6 +1,7 @@
 import type { Principal } from '@capstan/contracts';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Store } from '../open-store.js';
+import { rewrapWebhookSecrets } from '../webhook/rewrap-webhook-secrets.js';
 import type { SecretKeys } from './secret-keys.js';
 
 /** Encrypts with the first key what is encrypted with another, so that the other can be taken away. Returns how many. */
@@ -20,10 +21,11 @@ export async function rewrapSecrets(store: Store, keys: SecretKeys, by: Principa
         .where('name', '=', row.name)
         .execute();
     }
+    const count = rows.length + (await rewrapWebhookSecrets(db, keys));
     const { tenant, actor } = by;
     await appendAudit(db, [
-      { tenant, actor, event: 'secret.rewrap', subject: keys.key_id ?? '', detail: { count: rows.length } },
+      { tenant, actor, event: 'secret.rewrap', subject: keys.key_id ?? '', detail: { count } },
     ]);
-    return rows.length;
+    return count;
   });
 }

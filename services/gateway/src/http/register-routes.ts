@@ -32,9 +32,17 @@ function registerRoute(app: FastifyInstance, gateway: GatewayContext, route: Rou
     // Before the body is read: nobody without the role makes us parse anything.
     onRequest: async (request) => {
       if (!route.roles) return;
-      const principal = await gateway.authenticator.authenticate(request.headers.authorization);
-      requireRole(principal, route.roles);
-      request.principal = principal;
+      let principal: Principal | null = null;
+      try {
+        principal = await gateway.authenticator.authenticate(request.headers.authorization);
+        requireRole(principal, route.roles);
+        request.principal = principal;
+      } catch (failure) {
+        // Without any key nobody tried to be somebody.
+        if (failure instanceof Failure && request.headers.authorization !== undefined)
+          gateway.refusals.note({ failure, principal, address: request.ip, path: route.path });
+        throw failure;
+      }
     },
     handler: (request, reply) =>
       route.handle(gateway, {

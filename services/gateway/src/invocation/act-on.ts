@@ -1,5 +1,6 @@
 import {
   Failure,
+  holdIdOf,
   type InvocationDetail,
   type InvocationFilter,
   isTerminal,
@@ -9,6 +10,7 @@ import {
 import {
   type BoxedDeliveries,
   cancelInvocations,
+  getHold,
   getInvocation,
   listAttempts,
   redriveInvocations,
@@ -16,20 +18,23 @@ import {
   unboxDeliveries,
 } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
+import { summarize } from '../hold/summarize-hold.js';
 
 type Which = InvocationFilter & { invocation_id?: string };
 
 export async function readDetail(
-  { store }: GatewayContext,
+  gateway: GatewayContext,
   principal: Principal,
   invocation_id: string,
 ): Promise<InvocationDetail> {
-  const [invocation, attempts] = await Promise.all([
+  const { store } = gateway;
+  const [invocation, attempts, hold] = await Promise.all([
     getInvocation(store.db, principal.tenant, invocation_id),
     listAttempts(store.db, invocation_id),
+    getHold(store.db, principal.tenant, holdIdOf(invocation_id)),
   ]);
   if (!invocation) throw notFound(invocation_id);
-  return { ...invocation, attempts, hold: null };
+  return { ...invocation, attempts, hold: hold ? summarize(gateway, hold) : null };
 }
 
 export const notFound = (id: string) => new Failure('NOT_FOUND', { detail: `There is no ${id}.` });
@@ -90,7 +95,7 @@ export async function resolve(
 }
 
 /** If the queue cannot be reached, the box stays and the coordinator delivers it. */
-async function handOver(
+export async function handOver(
   { store, queue, relay, log }: GatewayContext,
   { outbox_id, deliveries }: BoxedDeliveries,
 ): Promise<void> {

@@ -1,3 +1,4 @@
+import { underQuotas } from '@capstan/backbone';
 import type { CatalogEntry } from '@capstan/catalog';
 import { type Decision, Failure, type InvocationStatus, type Principal, Submission } from '@capstan/contracts';
 import { CanonicalJsonError, hashJson } from '@capstan/integrity';
@@ -6,6 +7,7 @@ import type { NewInvocation } from '@capstan/store';
 import { nanoid } from 'nanoid';
 import type { GatewayContext } from '../gateway-context.js';
 import { invalidRequest } from '../http/parse-request.js';
+import { isQuotaDenial, quotaDenial } from '../quota/quota-denial.js';
 
 /** Tools that may be repeated are, by default; the others are tried once. */
 const IDEMPOTENT_ATTEMPTS = 3;
@@ -64,10 +66,13 @@ export function admit(
     max_attempts: submission.max_attempts ?? (descriptor.effects.idempotent ? IDEMPOTENT_ATTEMPTS : 1),
     webhook_url: submission.webhook_url ?? null,
     labels: submission.labels,
-    status: firstStatus(decision, submission),
+    ...underQuotas(gateway.rules, principal, descriptor, {
+      status: firstStatus(decision, submission),
+      expires_in_ms: expiryOf(decision, submission),
+    }),
     run_at: submission.run_at ?? null,
     delay_ms: submission.delay_ms ?? null,
-    expires_in_ms: expiryOf(decision, submission),
+    watched: gateway.rules.watches(principal.tenant),
   };
 }
 
@@ -117,6 +122,7 @@ function expiryOf(decision: Decision, { expires_in_ms }: Submission): number | n
 type DeniedRow = Pick<NewInvocation, 'invocation_id' | 'tool_id' | 'inputs'> & { decision: Decision };
 
 export function denial(row: DeniedRow): Failure {
+  if (isQuotaDenial(row)) return quotaDenial(row);
   const suggestion = suggestFor(row);
   return new Failure('POLICY_DENIED', {
     detail: `Policy denies ${row.tool_id}: ${row.decision.reason}.`,

@@ -1,20 +1,28 @@
-import type { Backbone } from '@capstan/backbone';
-import type { Delivery, Invocation } from '@capstan/contracts';
+import type { Backbone, LiveRules } from '@capstan/backbone';
+import type { Delivery, Invocation, Quota } from '@capstan/contracts';
 import {
   getByIdempotencyKeys,
   getExistingIds,
   groupCommit,
   insertInvocations,
   isUnavailable,
+  leastRoom,
   type NewInvocation,
   type NewRun,
+  type Query,
+  queryIn,
+  type RoomLeft,
+  recordUses,
   storageFailure,
+  takeQuotas,
+  type Usage,
   unboxDeliveries,
+  warnNear,
 } from '@capstan/store';
 import { nanoid } from 'nanoid';
 
 /** Committed, or known already under its idempotency key. */
-export type Committed = { kind: 'new'; created_at: string } | { kind: 'known'; invocation: Invocation };
+export type Committed = { kind: 'new'; created_at: string; room?: RoomLeft | undefined } | { kind: 'known'; invocation: Invocation };
 
 export type Committer = {
   /** Shares its write with whatever else is submitted at the moment. */
@@ -27,7 +35,7 @@ export type Committer = {
 const UNBOX_MS = 500;
 
 /** Commits invocations and hands the queued ones over. What fails after the commit is the outbox' to finish. */
-export function createCommitter({ store, queue, relay, log }: Backbone): Committer {
+export function createCommitter({ store, queue, relay, rules, log }: Backbone): Committer {
   const delivered: string[] = [];
   let unboxing: NodeJS.Timeout | null = null;
   const handingOver = new Set<Promise<void>>();
@@ -43,16 +51,41 @@ export function createCommitter({ store, queue, relay, log }: Backbone): Committ
     }, UNBOX_MS);
   };
 
-  const write = async (rows: NewInvocation[], run: NewRun | null): Promise<Committed[]> => {
+  const insert = async (query: Query, rows: NewInvocation[], run: NewRun | null) => {
     const deliveries = rows.filter((row) => row.status === 'queued').map(toDelivery);
     const outbox = queue.needs_outbox && deliveries.length > 0 ? { outbox_id: nanoid(), deliveries } : null;
     const signals = queue.riding(deliveries);
-    const { created_at, inserted } = await insertInvocations(store, rows, {
+    const inserted = await insertInvocations({ query }, rows, {
       outbox,
       delivered: delivered.splice(0),
       run,
       ...(signals && { signals }),
     });
+    return { ...inserted, deliveries, outbox, signals };
+  };
+
+  /** Counted and inserted as one: what a quota denies is decided by what is committed. */
+  const insertCounted = async (rows: NewInvocation[], run: NewRun | null, quotas: Quota[]) => {
+    const before = rows.map(({ status, decision, idempotency_key }) => ({ status, decision, idempotency_key }));
+    try {
+      return await store.db.transaction().execute(async (db) => {
+        const { uses, usages } = await takeQuotas(db, rows, quotas);
+        const inserted = await insert(queryIn(db), rows, run);
+        await recordUses(db, uses);
+        await warnNear(db, quotas, usages);
+        return { ...inserted, usages };
+      });
+    } catch (error) {
+      // What was denied by a transaction that never was may be tried again.
+      rows.forEach((row, index) => Object.assign(row, before[index]));
+      throw error;
+    }
+  };
+
+  const write = async (rows: NewInvocation[], run: NewRun | null): Promise<Committed[]> => {
+    const quotas = denyingQuotas(rules, rows);
+    const counted = quotas.length === 0 ? null : await insertCounted(rows, run, quotas);
+    const { deliveries, outbox, signals, created_at, inserted } = counted ?? (await insert(store.query, rows, run));
     if (deliveries.length > 0 && !signals) {
       const handing = handOver(deliveries, outbox?.outbox_id ?? null)
         .catch((error: unknown) => log.warn({ err: error }, 'the queue cannot be reached; the outbox keeps the work'))
@@ -61,7 +94,8 @@ export function createCommitter({ store, queue, relay, log }: Backbone): Committ
     }
     if (rows.some((row) => row.status === 'deferred' || row.expires_in_ms !== null)) relay.publish('due', ['now']);
     const committed: Committed = { kind: 'new', created_at };
-    return inserted === rows.length ? rows.map(() => committed) : findKnown(rows, committed);
+    const answers = inserted === rows.length ? rows.map(() => committed) : await findKnown(rows, committed);
+    return counted ? answers.map((answer, at) => withRoom(answer, rows[at], quotas, counted.usages)) : answers;
   };
 
   /** Some idempotency keys were taken: their first invocations are the answer. */
@@ -87,16 +121,38 @@ export function createCommitter({ store, queue, relay, log }: Backbone): Committ
     max_waiting: 20_000,
     isolate: (error) => !isUnavailable(error),
   });
+  /** Apart, so that calls under a quota, which are counted first, keep no others waiting. */
+  const counted = groupCommit<NewInvocation, Committed>({
+    write: (rows) => write(rows, null),
+    linger_ms: 1,
+    max_batch: 500,
+    max_waiting: 20_000,
+    isolate: (error) => !isUnavailable(error),
+  });
   return {
-    one: (row) => one(row).catch(refuse),
+    one: (row) => (row.quota_scopes ? counted(row) : one(row)).catch(refuse),
     many: (rows, run) => write(rows, run).catch(refuse),
     idle: async () => {
       await one.idle();
+      await counted.idle();
       await Promise.all(handingOver);
       if (unboxing) clearTimeout(unboxing);
       await unboxDeliveries(store.db, delivered.splice(0)).catch(() => {});
     },
   };
+}
+
+/** What is left of the quotas that a call came under. */
+const withRoom = (answer: Committed, row: NewInvocation | undefined, quotas: Quota[], usages: Map<string, Usage>): Committed =>
+  answer.kind === 'new' && row?.quota_scopes
+    ? { ...answer, room: leastRoom(quotas.filter(({ scope }) => row.quota_scopes?.includes(scope)), usages) }
+    : answer;
+
+/** Those that deny; what may be deferred waits for the coordinator to count. */
+function denyingQuotas(rules: LiveRules, rows: NewInvocation[]): Quota[] {
+  if (!rows.some((row) => row.quota_scopes)) return [];
+  const scopes = new Set(rows.flatMap((row) => row.quota_scopes ?? []));
+  return rules.quotas().filter(({ scope, on_exceed }) => on_exceed === 'deny' && scopes.has(scope));
 }
 
 const toDelivery = ({ invocation_id, runner, priority }: NewInvocation): Delivery => ({

@@ -13,6 +13,7 @@ import { listInvocations } from '@capstan/store';
 import { z } from 'zod';
 import { streamEvents } from '../event/stream-events.js';
 import { type Route, route } from '../http/route.js';
+import { rateLimitHeaders } from '../quota/rate-limit.js';
 import { cancel, cancelOne, readDetail, redrive, redriveOne, resolve } from './act-on.js';
 import { waitAsked } from './preference.js';
 import { submit } from './submit.js';
@@ -47,11 +48,13 @@ export const invocationRoutes: Route[] = [
       200: { description: 'It has ended', schema: Invocation },
       202: { description: 'It is committed', schema: Invocation },
       403: { description: 'Denied by policy; the denial is on record' },
+      429: { description: 'Denied by a quota; Retry-After says when to come back' },
     },
     handle: async (gateway, { principal, body, query, request, reply }) => {
       const wait_ms = waitAsked(request, query.wait);
-      const { status, invocation } = await submit(gateway, principal, body, wait_ms);
+      const { status, invocation, room } = await submit(gateway, principal, body, wait_ms);
       reply.code(status);
+      if (room) reply.headers(rateLimitHeaders(room));
       if (status === 202) reply.header('location', `/v1/invocations/${invocation.invocation_id}`);
       return invocation;
     },

@@ -1,10 +1,10 @@
 import { Failure, type Invocation, isTerminal, loneRunId, type Principal } from '@capstan/contracts';
-import type { InvocationOutcome, NewInvocation } from '@capstan/store';
+import type { InvocationOutcome, NewInvocation, RoomLeft } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 import { admit, denial } from './admit.js';
 import type { Waiting } from './waiters.js';
 
-export type Answer = { status: 200 | 202; invocation: Invocation };
+export type Answer = { status: 200 | 202; invocation: Invocation; room?: RoomLeft | undefined };
 
 /** Admits one invocation, commits it, and waits for its end when asked to. */
 export async function submit(
@@ -22,7 +22,8 @@ export async function submit(
     if (committed.kind === 'known') return await answerKnown(gateway, row, committed.invocation, wait_ms);
     gateway.metrics.submitted(row.status);
     if (row.status === 'denied') throw denial(row);
-    return answer(toInvocation(row, committed.created_at), waiting ? await waiting.ended : null);
+    const { created_at, room } = committed;
+    return { ...answer(toInvocation(row, created_at), waiting ? await waiting.ended : null), room };
   } finally {
     waiting?.cancel();
   }

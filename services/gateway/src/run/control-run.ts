@@ -36,7 +36,11 @@ const REFUSED = {
 } as const;
 
 const isAlready = ({ status }: Run, control: RunControl): boolean =>
-  control === 'pause' ? status === 'paused' : control === 'cancel' ? status === 'canceled' || !isRunOver(status) : status === 'running';
+  control === 'pause'
+    ? status === 'paused'
+    : control === 'cancel'
+      ? status === 'canceled' || !isRunOver(status)
+      : status === 'running';
 
 const illegal = ({ run_id, status }: Run, why: string) =>
   new Failure('ILLEGAL_STATE', { detail: `${run_id} is ${status}: ${why}.`, context: { run_id, run_status: status } });

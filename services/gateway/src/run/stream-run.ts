@@ -86,7 +86,8 @@ async function look({ store }: GatewayContext, tenant: string, run_id: string, t
 /** What waits for a worker: that it got one is not told by any change. */
 function watch({ watched }: Told, step: Followed): void {
   if (step.invocation_id === null) return;
-  const waits = step.status !== 'running' && step.status !== 'skipped' && step.status !== 'pending' && !isTerminal(step.status);
+  const waits =
+    step.status !== 'running' && step.status !== 'skipped' && step.status !== 'pending' && !isTerminal(step.status);
   if (!waits) watched.delete(step.invocation_id);
   else if (watched.size < MAX_WATCHED) watched.set(step.invocation_id, step);
 }

@@ -28,7 +28,9 @@ export async function submitRun(gateway: GatewayContext, principal: Principal, b
       steps: plan.steps.map(({ id, name, tool_id, needs }) => ({ step_id: id, name, tool_id, unmet: needs.length })),
     });
     const detail = { plan_hash: plan.plan_hash, policy_hash };
-    await appendAudit(db, [{ tenant: principal.tenant, actor: principal.actor, event: 'run.submit', subject: run_id, detail }]);
+    await appendAudit(db, [
+      { tenant: principal.tenant, actor: principal.actor, event: 'run.submit', subject: run_id, detail },
+    ]);
   });
   gateway.relay.publish('due', [run_id]);
   return {
@@ -60,7 +62,11 @@ function read({ catalog }: GatewayContext, body: unknown) {
 }
 
 /** A run keeps the version it starts with. One's own policy is what an admin could put in force anyway. */
-async function choosePolicy({ store, policies }: GatewayContext, principal: Principal, { policy }: RunSubmission): Promise<string> {
+async function choosePolicy(
+  { store, policies }: GatewayContext,
+  principal: Principal,
+  { policy }: RunSubmission,
+): Promise<string> {
   if (policy === undefined) return policies.of(principal.tenant).policy_hash;
   if (!hasRole(principal, 'admin'))
     throw new Failure('ROLE_MISSING', {

@@ -28,7 +28,10 @@ export const scheduleRoutes: Route[] = [
     roles: READERS,
     query: PageQuery.strict(),
     answers: {
-      200: { description: 'A page', schema: z.object({ items: z.array(Schedule), next_cursor: z.string().nullable() }) },
+      200: {
+        description: 'A page',
+        schema: z.object({ items: z.array(Schedule), next_cursor: z.string().nullable() }),
+      },
     },
     handle: ({ store }, { principal, query }) => {
       if (query.cursor !== undefined && !/^\d{1,18}$/.test(query.cursor))

@@ -16,9 +16,21 @@ import { notFound } from '../invocation/act-on.js';
 
 const SHOWN = 10;
 /** What a fire may take of a submission, beside the tool and its inputs. */
-const OPTIONS = ['session_id', 'timeout_ms', 'max_attempts', 'priority', 'labels', 'webhook_url', 'max_parallel'] as const;
+const OPTIONS = [
+  'session_id',
+  'timeout_ms',
+  'max_attempts',
+  'priority',
+  'labels',
+  'webhook_url',
+  'max_parallel',
+] as const;
 
-export async function createSchedule(gateway: GatewayContext, principal: Principal, sent: NewSchedule): Promise<ScheduleDetail> {
+export async function createSchedule(
+  gateway: GatewayContext,
+  principal: Principal,
+  sent: NewSchedule,
+): Promise<ScheduleDetail> {
   const target = sent.plan === undefined ? readTool(gateway, sent) : readPlan(gateway, sent);
   const now = await storeNow(gateway.store.db);
   const when = { cron: sent.cron ?? null, time_zone: sent.time_zone ?? 'UTC', every_ms: sent.every_ms ?? null };
@@ -81,7 +93,11 @@ function firstOf(timetable: Timetable, now: Date): string {
   return next.toISOString();
 }
 
-export async function readSchedule({ store }: GatewayContext, { tenant }: Principal, id: string): Promise<ScheduleDetail> {
+export async function readSchedule(
+  { store }: GatewayContext,
+  { tenant }: Principal,
+  id: string,
+): Promise<ScheduleDetail> {
   const schedule = await getSchedule(store.db, tenant, id);
   if (!schedule) throw notFound(id);
   const { next_at, cron, time_zone, every_ms, created_at } = schedule;

@@ -1,0 +1,108 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { run } from '../testing/run-in-test.js';
+
+const QUOTA = {
+  scope: 'tool:ext:*',
+  limits: { max_concurrent: 5, calls_per_day: 100 },
+  on_exceed: 'deny',
+  updated_by: 'admin',
+  created_at: '2026-01-01T12:00:00.000Z',
+  updated_at: '2026-01-01T12:00:00.000Z',
+};
+const WEBHOOK = {
+  webhook_id: 'whk_1',
+  kind: 'standard',
+  url: 'https://a.example/',
+  events: ['hold.*'],
+  enabled: true,
+  disabled_reason: null,
+  secret: 'whsec_c2VjcmV0',
+};
+
+const seen: { request: string; body: unknown }[] = [];
+let answer: unknown = null;
+const gateway = createServer((request, response) => {
+  void text(request).then((body) => {
+    seen.push({ request: `${request.method} ${request.url}`, body: body === '' ? null : JSON.parse(body) });
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  });
+});
+let env = {};
+beforeAll(async () => {
+  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
+  env = { CAPSTAN_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`, CAPSTAN_API_KEY: 'good' };
+});
+afterAll(() => gateway.close());
+beforeEach(() => void seen.splice(0));
+const capstan = (...args: string[]) => run(args, { env });
+
+describe('quota', () => {
+  it('sets the limits that are named', async () => {
+    answer = QUOTA;
+    const done = await capstan(
+      'quota',
+      'set',
+      'tool:ext:*',
+      '--concurrent',
+      '5',
+      '--per-day',
+      '100',
+      '--on-exceed',
+      'deny',
+    );
+    expect(done).toMatchObject({ code: 0 });
+    expect(seen).toEqual([
+      { request: 'PUT /v1/quotas/tool%3Aext%3A*', body: { max_concurrent: 5, calls_per_day: 100, on_exceed: 'deny' } },
+    ]);
+    expect(done.stdout).toContain('tool:ext:*: 5 at once, 100/day, then deny');
+  });
+
+  it('needs a limit', async () => {
+    expect(await capstan('quota', 'set', 'tool:ext:*')).toMatchObject({ code: 2 });
+    expect(seen).toEqual([]);
+  });
+
+  it('shows what is used of what', async () => {
+    const { scope, limits, on_exceed } = QUOTA;
+    const used = {
+      waiting: 7,
+      concurrent: 5,
+      calls_this_minute: 9,
+      calls_today: 42,
+      runtime_ms_today: 10,
+      cost_units_today: 0,
+    };
+    answer = { items: [{ scope, limits, on_exceed, ...used }], next_cursor: null };
+    const { stdout: out } = await capstan('quota', 'usage');
+    expect(out).toContain('5/5');
+    expect(out).toContain('42/100');
+  });
+});
+
+describe('webhook', () => {
+  it('adds an endpoint and prints its secret alone', async () => {
+    answer = WEBHOOK;
+    const done = await capstan('webhook', 'add', 'https://a.example/', '--events', 'hold.*,run.failed');
+    expect(seen).toEqual([
+      {
+        request: 'POST /v1/webhooks',
+        body: { url: 'https://a.example/', kind: 'standard', events: ['hold.*', 'run.failed'] },
+      },
+    ]);
+    expect(done.stdout.trim()).toBe('whsec_c2VjcmV0');
+  });
+
+  it('sends a delivery again', async () => {
+    answer = { delivery_id: 'dlv_1' };
+    await capstan('webhook', 'redeliver', 'whk_1', 'dlv_1');
+    expect(seen.map(({ request }) => request)).toEqual(['POST /v1/webhooks/whk_1/deliveries/dlv_1/redeliver']);
+  });
+
+  it('shows why an endpoint is disabled', async () => {
+    answer = { items: [{ ...WEBHOOK, enabled: false, disabled_reason: 'gone' }], next_cursor: null };
+    expect((await capstan('webhook')).stdout).toContain('disabled: gone');
+  });
+});

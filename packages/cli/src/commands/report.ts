@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type Command, Option } from 'commander';
+import type { AddCommand } from '../cli.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import type { Session } from '../session.js';
+
+type Options = { format?: 'text' | 'json' | 'html'; output?: string; open?: boolean; bundle?: string };
+
+export const addReport: AddCommand = (program, cli) => {
+  program
+    .command('report')
+    .description('what a run did, step by step, with the verdict on its record')
+    .argument('<run>', 'run_… or inv_…')
+    .addOption(new Option('--format <format>', 'text by default').choices(['text', 'json', 'html']))
+    .option('-o, --output <file>', 'write it there')
+    .option('--open', 'show the page in a browser')
+    .option('--bundle <file>', 'write everything that verifying and replaying it needs there instead')
+    .action((id: string, options: Options, command: Command) =>
+      cli.run(command, (session) => report(session, id.replace(/^inv_/, 'run_'), options)),
+    );
+};
+
+const report = async (
+  session: Session,
+  run_id: string,
+  { format, output, open, bundle }: Options,
+): Promise<ExitCode> => {
+  const { records } = await session.client();
+  const told = (file: string) => session.err.line(session.err.colors.dim(`wrote ${file}`));
+  if (bundle !== undefined) {
+    await pipeline(
+      await records.bundle(run_id, { signal: session.signal }),
+      createWriteStream(resolve(session.cwd, bundle)),
+    );
+    await told(bundle);
+    return EXIT.success;
+  }
+  const as = format ?? (open ? 'html' : session.json ? 'json' : 'text');
+  const { signal } = session;
+  const text =
+    as === 'json'
+      ? `${JSON.stringify(await records.report(run_id, { signal }), null, 2)}\n`
+      : await records.reportText(run_id, as, { signal });
+  const file =
+    output !== undefined
+      ? resolve(session.cwd, output)
+      : open
+        ? join(await mkdtemp(join(tmpdir(), 'capstan-')), `${run_id}.html`)
+        : null;
+  if (file === null) await session.out.write(text);
+  else {
+    await writeFile(file, text);
+    await told(file);
+    if (open) show(file);
+  }
+  return EXIT.success;
+};
+
+const OPENERS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' };
+
+/** Where there is no browser, the file is told all the same. */
+const show = (file: string): void => {
+  const child = spawn(OPENERS[process.platform] ?? 'xdg-open', [file], { stdio: 'ignore', detached: true });
+  child.on('error', () => {});
+  child.unref();
+};

@@ -1,0 +1,106 @@
+import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Mismatch, Verification } from '@capstan/contracts';
+import { BundleError, verifyBundle } from '@capstan/integrity';
+import type { Command } from 'commander';
+import type { AddCommand } from '../cli.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { countOf, formatCount } from '../format/count.js';
+import { printable } from '../format/printable.js';
+import { printTable } from '../print-items.js';
+import { createProgress } from '../progress/progress.js';
+import type { Session } from '../session.js';
+import { UsageError } from '../usage-error.js';
+
+type Verdict = Pick<Verification, 'ok' | 'checked' | 'mismatches' | 'more'> & {
+  run_id: string | null;
+  root: string | null;
+  signed_by: string | null;
+};
+
+export const addVerify: AddCommand = (program, cli) => {
+  program
+    .command('verify')
+    .description('recompute every hash of a run, or of a bundle without a server, and name what does not match')
+    .argument('<run|file>', 'run_…, inv_…, or the file of a bundle')
+    .action((what: string, _options: object, command: Command) =>
+      cli.run(command, async (session) => {
+        const verdict = /^(run|inv)_[\w-]+$/.test(what)
+          ? await verifyRun(session, what.replace(/^inv_/, 'run_'))
+          : await verifyFile(session, what);
+        return print(session, verdict);
+      }),
+    );
+};
+
+const verifyRun = async (session: Session, run_id: string): Promise<Verdict> => {
+  const client = await session.client();
+  const progress = createProgress(session.err, 'verified');
+  try {
+    for await (const line of client.records.verifyLines(run_id, { signal: session.signal })) {
+      if (line.kind === 'progress') await progress.update(line.checked, line.checked / Math.max(1, line.total));
+      else return { ...line, root: line.seal?.root ?? null, signed_by: line.seal?.key_id ?? null };
+    }
+  } finally {
+    await progress.end();
+  }
+  throw new Error('the gateway ended before all was verified');
+};
+
+/** Line by line: a bundle may be larger than memory. */
+const verifyFile = async (session: Session, file: string): Promise<Verdict> => {
+  const progress = createProgress(session.err, 'verified');
+  const input = createReadStream(resolve(session.cwd, file), 'utf8');
+  const told = { total: 1, root: null as string | null };
+  try {
+    const verdict = await verifyBundle(
+      createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }),
+      async (line, checked) => {
+        if (line.line === 'header') told.total = line.count;
+        if (line.line === 'seal') told.root = line.root;
+        if (checked % 100 === 0) await progress.update(checked, Math.min(1, checked / Math.max(1, told.total)));
+      },
+    );
+    return { ...verdict, root: told.root };
+  } catch (error) {
+    if (error instanceof BundleError)
+      throw new UsageError(`${file}: ${error.message}`, 'Make one with: capstan report <run> --bundle <file>');
+    if (isMissing(error)) throw new UsageError(`${file} is neither the id of a run nor a file`);
+    throw error;
+  } finally {
+    input.destroy();
+    await progress.end();
+  }
+};
+
+const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
+
+const print = async (session: Session, verdict: Verdict): Promise<ExitCode> => {
+  const { out } = session;
+  const { ok, checked, mismatches, more, root, signed_by } = verdict;
+  if (session.json) await session.printJson(verdict);
+  else if (ok) {
+    await out.line(
+      `${out.colors.green('✓')} ${verdict.run_id}: ${countOf(checked, 'record')}, every hash as it should be`,
+    );
+    await out.line(out.colors.dim(`  root ${root}, ${signed_by === null ? 'not signed' : `signed by ${signed_by}`}`));
+  } else {
+    await printTable<Mismatch>(session, mismatches, {
+      empty: '',
+      columns: [
+        { title: 'TABLE', text: ({ table }) => printable(table) },
+        { title: 'ROW', text: ({ row }) => printable(row) },
+        { title: 'FIELD', text: ({ field }) => printable(field) },
+        { title: 'STORED', text: ({ stored }) => printable(JSON.stringify(stored ?? null)), shrinks: true },
+        { title: 'WHY', text: ({ why }) => printable(why), shrinks: true },
+      ],
+    });
+    await out.line(
+      out.colors.red(
+        `✗ ${verdict.run_id}: ${formatCount(mismatches.length + more)} of ${countOf(checked, 'record')} do not match`,
+      ),
+    );
+  }
+  return ok ? EXIT.success : EXIT.failed;
+};

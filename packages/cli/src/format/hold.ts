@@ -1,0 +1,67 @@
+import type { Hold, HoldEntry, HoldSummary } from '@capstan/contracts';
+import type { Colors } from '../output.js';
+import { type Field, formatFields, indent } from './fields.js';
+import { printable } from './printable.js';
+import { absoluteTime, relativeTime } from './relative-time.js';
+import type { Column } from './table.js';
+
+const PAINT = {
+  pending: 'yellow',
+  released: 'green',
+  rejected: 'magenta',
+  expired: 'red',
+  withdrawn: 'gray',
+  canceled: 'gray',
+} as const;
+
+export const paintHold = ({ status }: Pick<HoldSummary, 'status'>, text: string, colors: Colors): string =>
+  colors[PAINT[status]](text);
+
+const votesOf = ({ approvals: { given, required } }: HoldSummary): string => `${given}/${required}`;
+
+export const holdColumns = (colors: Colors, now: Date): Column<HoldSummary>[] => [
+  { title: 'HOLD', text: ({ hold_id }) => hold_id },
+  { title: 'STATUS', text: ({ status }) => status, paint: (text, hold) => paintHold(hold, text, colors) },
+  { title: 'TOOL', text: ({ tool_id }) => tool_id },
+  { title: 'RISK', text: ({ risk }) => risk ?? '-' },
+  { title: 'BY', text: ({ actor }) => actor },
+  { title: 'VOTES', text: votesOf, align: 'right' },
+  { title: 'EXPIRES', text: ({ expires_at, status }) => (status === 'pending' ? relativeTime(expires_at, now) : '-') },
+  { title: 'REASON', text: ({ returned_because, reason }) => returned_because ?? reason, shrinks: true },
+];
+
+/** All that somebody who decides has to know, on a screen. */
+export const formatHold = (hold: Hold, colors: Colors, now: Date): string => {
+  const { roles, actors, required, given } = hold.approvals;
+  const who = actors ? actors.join(', ') : (roles ?? ['operate']).join(' and ');
+  const fields: Field[] = [
+    ['tool', hold.tool_id],
+    ['risk', hold.risk],
+    ['asked by', hold.actor],
+    ['reason', printable(hold.reason)],
+    ['back because', hold.returned_because && printable(hold.returned_because)],
+    ['votes', `${given} of ${required} (${who})`],
+    ['expires', hold.status === 'pending' ? absoluteTime(hold.expires_at, now) : null],
+    ['decided', hold.decided_by && `by ${hold.decided_by}, ${relativeTime(hold.decided_at ?? '', now)}`],
+    ['side effects', hold.side_effects.join(', ')],
+    ['invocation', hold.invocation_id],
+    ['inputs', hold.input_hash],
+    ['were', hold.original_input_hash],
+    ['descriptor', hold.descriptor_hash],
+    ['policy', hold.policy_hash],
+  ];
+  const entries = [...hold.changes, ...hold.votes, ...hold.comments].sort((a, b) => a.at.localeCompare(b.at));
+  return [
+    `${paintHold(hold, hold.status, colors)}  ${hold.hold_id}`,
+    ...formatFields(fields, colors),
+    ...JSON.stringify(hold.inputs, null, 2)
+      .split('\n')
+      .map((line) => indent(printable(line))),
+    ...entries.map((entry) => `  ${formatEntry(entry, colors, now)}`),
+  ].join('\n');
+};
+
+const formatEntry = ({ kind, actor, at, comment, changed, counts }: HoldEntry, colors: Colors, now: Date): string => {
+  const what = changed ? `${kind} of ${changed.join(', ')}` : kind === 'release' && !counts ? 'release (void)' : kind;
+  return `${colors.dim(relativeTime(at, now))}  ${actor}: ${what}${comment === null ? '' : ` “${printable(comment)}”`}`;
+};

@@ -1,0 +1,106 @@
+import type { Run, RunEvent, Step } from '@capstan/contracts';
+import pc from 'picocolors';
+import { describe, expect, test } from 'vitest';
+import { createPlanTree } from './plan-tree.js';
+import { renderTree } from './render-tree.js';
+
+const AT = '2026-01-01T12:00:00.000Z';
+const NOW = Date.parse('2026-01-01T12:00:02.000Z');
+const look = { colors: pc.createColors(false), columns: null, now: NOW, max_lines: null };
+
+const run = (more: Partial<Run> = {}): Run => ({
+  run_id: 'run_1',
+  kind: 'plan',
+  mode: 'execution',
+  replay_of: null,
+  status: 'running',
+  actor: 'ann',
+  name: 'notes',
+  plan_hash: null,
+  policy_hash: null,
+  reason: null,
+  total_steps: 3,
+  completed_steps: 0,
+  denied_steps: 0,
+  failed_steps: 0,
+  canceled_steps: 0,
+  skipped_steps: 0,
+  created_at: AT,
+  finished_at: null,
+  ...more,
+});
+const plan = {
+  steps: [
+    { id: 'page', tool: 'http.get' },
+    { id: 'each', tool: 'x', for_each: [1, 2] },
+    { tool: 'y', needs: ['page'] },
+  ],
+};
+const tree = (...steps: Partial<Step>[]) => {
+  const made = createPlanTree({ ...run(), plan });
+  for (const step of steps) made.hear(event(step));
+  return made;
+};
+const event = (step: Partial<Step>): RunEvent => ({
+  id: '1',
+  event: 'step',
+  data: {
+    step_id: 'page',
+    index: 0,
+    element: null,
+    name: null,
+    tool_id: 'http.get',
+    status: 'running',
+    invocation_id: 'inv_1',
+    reason: null,
+    started_at: AT,
+    finished_at: null,
+    ...step,
+  },
+});
+
+describe('the tree of a run', () => {
+  test('has a line for each step, with its time, its needs and why it failed', () => {
+    const shown = renderTree(
+      tree(
+        { status: 'succeeded', finished_at: '2026-01-01T12:00:00.250Z' },
+        { index: 2, status: 'failed', reason: 'no\u001b[31m luck', finished_at: '2026-01-01T12:00:01.000Z' },
+      ),
+      look,
+    );
+    expect(shown).toEqual([
+      '▸ running  notes  0/3  2.0s  run_1',
+      '├─ ✓ succeeded  page     250ms  http.get',
+      '├─ ○ pending    each            x',
+      '└─ ✗ failed     step_3    1.0s  y  ← page  no\ufffd[31m luck',
+    ]);
+  });
+
+  test('counts the elements of a fan-out, and shows those that went wrong', () => {
+    const [, , line, wrong] = renderTree(
+      tree(
+        { index: 1, element: 0, status: 'succeeded' },
+        { index: 1, element: 1, status: 'denied', reason: 'no rule' },
+      ),
+      look,
+    );
+    expect(line).toBe('├─ ⊘ denied     each    2/2, 1 failed  x');
+    expect(wrong).toBe('│   ⊘ denied  [1]  no rule');
+  });
+
+  test('with fewer lines than steps shows what a person looks for', () => {
+    const shown = renderTree(tree({ status: 'succeeded' }, { index: 2, status: 'running' }), { ...look, max_lines: 1 });
+    expect(shown.map((line) => line.slice(0, 14))).toEqual(['▸ running  not', '├─ ▸ running  ', '└─ … 2 more']);
+  });
+
+  test('is cut to the width of the terminal', () => {
+    const shown = renderTree(tree({ status: 'failed', reason: 'x'.repeat(200) }), { ...look, columns: 40 });
+    expect(Math.max(...shown.map((line) => [...line].length))).toBeLessThanOrEqual(40);
+  });
+});
+
+test('a run is parked when something is held and nothing goes on', () => {
+  expect(tree({ status: 'held' }).isParked()).toBe(true);
+  expect(tree({ status: 'held' }, { index: 2, status: 'queued' }).isParked()).toBe(false);
+  expect(tree({ status: 'held' }, { status: 'queued' }).isParked()).toBe(false);
+});

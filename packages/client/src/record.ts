@@ -1,0 +1,62 @@
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type {
+  ImportedBundle,
+  ReplayAnswer,
+  ReplayRequestInput,
+  Report,
+  StepDifference,
+  Verification,
+  VerifyLine,
+} from '@capstan/contracts';
+import { splitLines } from './event-stream/split-lines.js';
+import { listFrom } from './list-from.js';
+import type { Listing, PageOptions } from './listing.js';
+import type { Transport } from './transport.js';
+
+type Signal = { signal?: AbortSignal | undefined };
+
+export type Records = {
+  /** Every hash of a run that has ended, recomputed. */
+  verify(run_id: string, options?: Signal): Promise<Verification>;
+  /** The same as it goes on: how far it is, and the verdict in the end. */
+  verifyLines(run_id: string, options?: Signal): AsyncIterable<VerifyLine>;
+  /** One file that can be checked without a server. */
+  bundle(run_id: string, options?: Signal): Promise<Readable>;
+  importBundle(content: string): Promise<ImportedBundle>;
+  replay(run_id: string, request?: ReplayRequestInput): Promise<ReplayAnswer>;
+  replayBundle(bundle_id: string): Promise<ReplayAnswer>;
+  /** After a replay with re_execute: call by call. */
+  differences(run_id: string, options?: PageOptions): Listing<StepDifference>;
+  report(run_id: string, options?: Signal): Promise<Report>;
+  reportText(run_id: string, format: 'text' | 'html', options?: Signal): Promise<string>;
+};
+
+/** A long record takes a while before the first word of the answer. */
+const LOOK_S = 600;
+
+export const records = (transport: Transport): Records => {
+  const at = (run_id: string, what: string): string => `/v1/runs/${encodeURIComponent(run_id)}/${what}`;
+  const stream = async (path: string, options: Parameters<Transport['stream']>[1]): Promise<Readable> => {
+    const body = await transport.stream(path, options);
+    if (body === null) throw new Error(`${path} answered nothing`);
+    return body;
+  };
+  return {
+    verify: (run_id, { signal } = {}) => transport.json('GET', at(run_id, 'verify'), { signal, wait_s: LOOK_S }),
+    async *verifyLines(run_id, { signal } = {}) {
+      const body = await stream(at(run_id, 'verify'), { headers: { accept: 'application/x-ndjson' }, signal });
+      for await (const line of splitLines(body)) if (line !== '') yield JSON.parse(line) as VerifyLine;
+    },
+    bundle: (run_id, { signal } = {}) => stream(at(run_id, 'bundle'), { signal, wait_s: LOOK_S }),
+    importBundle: (content) =>
+      transport.json('POST', '/v1/bundles', { text: { content, type: 'application/x-ndjson' }, wait_s: LOOK_S }),
+    replay: (run_id, request = {}) => transport.json('POST', at(run_id, 'replay'), { body: request, wait_s: LOOK_S }),
+    replayBundle: (bundle_id) =>
+      transport.json('POST', `/v1/bundles/${encodeURIComponent(bundle_id)}/replay`, { body: {}, wait_s: LOOK_S }),
+    differences: (run_id, options = {}) => listFrom(transport, at(run_id, 'differences'), { ...options }),
+    report: (run_id, { signal } = {}) => transport.json('GET', at(run_id, 'report'), { signal, wait_s: LOOK_S }),
+    reportText: async (run_id, format, { signal } = {}) =>
+      text(await stream(at(run_id, 'report'), { query: { format }, signal, wait_s: LOOK_S })),
+  };
+};

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { Hash } from './hash.js';
+
+/** A run of another installation, as it was handed over and checked. */
+export const ImportedBundle = z.object({
+  bundle_id: z.string(),
+  run_id: z.string().describe('Its id where it ran'),
+  kind: z.string(),
+  count: z.int(),
+  seal_hash: Hash,
+  imported_by: z.string(),
+  created_at: z.iso.datetime(),
+});
+export type ImportedBundle = z.infer<typeof ImportedBundle>;
+
+export const ReplayRequest = z.strictObject({
+  plan_hash: Hash.optional().describe('Refused unless the run is of this plan'),
+  re_execute: z
+    .boolean()
+    .default(false)
+    .describe('Runs again what is idempotent and changes nothing, and holds the rest; /differences compares'),
+});
+export type ReplayRequest = z.infer<typeof ReplayRequest>;
+export type ReplayRequestInput = z.input<typeof ReplayRequest>;
+
+export const ReplayAnswer = z.object({
+  run_id: z.string(),
+  mode: z.enum(['replay', 'execution']).describe('execution: with re_execute'),
+  replay_of: z.string(),
+  plan_hash: Hash.nullable(),
+  total_steps: z.int(),
+});
+export type ReplayAnswer = z.infer<typeof ReplayAnswer>;
+
+/** How a call that was executed again compares with the record. */
+export const StepDifference = z.object({
+  invocation_id: z.string(),
+  recorded_invocation_id: z.string(),
+  tool_id: z.string(),
+  status: z.string(),
+  outcome: z.enum(['same', 'differs', 'not_executed']),
+  recorded_output_hash: Hash.nullable(),
+  output_hash: Hash.nullable(),
+  differences: z
+    .array(z.object({ path: z.string(), recorded: z.unknown(), now: z.unknown() }))
+    .describe('The first ones, as JSON pointers'),
+});
+export type StepDifference = z.infer<typeof StepDifference>;
+
+/** The label by which a call that is executed again names the one on record. */
+export const RECORDED_LABEL = 'capstan.replay_of';

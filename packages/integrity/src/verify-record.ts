@@ -1,0 +1,193 @@
+import { CanonicalJsonError } from './canonical-json.js';
+import { chainNext, chainStart } from './hash-chain.js';
+import { hashJson } from './hash-json.js';
+import { changedFields, type Entry, type FieldDigests, type Row, sealEntry } from './record.js';
+import { isSigned, type Seal, sealHash } from './seal.js';
+
+/** Where what is stored is not what it should be. */
+export type Mismatch = {
+  table: string;
+  row: string;
+  field: string;
+  stored: unknown;
+  computed: unknown;
+  why: string;
+};
+
+/** A link of the chain as it is stored. */
+export type Link = {
+  place: number;
+  kind: Entry['kind'];
+  id: string;
+  record_hash: string;
+  chain_hash: string;
+  digests: FieldDigests;
+};
+
+export type Document = { hash: string; value: unknown };
+
+/**
+ * Holds links and records against each other, in the order of the chain, one at a time: any number of them takes the
+ * memory of one. A link is held against the stored one before it, so that one bad record is named once and not with all
+ * that follow.
+ */
+export function createVerifier(run_id: string) {
+  let place = 0;
+  let previous = chainStart(run_id);
+  let first_id: string | null = null;
+  let last_id: string | null = null;
+  const used = { policies: new Set<string>(), descriptors: new Set<string>() };
+  let plan_hash: string | null = null;
+
+  const check = function* (link: Link, entry: Entry | undefined): Generator<Mismatch> {
+    const row = link.id;
+    const at = (table: string, field: string, stored: unknown, computed: unknown, why: string): Mismatch => ({
+      ...{ table, row, field, stored: shown(stored), computed: shown(computed), why },
+    });
+    if (link.place !== place) yield at('seal_links', 'place', link.place, place, 'a link is missing, or was moved');
+    const chained = chainNext(previous, link.record_hash);
+    if (link.chain_hash !== chained)
+      yield at('seal_links', 'chain_hash', link.chain_hash, chained, 'it does not follow from the link before it');
+    previous = link.chain_hash;
+    place = link.place + 1;
+    first_id ??= row;
+    last_id = row;
+    if (!entry) {
+      if (Object.hasOwn(TABLE_OF, link.kind))
+        yield at(TABLE_OF[link.kind], 'row', null, link.record_hash, 'what was sealed is gone');
+      else yield at('seal_links', 'kind', link.kind, null, 'there are no records of this kind');
+      return;
+    }
+    yield* checkEntry(entry, link, at);
+    for (const one of entry.tables.invocations ?? []) {
+      used.policies.add(String(one.policy_hash));
+      used.descriptors.add(String(one.descriptor_hash));
+    }
+    for (const one of entry.tables.plan_runs ?? []) {
+      plan_hash = String(one.plan_hash);
+      used.policies.add(String(one.policy_hash));
+    }
+  };
+
+  const checkSeal = function* (seal: Seal): Generator<Mismatch> {
+    const computed = { run_id, root: previous, count: place, first_id, last_id, plan_hash };
+    for (const [field, value] of Object.entries(computed)) {
+      const stored = Object.entries(seal).find(([name]) => name === field)?.[1];
+      if (stored !== value)
+        yield {
+          table: 'seals',
+          row: run_id,
+          field,
+          stored: shown(stored),
+          computed: shown(value),
+          why: 'the chain says otherwise',
+        };
+    }
+    const seal_hash = sealHash(seal);
+    if (seal.seal_hash !== seal_hash)
+      yield {
+        table: 'seals',
+        row: run_id,
+        field: 'seal_hash',
+        stored: seal.seal_hash,
+        computed: seal_hash,
+        why: 'the seal was changed',
+      };
+    const partly = [seal.signature, seal.key_id, seal.public_key].some((part) => part !== null);
+    if (partly && !isSigned(seal))
+      yield {
+        table: 'seals',
+        row: run_id,
+        field: 'signature',
+        stored: seal.signature,
+        computed: null,
+        why: 'the key that it names did not sign this',
+      };
+  };
+
+  /** Documents are named by their hash, so that is all there is to check about them. */
+  const checkDocuments = function* (
+    table: 'policies' | 'descriptors',
+    field: string,
+    documents: readonly Document[],
+  ): Generator<Mismatch> {
+    const found = new Set<string>();
+    for (const { hash, value } of documents) {
+      found.add(hash);
+      const computed = hashOf(value);
+      if (computed !== hash)
+        yield { table, row: hash, field, stored: hash, computed, why: 'it is not the document of that hash' };
+    }
+    for (const hash of used[table])
+      if (!found.has(hash))
+        yield { table, row: hash, field: 'row', stored: null, computed: hash, why: 'the document is gone' };
+  };
+
+  return { check, checkSeal, checkDocuments, used };
+}
+
+export type Verifier = ReturnType<typeof createVerifier>;
+
+const TABLE_OF: Record<Entry['kind'], string> = { run: 'runs', step: 'steps', invocation: 'invocations' };
+type At = (table: string, field: string, stored: unknown, computed: unknown, why: string) => Mismatch;
+
+function* checkEntry(entry: Entry, link: Link, at: At): Generator<Mismatch> {
+  const { record_hash, digests } = sealEntry(entry);
+  const changes = changedFields(digests, link.digests);
+  for (const { table, row, field } of changes) {
+    const stored =
+      field === 'row' ? (entry.tables[table]?.[row] ? 'a row' : null) : entry.tables[table]?.[row]?.[field];
+    yield at(
+      table,
+      field,
+      stored,
+      link.digests[table]?.[row] === undefined ? null : link.record_hash,
+      'it is not what was sealed',
+    );
+  }
+  if (changes.length === 0 && record_hash !== link.record_hash)
+    yield at('seal_links', 'record_hash', link.record_hash, record_hash, 'the record is not what was sealed');
+  else if (changes.length > 0 && record_hash === link.record_hash)
+    yield at('seal_links', 'digests', null, record_hash, 'the digests were changed, not the record');
+  yield* checkHashes(entry, at);
+}
+
+/** What the record says of itself. */
+function* checkHashes({ tables }: Entry, at: At): Generator<Mismatch> {
+  const [run] = tables.runs ?? [];
+  for (const row of tables.plan_runs ?? []) {
+    yield* same(at, 'plan_runs', 'plan_hash', row, hashOf(row.plan));
+    if (run) yield* same(at, 'runs', 'plan_hash', run, row.plan_hash);
+  }
+  const [invocation] = tables.invocations ?? [];
+  if (!invocation) return;
+  yield* same(at, 'invocations', 'input_hash', invocation, hashOf(invocation.inputs));
+  yield* same(at, 'invocations', 'policy_hash', invocation, memberOf(invocation.decision, 'policy_hash'));
+  for (const row of tables.results ?? []) {
+    yield* same(at, 'results', 'output_hash', row, hashOf(row.payload ?? null));
+    yield* same(at, 'results', 'input_hash', row, invocation.input_hash);
+  }
+}
+
+function* same(at: At, table: string, field: string, row: Row, computed: unknown): Generator<Mismatch> {
+  if (row[field] !== computed) yield at(table, field, row[field], computed, 'the hash is not that of its value');
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined;
+
+function hashOf(value: unknown): string {
+  try {
+    return hashJson(value);
+  } catch (error) {
+    if (error instanceof CanonicalJsonError) return `none: ${error.message}`;
+    throw error;
+  }
+}
+
+const MAX_SHOWN = 200;
+/** A value as it is where it is short; the beginning of its text where it is not. */
+const shown = (value: unknown): unknown => {
+  const text = JSON.stringify(value) ?? 'null';
+  return text.length <= MAX_SHOWN ? (value ?? null) : `${text.slice(0, MAX_SHOWN).toWellFormed()}…`;
+};

@@ -1,0 +1,57 @@
+import type { AuditEntry, AuditFilter, Page } from '@capstan/contracts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Db, Store } from '../open-store.js';
+
+const START = '9223372036854775807';
+type PageOptions = { limit: number; cursor?: string | undefined };
+
+/** Newest first. */
+export async function listAudit(
+  db: Db,
+  tenant: string,
+  filter: AuditFilter,
+  { limit, cursor }: PageOptions,
+): Promise<Page<AuditEntry>> {
+  const before = /^\d{1,18}$/.test(cursor ?? '') ? cursor : START;
+  const { rows } = await sql<AuditEntry>`
+    SELECT a.seq, a.at, a.tenant, a.actor, a.event, a.subject, a.detail, l.chain_hash
+    FROM audit a LEFT JOIN audit_links l ON l.seq = a.seq
+    WHERE a.tenant = ${tenant} AND a.seq < ${before} AND ${matching(filter)} ORDER BY a.seq DESC LIMIT ${limit + 1}`.execute(
+    db,
+  );
+  const items = rows.slice(0, limit);
+  return { items, next_cursor: rows.length > limit ? (items.at(-1)?.seq ?? null) : null };
+}
+
+/** All of them, the oldest first, in pages. */
+export async function* exportAudit(
+  store: Pick<Store, 'db'>,
+  tenant: string,
+  filter: AuditFilter,
+  batch = 1000,
+): AsyncGenerator<AuditEntry[]> {
+  let after = '0';
+  while (true) {
+    const { rows } = await sql<AuditEntry>`
+      SELECT a.seq, a.at, a.tenant, a.actor, a.event, a.subject, a.detail, l.chain_hash
+      FROM audit a LEFT JOIN audit_links l ON l.seq = a.seq
+      WHERE a.tenant = ${tenant} AND a.seq > ${after} AND ${matching(filter)} ORDER BY a.seq LIMIT ${batch}`.execute(
+      store.db,
+    );
+    const last = rows.at(-1);
+    if (!last) return;
+    yield rows;
+    after = last.seq;
+  }
+}
+
+function matching({ event, subject, actor, since, until }: AuditFilter): RawBuilder<unknown> {
+  const all = [sql`true`];
+  if (event?.endsWith('*')) all.push(sql`starts_with(a.event, ${event.slice(0, -1)})`);
+  else if (event !== undefined) all.push(sql`a.event = ${event}`);
+  if (subject !== undefined) all.push(sql`a.subject = ${subject}`);
+  if (actor !== undefined) all.push(sql`a.actor = ${actor}`);
+  if (since) all.push(sql`a.at >= ${since}`);
+  if (until) all.push(sql`a.at < ${until}`);
+  return sql.join(all, sql` AND `);
+}

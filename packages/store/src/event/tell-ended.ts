@@ -1,0 +1,109 @@
+import {
+  type EventType,
+  isTerminal,
+  type Json,
+  type JsonObject,
+  loneRunId,
+  type TerminalStatus,
+} from '@capstan/contracts';
+import { sql } from 'kysely';
+import type { Db, Store } from '../open-store.js';
+import { type NewEvent, recordEvents } from './record-events.js';
+
+type Ended = {
+  invocation_id: string;
+  tenant: string;
+  actor: string;
+  run_id: string | null;
+  tool_id: string;
+  status: string;
+  attempt: number;
+  labels: JsonObject;
+  session_id: string | null;
+  webhook_url: string | null;
+  created_at: string;
+  finished_at: string;
+  result: Json;
+  size: number;
+};
+
+type EndedRun = {
+  run_id: string;
+  tenant: string;
+  status: 'completed' | 'failed' | 'canceled';
+  total: number;
+  failed: number;
+};
+
+/**
+ * Watched invocations that have ended become events, once: the mark and the event are one transaction. A result larger
+ * than `max_bytes` is left out; the event then says where it is.
+ */
+export async function tellEnded(store: Store, limit: number, max_bytes: number): Promise<number> {
+  return store.db.transaction().execute(async (db) => {
+    const { rows } = await sql<Ended>`
+      WITH ended AS (
+        SELECT invocation_id FROM invocations WHERE watched AND finished_at IS NOT NULL
+        ORDER BY finished_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+      ), told AS (
+        UPDATE invocations i SET watched = false FROM ended WHERE i.invocation_id = ended.invocation_id
+        RETURNING i.invocation_id, i.tenant, i.actor, i.run_id, i.tool_id, i.status, i.attempt, i.labels, i.session_id,
+          i.webhook_url, i.created_at, i.finished_at
+      )
+      SELECT told.*, coalesce(octet_length(r.payload::text), 0) AS size,
+        CASE WHEN r.success IS NOT NULL THEN json_build_object('success', r.success,
+          'payload', CASE WHEN octet_length(r.payload::text) <= ${max_bytes}::int THEN r.payload END, 'error', r.error,
+          'code', r.code, 'artifacts', r.artifacts, 'duration_ms', r.duration_ms, 'exit_code', r.exit_code,
+          'truncated', r.truncated, 'input_hash', r.input_hash, 'output_hash', r.output_hash) END AS result
+      FROM told LEFT JOIN results r ON r.invocation_id = told.invocation_id`.execute(db);
+    const runs = await endedBulks(db, rows);
+    await recordEvents(db, [...rows.flatMap((row) => toEvent(row, max_bytes)), ...runs.map(runEvent)]);
+    return rows.length;
+  });
+}
+
+/** The end of the last of a bulk is that of the bulk. */
+async function endedBulks(db: Db, rows: Ended[]): Promise<EndedRun[]> {
+  const run_ids = [...new Set(rows.flatMap(({ run_id }) => run_id ?? []))];
+  if (run_ids.length === 0) return [];
+  const { rows: runs } = await sql<EndedRun>`
+    SELECT run_id, tenant, total_steps AS total, failed_steps + denied_steps AS failed,
+      CASE WHEN canceled_steps > 0 THEN 'canceled' WHEN failed_steps + denied_steps > 0 THEN 'failed' ELSE 'completed' END AS status
+    FROM runs WHERE run_id = ANY (${run_ids}) AND kind = 'bulk' AND live_steps = 0`.execute(db);
+  return runs;
+}
+
+const runEvent = ({ run_id, tenant, status, total, failed }: EndedRun): NewEvent => ({
+  event_id: `${run_id}.${status}`,
+  tenant,
+  type: `run.${status}`,
+  subject: run_id,
+  data: { run_id, kind: 'bulk', status, total_steps: total, failed_steps: failed },
+});
+
+function toEvent(row: Ended, max_bytes: number): NewEvent[] {
+  const { invocation_id, tenant, status, attempt, webhook_url, size, result, run_id, ...rest } = row;
+  if (!isEnd(status)) return [];
+  const type: EventType = `invocation.${status}`;
+  return [
+    {
+      // A receiver knows by it that it has seen this end; one that was redriven ends anew, with another attempt.
+      event_id: `${invocation_id}.${attempt}.${status}`,
+      tenant,
+      type,
+      subject: invocation_id,
+      url: webhook_url,
+      data: {
+        invocation_id,
+        run_id: run_id ?? loneRunId(invocation_id),
+        status,
+        attempt,
+        ...rest,
+        result,
+        ...(size > max_bytes ? { result_omitted: true, result_path: `/v1/invocations/${invocation_id}` } : {}),
+      },
+    },
+  ];
+}
+
+const isEnd = (status: string): status is TerminalStatus => isTerminal(status as TerminalStatus);

@@ -1,0 +1,68 @@
+import type { JsonObject, Role } from '@capstan/contracts';
+import { sql } from 'kysely';
+import type { Db, Query, Statement, Store } from '../open-store.js';
+
+/** A run whose plan nobody else advances until the transaction ends. */
+export type ClaimedRun = {
+  run_id: string;
+  tenant: string;
+  actor: string;
+  roles: Role[];
+  plan_hash: string;
+  policy_hash: string;
+  inputs: JsonObject;
+  max_parallel: number | null;
+  session_id: string | null;
+  labels: Record<string, string>;
+  paused: boolean;
+  stopping: 'failed' | 'canceled' | null;
+  dropped: boolean;
+  live: number;
+  unended: number;
+  ended: number;
+  seq: number;
+  calls: Record<string, number>;
+  elapsed_ms: number;
+};
+
+/**
+ * Those of another coordinator are left to it: it hears the same signals. Statements from here on look rows up by their
+ * keys, and never hash a table to find a few of them.
+ */
+const CLAIM: Statement = {
+  name: 'claim-plan-runs',
+  text: `
+    WITH settings AS MATERIALIZED (SELECT set_config('enable_hashjoin', 'off', true))
+    SELECT run_id, tenant, actor, roles, plan_hash, policy_hash, inputs, max_parallel, session_id, labels, paused, stopping,
+      dropped, live, unended, ended, seq, calls, extract(epoch FROM now() - created_at)::float8 * 1000 AS elapsed_ms
+    FROM plan_runs WHERE run_id = ANY ($1) AND active AND (SELECT count(*) FROM settings) = 1
+    ORDER BY run_id FOR UPDATE SKIP LOCKED`,
+};
+
+export const claimPlanRuns = (query: Query, run_ids: readonly string[]): Promise<ClaimedRun[]> =>
+  query<ClaimedRun>(CLAIM, [run_ids]);
+
+export async function loadPlan(db: Db, run_id: string): Promise<JsonObject | undefined> {
+  const row = await db.selectFrom('plan_runs').select('plan').where('run_id', '=', run_id).executeTakeFirst();
+  return row?.plan;
+}
+
+/** `seq` is that of its last change: a run that moves is looked after already. */
+export type IdleRun = { run_id: string; seq: number };
+
+/**
+ * Active runs for which there is something to do that no signal told of: not begun, more ended than was seen, steps
+ * that are ready, to be stopped, or over.
+ */
+export async function findIdlePlanRuns(store: Store, limit: number): Promise<IdleRun[]> {
+  const { rows } = await sql<IdleRun>`
+    SELECT p.run_id, p.seq FROM plan_runs p JOIN runs r ON r.run_id = p.run_id
+    WHERE p.active AND (
+      r.status = 'pending' OR p.unended = 0
+      OR r.completed_steps + r.denied_steps + r.failed_steps + r.canceled_steps > p.ended
+      OR (p.stopping IS NOT NULL AND NOT p.dropped)
+      OR (NOT p.paused AND p.stopping IS NULL AND (p.max_parallel IS NULL OR p.live < p.max_parallel) AND EXISTS (
+        SELECT FROM steps s WHERE s.run_id = p.run_id AND s.status = 'pending' AND s.unmet = 0)))
+    ORDER BY p.run_id LIMIT ${limit}`.execute(store.db);
+  return rows;
+}

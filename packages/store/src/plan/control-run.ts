@@ -1,0 +1,51 @@
+import type { Principal } from '@capstan/contracts';
+import { sql } from 'kysely';
+import { appendAudit } from '../audit/append-audit.js';
+import type { Store } from '../open-store.js';
+
+export type RunControl = 'pause' | 'resume' | 'cancel';
+
+const CHANGES = {
+  pause: { set: sql`paused = true`, where: sql`NOT paused AND stopping IS NULL`, status: 'paused' },
+  resume: { set: sql`paused = false`, where: sql`paused AND stopping IS NULL`, status: 'running' },
+  cancel: {
+    set: sql`stopping = 'canceled', paused = false`,
+    where: sql`stopping IS DISTINCT FROM 'canceled'`,
+    status: 'running',
+  },
+} as const;
+
+/** Waits for the engine's turn at this run, if there is one. False when the run cannot be (or is already) so. */
+export async function controlPlanRun(
+  store: Store,
+  principal: Principal,
+  run_id: string,
+  control: RunControl,
+): Promise<boolean> {
+  const { set, where, status } = CHANGES[control];
+  return store.db.transaction().execute(async (db) => {
+    const { rows } = await sql`
+      UPDATE plan_runs SET ${set} WHERE run_id = ${run_id} AND tenant = ${principal.tenant} AND active AND ${where}
+      RETURNING run_id`.execute(db);
+    if (rows.length === 0) return false;
+    await db.updateTable('runs').set({ status }).where('run_id', '=', run_id).execute();
+    await appendAudit(db, [
+      { tenant: principal.tenant, actor: principal.actor, event: `run.${control}`, subject: run_id },
+    ]);
+    return true;
+  });
+}
+
+/** A run that its engine cannot go on with. What is under way ends by itself; nothing more is started. */
+export async function stopPlanRun(store: Store, run_id: string, reason: string): Promise<void> {
+  const told = reason.slice(0, 1000).toWellFormed().replaceAll('\u0000', '\ufffd');
+  await store.db.transaction().execute(async (db) => {
+    await sql`UPDATE plan_runs SET active = false, stopping = coalesce(stopping, 'failed')
+      WHERE run_id = ${run_id} AND active`.execute(db);
+    await sql`UPDATE steps SET status = 'skipped', reason = ${told} WHERE run_id = ${run_id} AND status = 'pending'`.execute(
+      db,
+    );
+    await sql`UPDATE runs SET status = 'failed', reason = coalesce(reason, ${told}), live_steps = live_steps - 1,
+      finished_at = now() WHERE run_id = ${run_id} AND finished_at IS NULL`.execute(db);
+  });
+}

@@ -1,0 +1,154 @@
+import type { Json, TerminalStatus } from '@capstan/contracts';
+import type { Query, Statement } from '../open-store.js';
+import { invocationIdOf, TERMINAL } from './step-sql.js';
+
+export type StepKey = { run_id: string; step: number; element: number };
+export type EndedRow = StepKey & { status: TerminalStatus | 'skipped' };
+export type ReadyStep = StepKey & { item: Json };
+/** An ending that was heard of; `seq` is that of the change within its run. */
+export type HeardEnding = StepKey & { invocation_id: string; seq: number };
+/** That `dependent` needs `step`. */
+export type Edge = { run_id: string; step: number; dependent: number };
+
+/**
+ * Takes over how invocations ended, and counts them off where they are needed. A step is ended once, however often its end
+ * is heard of. One statement, because the pace of a plan is that of its turns.
+ */
+const END: Statement = {
+  name: 'end-steps',
+  text: `
+    WITH ended AS (
+      UPDATE steps s SET status = i.status, seq = h.seq
+      FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::text[]) AS h (run_id, step, element, seq, invocation_id)
+        JOIN invocations i ON i.invocation_id = h.invocation_id
+      WHERE s.run_id = h.run_id AND s.step = h.step AND s.element = h.element AND s.status = 'started'
+        AND i.status IN ${TERMINAL}
+      RETURNING s.run_id, s.step, s.element, s.status
+    ), needed AS (
+      -- An ending may be heard of twice.
+      SELECT d.run_id, d.dependent, count(DISTINCT d.step)::int AS met
+      FROM unnest($6::text[], $7::int[], $8::int[]) AS d (run_id, step, dependent)
+        JOIN ended e ON e.run_id = d.run_id AND e.step = d.step AND e.element = -1
+      GROUP BY 1, 2
+    ), met AS (
+      UPDATE steps s SET unmet = s.unmet - n.met FROM needed n
+      WHERE s.run_id = n.run_id AND s.step = n.dependent AND s.element = -1 AND s.status = 'pending'
+      RETURNING s.run_id, s.step, s.element, s.unmet
+    )
+    SELECT run_id, step, element, status FROM ended
+    UNION ALL
+    SELECT run_id, step, element, 'ready' FROM met WHERE unmet = 0 ORDER BY 1, 2, 3`,
+};
+
+type Row = StepKey & { status: EndedRow['status'] | 'ready' };
+
+export async function endSteps(
+  query: Query,
+  heard: readonly HeardEnding[],
+  edges: readonly Edge[],
+): Promise<{ ended: EndedRow[]; ready: ReadyStep[] }> {
+  const rows =
+    heard.length === 0
+      ? []
+      : await query<Row>(END, [
+          heard.map((one) => one.run_id),
+          heard.map((one) => one.step),
+          heard.map((one) => one.element),
+          heard.map((one) => one.seq),
+          heard.map((one) => one.invocation_id),
+          edges.map((one) => one.run_id),
+          edges.map((one) => one.step),
+          edges.map((one) => one.dependent),
+        ]);
+  const ended: EndedRow[] = [];
+  const ready: ReadyStep[] = [];
+  for (const { status, ...key } of rows)
+    if (status === 'ready') ready.push({ ...key, item: null });
+    else ended.push({ ...key, status });
+  return { ended, ready };
+}
+
+type Missed = StepKey & { invocation_id: string };
+
+const MISSED: Statement = {
+  name: 'find-missed-endings',
+  text: `
+    SELECT s.run_id, s.step, s.element, i.invocation_id
+    FROM steps s JOIN invocations i ON i.invocation_id = ${invocationIdOf('s')}
+    WHERE s.run_id = ANY ($1) AND s.status = 'started' AND s.elements IS NULL AND i.status IN ${TERMINAL}
+    ORDER BY s.run_id, s.step, s.element LIMIT $2`,
+};
+
+/** Ends that no signal told of. */
+export const findMissedEndings = async (query: Query, run_ids: readonly string[], limit: number): Promise<Missed[]> =>
+  run_ids.length === 0 ? [] : query<Missed>(MISSED, [run_ids, limit]);
+
+export type EndedElements = { run_id: string; step: number; ended: number; unsuccessful: number };
+
+const END_ELEMENTS: Statement = {
+  name: 'end-elements',
+  text: `
+    WITH counted AS (
+      UPDATE steps s SET unended = s.unended - c.ended, unsuccessful = s.unsuccessful + c.unsuccessful,
+        status = CASE WHEN s.unended > c.ended THEN s.status
+          WHEN s.unsuccessful + c.unsuccessful = 0 THEN 'succeeded' ELSE 'failed' END
+      FROM unnest($1::text[], $2::int[], $3::int[], $4::int[]) AS c (run_id, step, ended, unsuccessful)
+      WHERE s.run_id = c.run_id AND s.step = c.step AND s.element = -1 AND s.status = 'started'
+      RETURNING s.run_id, s.step, s.element, s.status, s.unended
+    ) SELECT run_id, step, element, status FROM counted WHERE unended = 0`,
+};
+
+/** Counts elements off; with the last one their step has ended. */
+export const endElements = async (query: Query, counts: readonly EndedElements[]): Promise<EndedRow[]> =>
+  counts.length === 0
+    ? []
+    : query<EndedRow>(END_ELEMENTS, [
+        counts.map((one) => one.run_id),
+        counts.map((one) => one.step),
+        counts.map((one) => one.ended),
+        counts.map((one) => one.unsuccessful),
+      ]);
+
+export type MetNeeds = { run_id: string; step: number; met: number };
+
+const MEET: Statement = {
+  name: 'meet-needs',
+  text: `
+    UPDATE steps s SET unmet = s.unmet - m.met FROM unnest($1::text[], $2::int[], $3::int[]) AS m (run_id, step, met)
+    WHERE s.run_id = m.run_id AND s.step = m.step AND s.element = -1 AND s.status = 'pending'`,
+};
+
+export async function meetNeeds(query: Query, met: readonly MetNeeds[]): Promise<void> {
+  if (met.length > 0)
+    await query(MEET, [met.map((one) => one.run_id), met.map((one) => one.step), met.map((one) => one.met)]);
+}
+
+export type Dropped = { run_id: string; step: number; of_elements: boolean; count: number };
+export type ToDrop = { run_id: string; status: 'skipped' | 'canceled'; reason: string; seq: number };
+
+const DROP: Statement = {
+  name: 'drop-pending',
+  text: `
+    WITH pending AS (
+      SELECT s.run_id, s.step, s.element, d.status, d.reason,
+        d.seq + row_number() OVER (PARTITION BY s.run_id ORDER BY s.step, s.element) AS seq
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::int[]) AS d (run_id, status, reason, seq)
+        JOIN steps s ON s.run_id = d.run_id AND s.status = 'pending'
+    ), dropped AS (
+      UPDATE steps s SET status = p.status, reason = p.reason, seq = p.seq FROM pending p
+      WHERE s.run_id = p.run_id AND s.step = p.step AND s.element = p.element
+      RETURNING s.run_id, s.step, s.element
+    )
+    SELECT run_id, step, element >= 0 AS of_elements, count(*)::int AS count FROM dropped GROUP BY 1, 2, 3`,
+};
+
+/** All that has not been started will not be. */
+export const dropPending = async (query: Query, runs: readonly ToDrop[]): Promise<Dropped[]> =>
+  runs.length === 0
+    ? []
+    : query<Dropped>(DROP, [
+        runs.map((one) => one.run_id),
+        runs.map((one) => one.status),
+        runs.map((one) => one.reason),
+        runs.map((one) => one.seq),
+      ]);

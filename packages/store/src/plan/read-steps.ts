@@ -1,0 +1,177 @@
+import {
+  Failure,
+  type InvocationStatus,
+  isTerminal,
+  loneInvocationId,
+  type Page,
+  type Result,
+  type Step,
+  stepInvocationId,
+} from '@capstan/contracts';
+import { sql } from 'kysely';
+import { isResult } from '../invocation/load-outcomes.js';
+import type { Db } from '../open-store.js';
+import type { StepTable } from '../tables.js';
+import { invocationIdOf } from './step-sql.js';
+
+type Row = Pick<
+  StepTable,
+  'run_id' | 'step' | 'element' | 'step_id' | 'name' | 'tool_id' | 'seq' | 'has_invocation'
+> & {
+  status: StepTable['status'];
+  invocation_status: InvocationStatus | null;
+  step_reason: string | null;
+  decision_reason: string | null;
+  result_error: string | null;
+  started_at: string | null;
+  finished_at: string | null;
+};
+type ResultColumns = { [Column in keyof Result]: Result[Column] | null };
+type RowWithResult = Row & ResultColumns;
+type PlainRow = ResultColumns &
+  Pick<Row, 'tool_id' | 'started_at' | 'finished_at' | 'decision_reason'> & {
+    invocation_id: string;
+    invocation_seq: string;
+    invocation_status: InvocationStatus;
+  };
+export type StepChange = { seq: number; step: Omit<Step, 'result'> };
+
+const COLUMNS = sql`s.run_id, s.step, s.element, s.step_id, s.name, s.tool_id, s.seq, s.has_invocation, s.status,
+  s.reason AS step_reason, i.status AS invocation_status, i.started_at, i.finished_at,
+  CASE WHEN i.status IN ('denied', 'held') THEN i.decision ->> 'reason' END AS decision_reason, r.error AS result_error`;
+const FROM = sql`steps s
+  LEFT JOIN invocations i ON s.has_invocation AND i.invocation_id = ${sql.raw(invocationIdOf('s'))}
+  LEFT JOIN results r ON s.has_invocation AND r.invocation_id = ${sql.raw(invocationIdOf('s'))}`;
+const RESULT = sql`r.success, r.payload, r.error, r.code, r.declared_side_effects, r.artifacts, r.facts, r.duration_ms,
+  r.exit_code, r.truncated, r.input_hash, r.output_hash, r.chain_hash`;
+/** A step that is fanned out is shown as its elements. */
+const SHOWN = sql`(s.elements IS NULL OR s.elements = 0)`;
+
+/** In the order of the plan. */
+export async function listSteps(
+  db: Db,
+  run_id: string,
+  page: { limit: number; cursor?: string | undefined },
+): Promise<Page<Step>> {
+  const after = page.cursor === undefined ? { step: -1, element: -1 } : fromCursor(page.cursor);
+  const { rows } = await sql<RowWithResult>`
+    SELECT ${COLUMNS}, ${RESULT} FROM ${FROM}
+    WHERE s.run_id = ${run_id} AND (s.step, s.element) > (${after.step}::int, ${after.element}::int) AND ${SHOWN}
+    ORDER BY s.step, s.element LIMIT ${page.limit + 1}`.execute(db);
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map((row) => ({ ...toStep(row), result: resultOf(row) })),
+    next_cursor: rows.length > page.limit && last ? `${last.step}.${last.element}` : null,
+  };
+}
+
+/** The invocations of a run that has no plan, as its steps, in the order of submission. */
+export async function listPlainSteps(
+  db: Db,
+  tenant: string,
+  run_id: string,
+  page: { limit: number; cursor?: string | undefined },
+): Promise<Page<Step>> {
+  const [, seq = '0', place = '0'] = /^(\d{1,18})\.(\d{1,9})$/.exec(page.cursor ?? '0.0') ?? [];
+  const { rows } = await sql<PlainRow>`
+    SELECT i.invocation_id, i.seq AS invocation_seq, i.tool_id, i.status AS invocation_status, i.started_at, i.finished_at,
+      CASE WHEN i.status IN ('denied', 'held') THEN i.decision ->> 'reason' END AS decision_reason, ${RESULT}
+    FROM invocations i LEFT JOIN results r ON r.invocation_id = i.invocation_id
+    WHERE i.tenant = ${tenant} AND i.seq > ${seq}
+      AND (i.run_id = ${run_id} OR (i.run_id IS NULL AND i.invocation_id = ${loneInvocationId(run_id)}))
+    ORDER BY i.seq LIMIT ${page.limit + 1}`.execute(db);
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map((row, index) => ({
+      step_id: row.invocation_id,
+      index: Number(place) + index,
+      element: null,
+      name: null,
+      tool_id: row.tool_id,
+      status: row.invocation_status,
+      invocation_id: row.invocation_id,
+      reason: row.decision_reason ?? row.error,
+      started_at: row.started_at,
+      finished_at: row.finished_at,
+      result: resultOf(row),
+    })),
+    next_cursor: rows.length > page.limit && last ? `${last.invocation_seq}.${Number(place) + shown.length}` : null,
+  };
+}
+
+/** What has changed since, in the order of the changes. */
+export async function readStepChanges(db: Db, run_id: string, after: number, limit: number): Promise<StepChange[]> {
+  const { rows } = await sql<Row>`
+    SELECT ${COLUMNS} FROM ${FROM}
+    WHERE s.run_id = ${run_id} AND s.seq > ${after} AND s.seq > 0 AND ${SHOWN} ORDER BY s.seq LIMIT ${limit}`.execute(
+    db,
+  );
+  return rows.map((row) => ({ seq: row.seq, step: { ...toStep(row), status: statusTold(row) } }));
+}
+
+/** The ones that run among these; claims are not the engine's to see, so they make no change of their own. */
+export async function readRunning(
+  db: Db,
+  invocation_ids: readonly string[],
+): Promise<{ invocation_id: string; started_at: string }[]> {
+  if (invocation_ids.length === 0) return [];
+  const { rows } = await sql<{ invocation_id: string; started_at: string }>`
+    SELECT invocation_id, started_at FROM invocations
+    WHERE invocation_id = ANY (${invocation_ids}) AND status = 'running'`.execute(db);
+  return rows;
+}
+
+/** An end is told by the change that it makes, and not by the one before it. */
+function statusTold({ status, invocation_status }: Row): Step['status'] {
+  if (status !== 'started') return status;
+  return invocation_status === null || isTerminal(invocation_status) ? 'running' : invocation_status;
+}
+
+/** Once there is an invocation, it says how the step stands, also after a redrive. */
+function toStep(row: Row): Omit<Step, 'result'> {
+  const { run_id, step, element, step_id, name, tool_id, started_at, finished_at } = row;
+  const status = row.invocation_status ?? (row.status === 'started' ? 'running' : row.status);
+  return {
+    step_id,
+    index: step,
+    element: element < 0 ? null : element,
+    name,
+    tool_id,
+    status,
+    invocation_id: row.has_invocation ? stepInvocationId(run_id, step, element < 0 ? null : element) : null,
+    reason: row.step_reason ?? row.decision_reason ?? row.result_error,
+    started_at,
+    finished_at,
+  };
+}
+
+function resultOf(row: ResultColumns & Pick<Row, 'invocation_status'>): Result | null {
+  const ended = row.invocation_status !== null && isTerminal(row.invocation_status);
+  const { success, payload, error, code, declared_side_effects, artifacts, facts, duration_ms } = row;
+  const { exit_code, truncated, input_hash, output_hash, chain_hash } = row;
+  const result = {
+    success,
+    payload,
+    error,
+    code,
+    declared_side_effects,
+    artifacts,
+    facts,
+    duration_ms,
+    exit_code,
+    truncated,
+    input_hash,
+    output_hash,
+    chain_hash,
+  };
+  return ended && isResult(result) ? result : null;
+}
+
+function fromCursor(cursor: string): { step: number; element: number } {
+  const [, step, element] = /^(\d{1,9})\.(-1|\d{1,9})$/.exec(cursor) ?? [];
+  if (step === undefined || element === undefined)
+    throw new Failure('INVALID_REQUEST', { detail: 'cursor: take it from next_cursor of the page before.' });
+  return { step: Number(step), element: Number(element) };
+}

@@ -1,0 +1,130 @@
+import type { Quota, QuotaLimit } from '@capstan/contracts';
+import { sql } from 'kysely';
+import type { Db } from '../open-store.js';
+
+/** What a scope takes up now, counted from rows. */
+export type Usage = {
+  scope: string;
+  waiting: number;
+  live: number;
+  minute: number;
+  day: number;
+  runtime_ms: number;
+  cost_units: number;
+};
+
+/**
+ * `budgets` are the scopes whose runtime and cost are asked for: those cost a look at every call of the day, the others an
+ * index. How many wait is counted where `waiting` says so: they may be many. A cost that the tool reported replaces the one that was expected; what never ran cost nothing.
+ */
+export async function countUsage(
+  db: Db,
+  scopes: readonly string[],
+  { budgets = scopes, waiting = true }: { budgets?: readonly string[]; waiting?: boolean } = {},
+): Promise<Usage[]> {
+  if (scopes.length === 0) return [];
+  const { rows } = await sql<Usage>`
+    WITH held AS MATERIALIZED (
+      SELECT taken.scope, count(*)::int AS live FROM invocations, unnest(quota_scopes) AS taken (scope)
+      WHERE quota_scopes IS NOT NULL AND status IN ('queued', 'running') GROUP BY taken.scope
+    ), waits AS MATERIALIZED (
+      SELECT wanted.scope, count(*)::int AS waiting FROM invocations, unnest(quota_scopes) AS wanted (scope)
+      WHERE quota_scopes IS NOT NULL AND status = 'deferred' AND run_at IS NULL GROUP BY wanted.scope
+    )
+    SELECT scope, coalesce(CASE WHEN ${waiting}::boolean THEN (SELECT waiting FROM waits WHERE waits.scope = scope.scope) END, 0) AS waiting,
+      coalesce((SELECT live FROM held WHERE held.scope = scope.scope), 0) AS live, calls.minute, calls.day,
+      coalesce(budget.runtime_ms, 0) AS runtime_ms, coalesce(budget.cost_units, 0) AS cost_units
+    FROM unnest(${scopes}::text[]) AS scope
+    CROSS JOIN LATERAL (
+      SELECT count(*) FILTER (WHERE taken_at >= date_trunc('minute', now()))::int AS minute, count(*)::int AS day
+      FROM quota_uses u WHERE u.scope = scope.scope AND taken_at >= date_trunc('day', now())
+    ) calls
+    LEFT JOIN LATERAL (
+      SELECT sum(ran.ms + CASE WHEN i.status = 'running' THEN extract(epoch FROM clock_timestamp() - i.started_at) * 1000 ELSE 0 END)::float8 AS runtime_ms,
+        sum(CASE WHEN r.facts ->> 'cost_units' IS NOT NULL THEN (r.facts ->> 'cost_units')::float8
+          WHEN i.attempt = 0 AND i.finished_at IS NOT NULL THEN 0 ELSE u.cost_units END)::float8 AS cost_units
+      FROM quota_uses u JOIN invocations i ON i.invocation_id = u.invocation_id
+        LEFT JOIN results r ON r.invocation_id = u.invocation_id
+        CROSS JOIN LATERAL (
+          SELECT coalesce(sum(extract(epoch FROM a.ended_at - a.started_at)) * 1000, 0) AS ms
+          FROM attempts a WHERE a.invocation_id = u.invocation_id
+        ) ran
+      WHERE u.scope = scope.scope AND u.taken_at >= date_trunc('day', now())
+    ) budget ON scope = ANY (${budgets}::text[])`.execute(db);
+  return rows;
+}
+
+export const budgetsOf = (quotas: readonly Pick<Quota, 'scope' | 'limits'>[]): string[] =>
+  quotas
+    .filter(({ limits }) => limits.max_runtime_ms_per_day !== undefined || limits.max_cost_units_per_day !== undefined)
+    .map(({ scope }) => scope);
+
+/** How much of a limit is taken up. */
+export const usedOf = (usage: Usage, limit: QuotaLimit): number => {
+  switch (limit) {
+    case 'max_concurrent':
+      return usage.live;
+    case 'calls_per_minute':
+      return usage.minute;
+    case 'calls_per_day':
+      return usage.day;
+    case 'max_runtime_ms_per_day':
+      return usage.runtime_ms;
+    case 'max_cost_units_per_day':
+      return usage.cost_units;
+  }
+};
+
+const LIMITS = [
+  'max_concurrent',
+  'calls_per_minute',
+  'calls_per_day',
+  'max_runtime_ms_per_day',
+  'max_cost_units_per_day',
+] as const satisfies QuotaLimit[];
+
+/** The limit that has no room for one more call, or null. With `counted` it has been counted to the windows before. */
+export function limitReached(
+  { limits }: Pick<Quota, 'limits'>,
+  usage: Usage,
+  cost_units: number,
+  counted = false,
+): QuotaLimit | null {
+  for (const limit of LIMITS) {
+    const max = limits[limit];
+    if (max === undefined || (counted && limit !== 'max_concurrent')) continue;
+    const more = limit === 'max_cost_units_per_day' ? cost_units : 1;
+    // Of runtime nothing is known beforehand: what is left, be it little, lets one more begin.
+    const full = limit === 'max_runtime_ms_per_day' ? usage.runtime_ms >= max : usedOf(usage, limit) + more > max;
+    if (full) return limit;
+  }
+  return null;
+}
+
+/** Takes one call into account, before its row is there to be counted. */
+export function addCall(usage: Usage, cost_units: number, counted = false): void {
+  usage.live += 1;
+  if (counted) return;
+  usage.minute += 1;
+  usage.day += 1;
+  usage.cost_units += cost_units;
+}
+
+export type RoomLeft = { scope: string; limit: QuotaLimit; max: number; left: number };
+
+/** The limit that is nearest to being reached, by the share of it that is left. */
+export function leastRoom(
+  quotas: readonly Pick<Quota, 'scope' | 'limits'>[],
+  usages: ReadonlyMap<string, Usage>,
+): RoomLeft | undefined {
+  const rooms = quotas.flatMap(({ scope, limits }) => {
+    const usage = usages.get(scope);
+    return LIMITS.flatMap((limit): RoomLeft[] => {
+      const max = limits[limit];
+      return usage && max !== undefined
+        ? [{ scope, limit, max, left: Math.max(0, Math.floor(max - usedOf(usage, limit))) }]
+        : [];
+    });
+  });
+  return rooms.sort((one, other) => one.left / one.max - other.left / other.max)[0];
+}

@@ -1,0 +1,52 @@
+import { DEFAULT_TENANT, type Quota, type QuotaLimit } from '@capstan/contracts';
+import { sql } from 'kysely';
+import { recordEvents } from '../event/record-events.js';
+import type { Db } from '../open-store.js';
+import { type Usage, usedOf } from './count-usage.js';
+
+export type Use = { scope: string; invocation_id: string; cost_units: number };
+
+/** What was not inserted after all (its idempotency key was known) is not counted. */
+export async function recordUses(db: Db, uses: Use[]): Promise<void> {
+  if (uses.length === 0) return;
+  await sql`
+    INSERT INTO quota_uses (scope, invocation_id, cost_units)
+    SELECT u.scope, u.invocation_id, u.cost_units
+    FROM json_to_recordset(${JSON.stringify(uses)}::json) AS u (scope text, invocation_id text, cost_units float8)
+      JOIN invocations i ON i.invocation_id = u.invocation_id
+    ON CONFLICT DO NOTHING`.execute(db);
+}
+
+const WARN_AT = 0.8;
+const WINDOWS = {
+  calls_per_minute: 'minute',
+  calls_per_day: 'day',
+  max_runtime_ms_per_day: 'day',
+  max_cost_units_per_day: 'day',
+} as const satisfies Partial<Record<QuotaLimit, string>>;
+const WINDOWED = ['calls_per_minute', 'calls_per_day', 'max_runtime_ms_per_day', 'max_cost_units_per_day'] as const;
+
+/** At 80 %, once in each minute or day. */
+export async function warnNear(db: Db, quotas: readonly Quota[], usages: ReadonlyMap<string, Usage>): Promise<void> {
+  for (const { scope, limits } of quotas) {
+    const usage = usages.get(scope);
+    for (const limit of WINDOWED) {
+      const max = limits[limit];
+      if (!usage || max === undefined || max === 0 || usedOf(usage, limit) < WARN_AT * max) continue;
+      const { rows } = await sql`
+        INSERT INTO quota_warnings (scope, limit_name, window_start) VALUES (${scope}, ${limit}, date_trunc(${WINDOWS[limit]}, now()))
+        ON CONFLICT DO NOTHING RETURNING scope`.execute(db);
+      if (rows.length === 0) continue;
+      const tenant = scope.startsWith('tenant:') ? scope.slice(7) : DEFAULT_TENANT;
+      await recordEvents(db, [
+        { tenant, type: 'quota.warning', subject: scope, data: { scope, limit, used: usedOf(usage, limit), max } },
+      ]);
+    }
+  }
+}
+
+/** Uses are asked for by the day. */
+export async function forgetUses(db: Db): Promise<void> {
+  await sql`DELETE FROM quota_uses WHERE taken_at < now() - interval '2 days'`.execute(db);
+  await sql`DELETE FROM quota_warnings WHERE window_start < now() - interval '2 days'`.execute(db);
+}

@@ -1,0 +1,54 @@
+import { type Page, type Principal, RECORDED_LABEL } from '@capstan/contracts';
+import { sql } from 'kysely';
+import { appendAudit } from '../audit/append-audit.js';
+import type { Db, Store } from '../open-store.js';
+import { voidSeals } from '../seal/void-seals.js';
+
+/** That a run makes the calls of another again. */
+export async function linkReplay(store: Store, by: Principal, run_id: string, replay_of: string): Promise<void> {
+  await store.db.transaction().execute(async (db) => {
+    await db.updateTable('runs').set({ replay_of }).where('run_id', '=', run_id).execute();
+    // It may have ended and been sealed by now.
+    await voidSeals(db, by, [{ invocation_id: '', run_id }], 'said whose calls it makes again');
+    await appendAudit(db, [
+      { tenant: by.tenant, actor: by.actor, event: 'run.re_execute', subject: run_id, detail: { replay_of } },
+    ]);
+  });
+}
+
+export type ComparedCall = {
+  invocation_id: string;
+  recorded_invocation_id: string;
+  tool_id: string;
+  status: string;
+  recorded_output_hash: string | null;
+  output_hash: string | null;
+  recorded: unknown;
+  now: unknown;
+};
+
+/** The calls of a run beside those on record; outputs only where they differ. */
+export async function compareCalls(
+  db: Db,
+  tenant: string,
+  run_id: string,
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<Page<ComparedCall>> {
+  const after = /^\d{1,18}$/.test(cursor ?? '') ? cursor : '0';
+  const { rows } = await sql<ComparedCall & { seq: string }>`
+    SELECT i.seq, i.invocation_id, o.invocation_id AS recorded_invocation_id, i.tool_id, i.status,
+      was.output_hash AS recorded_output_hash, is_now.output_hash,
+      CASE WHEN was.output_hash IS DISTINCT FROM is_now.output_hash THEN was.payload END AS recorded,
+      CASE WHEN was.output_hash IS DISTINCT FROM is_now.output_hash THEN is_now.payload END AS now
+    FROM invocations i JOIN invocations o ON o.invocation_id = i.labels ->> ${RECORDED_LABEL} AND o.tenant = i.tenant
+      LEFT JOIN results was ON was.invocation_id = o.invocation_id
+      LEFT JOIN results is_now ON is_now.invocation_id = i.invocation_id
+    WHERE i.tenant = ${tenant} AND i.run_id = ${run_id} AND i.seq > ${after} ORDER BY i.seq LIMIT ${limit + 1}`.execute(
+    db,
+  );
+  const shown = rows.slice(0, limit);
+  return {
+    items: shown.map(({ seq: _, ...call }) => call),
+    next_cursor: rows.length > limit ? (shown.at(-1)?.seq ?? null) : null,
+  };
+}

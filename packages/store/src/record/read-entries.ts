@@ -1,0 +1,140 @@
+import { columnsOf, type Entry, type Row } from '@capstan/integrity';
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../open-store.js';
+
+/** An entry of a run's record; of an invocation also what gives its order, and the link that its result names. */
+export type ReadEntry = Entry & { seq: string | null; chain_hash: string | null };
+export type EntryKey = Pick<Entry, 'kind' | 'id'>;
+
+const columns = (table: string): RawBuilder<unknown> => sql.join(columnsOf(table).map((column) => sql.ref(column)));
+
+/** Of a run that has a row. */
+export async function readRunEntry(db: Db, run_id: string): Promise<ReadEntry | undefined> {
+  const { rows: runs } = await sql<Row>`SELECT ${columns('runs')} FROM runs WHERE run_id = ${run_id}`.execute(db);
+  if (runs.length === 0) return undefined;
+  const { rows: plan_runs } = await sql<Row>`
+    SELECT ${columns('plan_runs')} FROM plan_runs WHERE run_id = ${run_id}`.execute(db);
+  return { kind: 'run', id: run_id, tables: { runs, plan_runs }, seq: null, chain_hash: null };
+}
+
+const stepId = ({ step, element }: Row): string => `${step}.${element}`;
+const toStepEntry = (row: Row): ReadEntry => ({
+  kind: 'step',
+  id: stepId(row),
+  tables: { steps: [row] },
+  seq: null,
+  chain_hash: null,
+});
+
+export async function readStepEntries(
+  db: Db,
+  run_id: string,
+  after: string | null,
+  limit: number,
+): Promise<ReadEntry[]> {
+  const [step, element] = (after ?? '-1.-1').split('.', 2).map(Number);
+  const { rows } = await sql<Row>`
+    SELECT ${columns('steps')} FROM steps
+    WHERE run_id = ${run_id} AND (step, element) > (${step}::int, ${element}::int) ORDER BY step, element LIMIT ${limit}`.execute(
+    db,
+  );
+  return rows.map(toStepEntry);
+}
+
+async function readStepsById(db: Db, run_id: string, ids: readonly string[]): Promise<ReadEntry[]> {
+  const places = ids.map((id) => id.split('.', 2).map(Number));
+  const { rows } = await sql<Row>`
+    SELECT ${columns('steps')} FROM steps WHERE run_id = ${run_id} AND (step, element) IN (
+      SELECT * FROM unnest(${places.map(([step]) => step)}::int[], ${places.map(([, element]) => element)}::int[]))`.execute(
+    db,
+  );
+  return rows.map(toStepEntry);
+}
+
+/** The ids of a run's invocations in the order of submission. */
+export async function nextInvocations(db: Db, run_id: string, after: string, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ invocation_id: string }>`
+    SELECT invocation_id FROM invocations WHERE run_id = ${run_id} AND seq > ${after} ORDER BY seq LIMIT ${limit}`.execute(
+    db,
+  );
+  return rows.map(({ invocation_id }) => invocation_id);
+}
+
+/** In the order of the ids; those that are gone are left out. */
+export async function readInvocationEntries(db: Db, ids: readonly string[]): Promise<ReadEntry[]> {
+  if (ids.length === 0) return [];
+  const { rows: invocations } = await sql<Row & { seq: string; invocation_id: string }>`
+    SELECT ${columns('invocations')}, seq FROM invocations WHERE invocation_id = ANY (${ids})`.execute(db);
+  const of = async (table: string, order: RawBuilder<unknown>, more: RawBuilder<unknown> = sql``) => {
+    const { rows } = await sql<Row>`
+      SELECT ${columns(table)} ${more} FROM ${sql.table(table)} WHERE invocation_id = ANY (${ids}) ORDER BY ${order}`.execute(
+      db,
+    );
+    return groupBy(rows, 'invocation_id');
+  };
+  const attempts = await of('attempts', sql`attempt`);
+  const results = await of('results', sql`invocation_id`, sql`, chain_hash`);
+  const holds = await of('holds', sql`invocation_id`);
+  const entries = await readHoldEntries(db, [...holds.values()].flat());
+  const byId = new Map(invocations.map((row) => [row.invocation_id, row]));
+  return ids.flatMap((id): ReadEntry[] => {
+    const found = byId.get(id);
+    if (!found) return [];
+    const { seq, ...invocation } = found;
+    const [result] = results.get(id) ?? [];
+    const [hold] = holds.get(id) ?? [];
+    return [
+      {
+        kind: 'invocation',
+        id,
+        tables: {
+          invocations: [invocation],
+          attempts: (attempts.get(id) ?? []).map(settledAttempt),
+          results: (results.get(id) ?? []).map(({ chain_hash: _, ...row }) => row),
+          ...(hold ? { holds: [hold], hold_entries: entries.get(String(hold.hold_id)) ?? [] } : {}),
+        },
+        seq,
+        chain_hash: typeof result?.chain_hash === 'string' ? result.chain_hash : null,
+      },
+    ];
+  });
+}
+
+/** Comments may be added for ever; what counts is who agreed to what. */
+async function readHoldEntries(db: Db, holds: readonly Row[]): Promise<Map<string, Row[]>> {
+  if (holds.length === 0) return new Map();
+  const { rows } = await sql<Row>`
+    SELECT ${columns('hold_entries')} FROM hold_entries
+    WHERE hold_id = ANY (${holds.map((row) => row.hold_id)}) AND kind <> 'comment' ORDER BY hold_id, seq`.execute(db);
+  return groupBy(rows, 'hold_id');
+}
+
+/** The worker of an attempt that was given up as lost may still report, long after: that is marked, and changes nothing. */
+const settledAttempt = (row: Row): Row =>
+  row.outcome === 'lost' || row.outcome === 'refused' ? { ...row, outcome: 'lost', ended_at: null, error: null } : row;
+
+/** The entries that a page of links names, in their order, undefined where there is none any more. */
+export async function readEntries(
+  db: Db,
+  run_id: string,
+  keys: readonly EntryKey[],
+): Promise<(ReadEntry | undefined)[]> {
+  const ids = (kind: Entry['kind']) => keys.filter((key) => key.kind === kind).map(({ id }) => id);
+  const found = new Map<string, ReadEntry>();
+  const keep = (entry: ReadEntry | undefined) => entry && found.set(`${entry.kind} ${entry.id}`, entry);
+  if (ids('run').includes(run_id)) keep(await readRunEntry(db, run_id));
+  if (ids('step').length > 0) for (const entry of await readStepsById(db, run_id, ids('step'))) keep(entry);
+  for (const entry of await readInvocationEntries(db, ids('invocation'))) keep(entry);
+  return keys.map(({ kind, id }) => found.get(`${kind} ${id}`));
+}
+
+function groupBy(rows: readonly Row[], column: string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const key = String(row[column]);
+    const group = groups.get(key);
+    if (group) group.push(row);
+    else groups.set(key, [row]);
+  }
+  return groups;
+}

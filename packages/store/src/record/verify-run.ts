@@ -1,0 +1,83 @@
+import { createVerifier, type Link, type Mismatch, type Seal } from '@capstan/integrity';
+import { sql } from 'kysely';
+import type { Store } from '../open-store.js';
+import { readLinks } from '../seal/read-seal.js';
+import { readDescriptorDocuments, readPolicyDocuments } from './documents.js';
+import { type ReadEntry, readEntries } from './read-entries.js';
+
+export type VerifyStep = { checked: number; mismatches: Mismatch[] };
+
+/** Recomputes every hash from what is stored, page by page; the last step is about the run as a whole. */
+export async function* verifyRun(store: Store, seal: Seal): AsyncGenerator<VerifyStep> {
+  const { run_id } = seal;
+  const verifier = createVerifier(run_id);
+  const order = { seq: 0n };
+  for await (const links of readLinks(store, run_id)) {
+    const entries = await readEntries(store.db, run_id, links);
+    const mismatches = links.flatMap((link, at) => {
+      const entry = entries[at];
+      return [...verifier.check(link, entry), ...(entry ? checkPlace(link, entry, order) : [])];
+    });
+    yield { checked: links.length, mismatches };
+  }
+  const policies = await readPolicyDocuments(store.db, verifier.used.policies);
+  const descriptors = await readDescriptorDocuments(store.db, verifier.used.descriptors);
+  yield {
+    checked: 0,
+    mismatches: [
+      ...verifier.checkSeal(seal),
+      ...verifier.checkDocuments('policies', 'document', policies),
+      ...verifier.checkDocuments('descriptors', 'descriptor', descriptors),
+      ...(await findAdded(store, run_id)),
+    ],
+  };
+}
+
+/** The order of submission is that of the chain, and the result names its link. */
+function checkPlace(link: Link, entry: ReadEntry, order: { seq: bigint }): Mismatch[] {
+  if (entry.seq === null) return [];
+  const found: Mismatch[] = [];
+  const seq = BigInt(entry.seq);
+  if (seq <= order.seq)
+    found.push({
+      table: 'invocations',
+      row: link.id,
+      field: 'seq',
+      stored: entry.seq,
+      computed: `> ${order.seq}`,
+      why: 'it is not in the order that was sealed',
+    });
+  else order.seq = seq;
+  const named = (entry.tables.results ?? []).length > 0;
+  if (named && entry.chain_hash !== link.chain_hash)
+    found.push({
+      table: 'results',
+      row: link.id,
+      field: 'chain_hash',
+      stored: entry.chain_hash,
+      computed: link.chain_hash,
+      why: 'its link of the chain is another',
+    });
+  return found;
+}
+
+const MAX_ADDED = 100;
+
+/** What belongs to the run and was not sealed with it. */
+async function findAdded({ db }: Store, run_id: string): Promise<Mismatch[]> {
+  const { rows } = await sql<{ table: string; id: string }>`
+    SELECT 'invocations' AS table, invocation_id AS id FROM invocations
+    WHERE run_id = ${run_id} AND invocation_id NOT IN (SELECT id FROM seal_links WHERE run_id = ${run_id} AND kind = 'invocation')
+    UNION ALL
+    SELECT 'steps', step || '.' || element FROM steps
+    WHERE run_id = ${run_id} AND step || '.' || element NOT IN (SELECT id FROM seal_links WHERE run_id = ${run_id} AND kind = 'step')
+    LIMIT ${MAX_ADDED}`.execute(db);
+  return rows.map(({ table, id }) => ({
+    table,
+    row: id,
+    field: 'row',
+    stored: 'a row',
+    computed: null,
+    why: 'it was added after the seal',
+  }));
+}

@@ -1,0 +1,96 @@
+import type { Principal } from '@capstan/contracts';
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { fanOutEvents } from '../event/fan-out-events.js';
+import { recordEvents } from '../event/record-events.js';
+import { rewrapSecrets } from '../secret/rewrap-secrets.js';
+import { parseSecretKeys } from '../secret/secret-keys.js';
+import { openTestStore } from '../testing/open-test-store.js';
+import { claimDeliveries, recordDelivery } from './deliveries.js';
+import { insertWebhook, openDefaultSecret, replaceDefaultSecret } from './webhooks.js';
+
+const store = await openTestStore();
+const keys = parseSecretKeys('a'.repeat(64));
+const ann: Principal = { key_id: 'key_1', tenant: 'acme', actor: 'ann', roles: ['admin'] };
+const DELIVERED = {
+  delivered: true,
+  response_status: 200,
+  error: null,
+  duration_ms: 1,
+  backoff_ms: 0,
+  give_up_ms: 1000,
+  gone: false,
+};
+
+const claim = (lease_ms: number, limit = 100, per_target = 100) =>
+  claimDeliveries(store, { limit, per_target, lease_ms, busy: [] });
+const tell = async (count: number, tenant = 'acme') => {
+  const events = Array.from({ length: count }, (_, index) => ({
+    tenant,
+    type: 'hold.created' as const,
+    subject: `hld_${index}`,
+    data: {},
+  }));
+  await store.db.transaction().execute((db) => recordEvents(db, events));
+  await fanOutEvents(store, 1000);
+};
+
+beforeEach(async () => {
+  await sql`DELETE FROM webhooks`.execute(store.db);
+  await sql`DELETE FROM events`.execute(store.db);
+});
+
+describe('a delivery', () => {
+  test('is sent again under the same id by another when its sender is gone, whose word then counts no more', async () => {
+    await insertWebhook(store, keys, ann, { url: 'https://a.example/', events: ['hold.*'], kind: 'standard' });
+    await tell(1);
+    const [first] = await claim(0);
+    const [second] = await claim(60_000);
+    if (!first || !second) throw new Error('not claimed');
+    expect([second.event_id, second.attempts]).toEqual([first.event_id, 2]);
+    expect(await claim(60_000)).toEqual([]);
+    expect(await recordDelivery(store, first, DELIVERED)).toBeNull();
+    expect(await recordDelivery(store, second, DELIVERED)).toBe('delivered');
+    expect(await claim(0)).toEqual([]);
+  });
+
+  test('is claimed by one of many who ask at once', async () => {
+    await insertWebhook(store, keys, ann, { url: 'https://a.example/', events: ['*'], kind: 'standard' });
+    await tell(20);
+    const claimed = await Promise.all(Array.from({ length: 5 }, () => claim(60_000, 10)));
+    const ids = claimed.flat().map(({ delivery_id }) => delivery_id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.length + (await claim(60_000)).length).toBe(20);
+  });
+
+  test('to one endpoint does not wait for many to another', async () => {
+    for (const url of ['https://a.example/', 'https://b.example/'])
+      await insertWebhook(store, keys, ann, { url, events: ['*'], kind: 'standard' });
+    await tell(10);
+    const claimed = await claim(60_000, 100, 3);
+    const count = (url: string) => claimed.filter((one) => one.url === url).length;
+    expect([count('https://a.example/'), count('https://b.example/')]).toEqual([3, 3]);
+  });
+
+  test('is made once, however often its event is looked at', async () => {
+    await insertWebhook(store, keys, ann, { url: 'https://a.example/', events: ['*'], kind: 'standard' });
+    await tell(1);
+    await sql`UPDATE events SET fanned_out = false`.execute(store.db);
+    await fanOutEvents(store, 10);
+    expect(await claim(60_000)).toHaveLength(1);
+  });
+});
+
+test('an event that nobody is told leaves no row', async () => {
+  await tell(3, 'quiet');
+  const { rows } = await sql`SELECT FROM events`.execute(store.db);
+  expect(rows).toEqual([]);
+});
+
+test('secrets of webhooks are encrypted anew with the others, and open with the new key alone', async () => {
+  await insertWebhook(store, keys, ann, { url: 'https://a.example/', events: ['*'], kind: 'standard' });
+  const signed = await replaceDefaultSecret(store, keys, ann);
+  const both = parseSecretKeys(`${'b'.repeat(64)},${'a'.repeat(64)}`);
+  expect(await rewrapSecrets(store, both, ann)).toBe(2);
+  expect(await openDefaultSecret(store.db, parseSecretKeys('b'.repeat(64)), 'acme')).toBe(signed);
+});

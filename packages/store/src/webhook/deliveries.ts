@@ -1,0 +1,175 @@
+import type { EventType, JsonObject, Page, Principal, WebhookDelivery, WebhookKind } from '@capstan/contracts';
+import { sql } from 'kysely';
+import { appendAudit } from '../audit/append-audit.js';
+import { recordEvents } from '../event/record-events.js';
+import type { Db, Store } from '../open-store.js';
+
+/** A delivery that nobody else sends until its lease has run out. `attempts` is its fencing token. */
+export type ClaimedDelivery = {
+  delivery_id: string;
+  attempts: number;
+  tenant: string;
+  event_id: string;
+  type: EventType;
+  subject: string;
+  at: string;
+  data: JsonObject;
+  target: string;
+  webhook_id: string | null;
+  url: string;
+  kind: WebhookKind;
+  key_id: string | null;
+  sealed: Buffer | null;
+};
+
+/**
+ * A few for each target, so that one that is slow keeps nobody else waiting. Whoever dies while sending loses its lease,
+ * and another sends the same event under the same id.
+ */
+export async function claimDeliveries(
+  store: Store,
+  { limit, per_target, lease_ms, busy }: { limit: number; per_target: number; lease_ms: number; busy: string[] },
+): Promise<ClaimedDelivery[]> {
+  const { rows } = await sql<ClaimedDelivery>`
+    WITH due AS (
+      SELECT target FROM webhook_deliveries WHERE state = 'pending' AND next_at <= now()
+        AND target <> ALL (${busy}::text[]) GROUP BY target
+    ), picked AS (
+      SELECT one.delivery_id FROM due, LATERAL (
+        SELECT delivery_id FROM webhook_deliveries
+        WHERE target = due.target AND state = 'pending' AND next_at <= now()
+        ORDER BY next_at LIMIT ${per_target} FOR UPDATE SKIP LOCKED
+      ) one LIMIT ${limit}
+    ), claimed AS (
+      UPDATE webhook_deliveries SET attempts = attempts + 1, next_at = now() + ${lease_ms} * interval '1 millisecond'
+      WHERE delivery_id = ANY (ARRAY (SELECT delivery_id FROM picked)) AND state = 'pending'
+      RETURNING delivery_id, attempts, tenant, event_id, target, webhook_id
+    )
+    SELECT c.delivery_id, c.attempts, c.tenant, c.event_id, c.target, c.webhook_id, e.type, e.subject, e.at, e.data,
+      coalesce(w.url, c.target) AS url, coalesce(w.kind, 'standard') AS kind, w.key_id, w.sealed
+    FROM claimed c JOIN events e ON e.event_id = c.event_id LEFT JOIN webhooks w ON w.webhook_id = c.webhook_id`.execute(
+    store.db,
+  );
+  return rows;
+}
+
+/** How long until the next one is due; null when none waits. */
+export async function nextDeliveryIn(store: Store): Promise<number | null> {
+  const { rows } = await sql<{ in_ms: number | null }>`
+    SELECT extract(epoch FROM min(next_at) - now())::float8 * 1000 AS in_ms
+    FROM webhook_deliveries WHERE state = 'pending'`.execute(store.db);
+  const in_ms = rows[0]?.in_ms ?? null;
+  return in_ms === null ? null : Math.max(0, in_ms);
+}
+
+export type DeliveryOutcome = {
+  delivered: boolean;
+  response_status: number | null;
+  error: string | null;
+  duration_ms: number;
+  /** Until it is tried again. */
+  backoff_ms: number;
+  /** For how long it is tried at all. */
+  give_up_ms: number;
+  /** The other side wants no more. */
+  gone: boolean;
+};
+
+/** Answers what became of the delivery, or null when somebody else has taken it over. */
+export async function recordDelivery(
+  store: Store,
+  { delivery_id, attempts, tenant, webhook_id, url }: ClaimedDelivery,
+  outcome: DeliveryOutcome,
+): Promise<'delivered' | 'pending' | 'failed' | null> {
+  const { delivered, response_status, error, duration_ms, backoff_ms, give_up_ms, gone } = outcome;
+  return store.db.transaction().execute(async (db) => {
+    const { rows } = await sql<{ state: 'delivered' | 'pending' | 'failed' }>`
+      UPDATE webhook_deliveries SET
+        state = CASE WHEN ${delivered}::boolean THEN 'delivered'
+          WHEN ${gone}::boolean OR now() + ${backoff_ms} * interval '1 millisecond' > retry_since + ${give_up_ms} * interval '1 millisecond'
+          THEN 'failed' ELSE 'pending' END,
+        next_at = now() + ${backoff_ms} * interval '1 millisecond',
+        delivered_at = CASE WHEN ${delivered}::boolean THEN now() END,
+        response_status = ${response_status}, error = ${error}, duration_ms = ${duration_ms}
+      WHERE delivery_id = ${delivery_id} AND attempts = ${attempts} AND state = 'pending'
+      RETURNING state`.execute(db);
+    const state = rows[0]?.state ?? null;
+    if (state === 'failed' && webhook_id !== null) {
+      const reason = gone
+        ? 'it answered that it is gone'
+        : `nothing was taken for ${Math.round(give_up_ms / 1000)} s: ${error}`;
+      await disable(db, { tenant, webhook_id, url }, reason);
+    }
+    return state;
+  });
+}
+
+/** What waits for it is given up; it can be delivered again by hand. */
+async function disable(
+  db: Db,
+  { tenant, webhook_id, url }: { tenant: string; webhook_id: string; url: string },
+  reason: string,
+) {
+  const disabled = await db
+    .updateTable('webhooks')
+    .set({ enabled: false, disabled_reason: reason, updated_at: sql<string>`now()` })
+    .where('webhook_id', '=', webhook_id)
+    .where('enabled', '=', true)
+    .returning('webhook_id')
+    .executeTakeFirst();
+  if (!disabled) return;
+  await db
+    .updateTable('webhook_deliveries')
+    .set({ state: 'failed', error: 'its endpoint was disabled' })
+    .where('target', '=', webhook_id)
+    .where('state', '=', 'pending')
+    .execute();
+  await recordEvents(db, [
+    { tenant, type: 'webhook.disabled', subject: webhook_id, data: { webhook_id, url, reason } },
+  ]);
+  await appendAudit(db, [
+    { tenant, actor: 'coordinator', event: 'webhook.disable', subject: webhook_id, detail: { reason } },
+  ]);
+}
+
+const LOGGED = sql`d.delivery_id, d.webhook_id, d.event_id, e.type, e.subject, d.state, d.attempts,
+  CASE WHEN d.state = 'pending' THEN d.next_at END AS next_at, d.response_status, d.error, d.duration_ms, d.created_at, d.delivered_at`;
+
+/** Of an endpoint, or with null those to the webhook_url of invocations and runs; newest first. */
+export async function listDeliveries(
+  db: Db,
+  tenant: string,
+  webhook_id: string | null,
+  page: { limit: number; cursor?: string | undefined },
+): Promise<Page<WebhookDelivery>> {
+  const { rows } = await sql<WebhookDelivery & { seq: string }>`
+    SELECT ${LOGGED}, d.seq FROM webhook_deliveries d JOIN events e ON e.event_id = d.event_id
+    WHERE d.tenant = ${tenant} AND ${webhook_id === null ? sql`d.webhook_id IS NULL` : sql`d.webhook_id = ${webhook_id}`}
+      ${page.cursor ? sql`AND d.seq < ${page.cursor}` : sql``}
+    ORDER BY d.seq DESC LIMIT ${page.limit + 1}`.execute(db);
+  const shown = rows.slice(0, page.limit);
+  return {
+    items: shown.map(({ seq: _, ...row }) => row),
+    next_cursor: rows.length > page.limit ? (shown.at(-1)?.seq ?? null) : null,
+  };
+}
+
+/** Sends it once more, for as long as a new one; also one that was taken before. */
+export async function redeliver(
+  store: Store,
+  { tenant, actor }: Principal,
+  webhook_id: string | null,
+  delivery_id: string,
+): Promise<WebhookDelivery | undefined> {
+  return store.db.transaction().execute(async (db) => {
+    const { rows } = await sql<WebhookDelivery>`
+      WITH d AS (
+        UPDATE webhook_deliveries SET state = 'pending', next_at = now(), retry_since = now()
+        WHERE delivery_id = ${delivery_id} AND tenant = ${tenant} AND webhook_id IS NOT DISTINCT FROM ${webhook_id}
+        RETURNING *
+      )
+      SELECT ${LOGGED} FROM d JOIN events e ON e.event_id = d.event_id`.execute(db);
+    if (rows[0]) await appendAudit(db, [{ tenant, actor, event: 'webhook.redeliver', subject: delivery_id }]);
+    return rows[0];
+  });
+}

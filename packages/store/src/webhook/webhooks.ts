@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto';
+import type { CreatedWebhook, NewWebhook, Page, Principal, Webhook, WebhookChange } from '@capstan/contracts';
+import { sql } from 'kysely';
+import { nanoid } from 'nanoid';
+import { appendAudit } from '../audit/append-audit.js';
+import type { Db, Store } from '../open-store.js';
+import type { SecretKeys } from '../secret/secret-keys.js';
+import { defaultPlace, placeOf } from './secret-place.js';
+
+const SHOWN = [
+  'webhook_id',
+  'kind',
+  'url',
+  'events',
+  'enabled',
+  'disabled_reason',
+  'created_by',
+  'created_at',
+  'updated_at',
+] as const;
+
+export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+
+export async function insertWebhook(
+  store: Store,
+  keys: SecretKeys,
+  by: Principal,
+  sent: NewWebhook,
+): Promise<CreatedWebhook> {
+  const { tenant, actor } = by;
+  const { kind, url, events, secret = newWebhookSecret() } = sent;
+  const webhook_id = `whk_${nanoid()}`;
+  const sealed = keys.seal(placeOf(tenant, webhook_id), secret);
+  return store.db.transaction().execute(async (db) => {
+    const webhook = await db
+      .insertInto('webhooks')
+      .values({ webhook_id, tenant, kind, url, events, ...sealed, created_by: actor })
+      .returning(SHOWN)
+      .executeTakeFirstOrThrow();
+    await appendAudit(db, [{ tenant, actor, event: 'webhook.create', subject: webhook_id, detail: { url, events } }]);
+    return { ...webhook, secret };
+  });
+}
+
+export const getWebhook = (db: Db, tenant: string, webhook_id: string): Promise<Webhook | undefined> =>
+  db
+    .selectFrom('webhooks')
+    .select(SHOWN)
+    .where('tenant', '=', tenant)
+    .where('webhook_id', '=', webhook_id)
+    .executeTakeFirst();
+
+/** Newest first. */
+export async function listWebhooks(
+  db: Db,
+  tenant: string,
+  page: { limit: number; cursor?: string | undefined },
+): Promise<Page<Webhook>> {
+  let query = db
+    .selectFrom('webhooks')
+    .select([...SHOWN, 'seq'])
+    .where('tenant', '=', tenant)
+    .orderBy('seq', 'desc')
+    .limit(page.limit + 1);
+  if (page.cursor) query = query.where('seq', '<', page.cursor);
+  const rows = await query.execute();
+  const shown = rows.slice(0, page.limit);
+  return {
+    items: shown.map(({ seq: _, ...row }) => row),
+    next_cursor: rows.length > page.limit ? (shown.at(-1)?.seq ?? null) : null,
+  };
+}
+
+export async function updateWebhook(
+  store: Store,
+  keys: SecretKeys,
+  by: Principal,
+  webhook_id: string,
+  { secret, ...change }: WebhookChange,
+): Promise<Webhook | undefined> {
+  const { tenant, actor } = by;
+  const sealed = secret === undefined ? {} : keys.seal(placeOf(tenant, webhook_id), secret);
+  return store.db.transaction().execute(async (db) => {
+    const webhook = await db
+      .updateTable('webhooks')
+      .set({
+        ...definedOf(change),
+        ...sealed,
+        ...(change.enabled === undefined ? {} : { disabled_reason: change.enabled ? null : `disabled by ${actor}` }),
+        updated_at: sql<string>`now()`,
+      })
+      .where('tenant', '=', tenant)
+      .where('webhook_id', '=', webhook_id)
+      .returning(SHOWN)
+      .executeTakeFirst();
+    if (!webhook) return undefined;
+    const changed = [...Object.keys(change), ...(secret === undefined ? [] : ['secret'])];
+    await appendAudit(db, [{ tenant, actor, event: 'webhook.update', subject: webhook_id, detail: { changed } }]);
+    return webhook;
+  });
+}
+
+const definedOf = ({ url, events, enabled }: Omit<WebhookChange, 'secret'>) => ({
+  ...(url === undefined ? {} : { url }),
+  ...(events === undefined ? {} : { events }),
+  ...(enabled === undefined ? {} : { enabled }),
+});
+
+/** Its log of deliveries goes with it. */
+export async function deleteWebhook(store: Store, { tenant, actor }: Principal, webhook_id: string): Promise<boolean> {
+  return store.db.transaction().execute(async (db) => {
+    const { numDeletedRows } = await db
+      .deleteFrom('webhooks')
+      .where('tenant', '=', tenant)
+      .where('webhook_id', '=', webhook_id)
+      .executeTakeFirst();
+    if (numDeletedRows === 0n) return false;
+    await appendAudit(db, [{ tenant, actor, event: 'webhook.delete', subject: webhook_id }]);
+    return true;
+  });
+}
+
+/** The secret itself: for the coordinator that signs, and for nobody else. */
+export const openWebhookSecret = (
+  keys: SecretKeys,
+  row: { tenant: string; webhook_id: string; key_id: string; sealed: Buffer },
+): string => keys.open(placeOf(row.tenant, row.webhook_id), row);
+
+/** A new secret for what is told to a webhook_url; the one before signs nothing any more. */
+export async function replaceDefaultSecret(
+  store: Store,
+  keys: SecretKeys,
+  { tenant, actor }: Principal,
+): Promise<string> {
+  const secret = newWebhookSecret();
+  const sealed = keys.seal(defaultPlace(tenant), secret);
+  await store.db.transaction().execute(async (db) => {
+    await db
+      .insertInto('webhook_secrets')
+      .values({ tenant, ...sealed })
+      .onConflict((conflict) => conflict.column('tenant').doUpdateSet({ ...sealed, created_at: sql<string>`now()` }))
+      .execute();
+    await appendAudit(db, [{ tenant, actor, event: 'webhook.secret', subject: tenant }]);
+  });
+  return secret;
+}
+
+/** Made when it is first needed, so that nothing ever leaves unsigned. */
+export async function openDefaultSecret(db: Db, keys: SecretKeys, tenant: string): Promise<string> {
+  const read = () =>
+    db.selectFrom('webhook_secrets').select(['key_id', 'sealed']).where('tenant', '=', tenant).executeTakeFirst();
+  let row = await read();
+  if (!row) {
+    const sealed = keys.seal(defaultPlace(tenant), newWebhookSecret());
+    await db
+      .insertInto('webhook_secrets')
+      .values({ tenant, ...sealed })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    row = await read();
+  }
+  if (!row) throw new Error(`the webhook secret of ${tenant} went away`);
+  return keys.open(defaultPlace(tenant), row);
+}
+
+/** The tenants that are told how their invocations end. */
+export async function tenantsWatching(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ tenant: string }>`
+    SELECT DISTINCT tenant FROM webhooks
+    WHERE enabled AND EXISTS (SELECT FROM unnest(events) AS filter
+      WHERE filter = '*' OR filter LIKE 'invocation.%' OR filter LIKE 'run.%')`.execute(db);
+  return rows.map(({ tenant }) => tenant);
+}

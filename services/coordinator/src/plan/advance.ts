@@ -1,0 +1,161 @@
+import type { Backbone } from '@capstan/backbone';
+import {
+  dropPending,
+  endElements,
+  endSteps,
+  findMissedEndings,
+  findReadySteps,
+  type HeardEnding,
+  meetNeeds,
+  moveSteps,
+  type Query,
+  type ReadyStep,
+  savePlanRuns,
+} from '@capstan/store';
+import { CHUNK, type RunTurn } from './run-turn.js';
+import { type Started, startSteps } from './start-steps.js';
+
+/** So many rounds of steps that end as they start, and then others have their turn. */
+const MAX_ROUNDS = 20;
+const MAX_ENDINGS = 10_000;
+
+export type Heard = Omit<HeardEnding, 'seq'>;
+export type Advanced = Started & {
+  /** Runs with more to do than one turn does. */
+  unfinished: string[];
+};
+type Turns = ReadonlyMap<string, RunTurn>;
+
+/**
+ * A turn of claimed runs, within their transaction: take over what ended → start what is ready by it → until nothing more
+ * follows → keep it. Every statement is over all runs and steps at once, and its work is that of the steps that move,
+ * however large the plans are.
+ */
+export async function advance(
+  parts: Pick<Backbone, 'catalog' | 'queue' | 'rules'>,
+  query: Query,
+  turns: Turns,
+  heard: readonly Heard[],
+  missed: readonly string[],
+): Promise<Advanced> {
+  const all = [...turns.values()];
+  const found = await findMissedEndings(query, missed, MAX_ENDINGS);
+  const started: Started = { moves: [], boxes: [], later: false };
+  let unfinished = found.length === MAX_ENDINGS ? [...missed] : [];
+  let ready = await takeOver(query, turns, [...heard, ...found]);
+  for (let round = 1; ; round += 1) {
+    await follow(query, turns, started);
+    await drop(query, turns, started);
+    ready = await findReady(query, turns, ready, started);
+    if (ready.length === 0) break;
+    const follows = await startSteps(parts, query, turns, ready, started);
+    if (ready.length === CHUNK || (follows && round === MAX_ROUNDS)) {
+      unfinished = [...new Set([...unfinished, ...ready.map(({ run_id }) => run_id)])];
+      await follow(query, turns, started);
+      break;
+    }
+    if (!follows) break;
+    for (const { run_id } of ready) markUnsure(turns, run_id);
+    ready = [];
+  }
+  await savePlanRuns(
+    query,
+    all.map((turn) => turn.save()),
+    started.moves,
+  );
+  return { ...started, unfinished };
+}
+
+function markUnsure(turns: Turns, run_id: string): void {
+  const turn = turns.get(run_id);
+  if (turn) turn.unsure = true;
+}
+
+/** Answers what has become ready by it. */
+async function takeOver(query: Query, turns: Turns, heard: readonly Heard[]): Promise<ReadyStep[]> {
+  const placed = heard.flatMap((one) => {
+    const turn = turns.get(one.run_id);
+    return turn ? [{ ...one, seq: turn.nextSeq() }] : [];
+  });
+  const edges = placed.flatMap(({ run_id, step, element }) =>
+    element >= 0
+      ? []
+      : (turns.get(run_id)?.step(step).dependents ?? []).map((dependent) => ({ run_id, step, dependent })),
+  );
+  const { ended, ready } = await endSteps(query, placed, edges);
+  for (const row of ended) {
+    const turn = turns.get(row.run_id);
+    if (!turn) continue;
+    turn.row.live -= 1;
+    turn.row.ended += 1;
+    turn.ended(row, null, true);
+  }
+  return ready;
+}
+
+/**
+ * Of a run about which nothing else is to be known, what became ready just now is all there is: everything else was started
+ * when it became ready. Of the others it is looked up.
+ */
+async function findReady(
+  query: Query,
+  turns: Turns,
+  known: readonly ReadyStep[],
+  started: Started,
+): Promise<ReadyStep[]> {
+  const all = [...turns.values()].filter((turn) => turn.room() > 0);
+  const asked = known.length > CHUNK ? all : all.filter((turn) => turn.unsure);
+  const sure = new Set(all.filter((turn) => !asked.includes(turn)).map(({ row }) => row.run_id));
+  if (asked.length > 0) await flush(query, started);
+  const rooms = asked.map((turn) => ({ run_id: turn.row.run_id, room: turn.room() }));
+  const found = await findReadySteps(query, rooms, CHUNK);
+  for (const turn of asked) turn.unsure = turn.row.max_parallel !== null;
+  return [...known.filter(({ run_id }) => sure.has(run_id)), ...found];
+}
+
+/** What is read next has to see what was decided before. */
+async function flush(query: Query, started: Started): Promise<void> {
+  await moveSteps(query, started.moves.splice(0));
+}
+
+/** Elements end their step, steps make others ready. */
+async function follow(query: Query, turns: Turns, started: Started): Promise<void> {
+  const all = [...turns.values()];
+  const elements = all.flatMap((turn) => turn.takeElements());
+  for (const row of await endElements(query, elements)) turns.get(row.run_id)?.ended(row, null);
+  const met = all.flatMap((turn) => turn.takeMet());
+  if (met.length === 0) return;
+  await flush(query, started);
+  await meetNeeds(query, met);
+  for (const { run_id } of met) markUnsure(turns, run_id);
+}
+
+/** What is to stop starts nothing more. */
+async function drop(query: Query, turns: Turns, started: Started): Promise<void> {
+  const stopping = [...turns.values()].filter(({ row }) => row.stopping && !row.dropped);
+  if (stopping.length === 0) return;
+  await flush(query, started);
+  const dropped = await dropPending(
+    query,
+    stopping.map(({ row }) => ({
+      run_id: row.run_id,
+      seq: row.seq,
+      ...(row.stopping === 'canceled'
+        ? { status: 'canceled' as const, reason: 'the run was canceled' }
+        : { status: 'skipped' as const, reason: 'a step before it failed' }),
+    })),
+  );
+  for (const { run_id, step, of_elements, count } of dropped) {
+    const turn = turns.get(run_id);
+    if (!turn) continue;
+    const canceled = turn.row.stopping === 'canceled';
+    turn.row.seq += count;
+    turn.row.unended -= count;
+    turn.more.live -= count;
+    if (canceled) turn.row.ended += count;
+    turn.more[canceled ? 'canceled' : 'skipped'] += count;
+    if (of_elements) turn.countElements(step, count, canceled ? count : 0);
+  }
+  for (const { row } of stopping) row.dropped = true;
+  await follow(query, turns, started);
+}

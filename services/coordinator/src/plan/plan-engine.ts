@@ -1,0 +1,203 @@
+import type { Backbone } from '@capstan/backbone';
+import { stepPlaceOf } from '@capstan/contracts';
+import { type CompiledPlan, compilePlan } from '@capstan/plan';
+import { type CompiledPolicy, compilePolicy } from '@capstan/policy';
+import {
+  type ClaimedRun,
+  claimPlanRuns,
+  findIdlePlanRuns,
+  isUnavailable,
+  loadPlan,
+  policyByHash,
+  stopPlanRun,
+} from '@capstan/store';
+import { handOver } from '../hand-over.js';
+import { Kept } from '../kept.js';
+import { type Advanced, advance, type Heard } from './advance.js';
+import { RunTurn } from './run-turn.js';
+
+const MAX_RUNS = 50;
+const MAX_HEARD = 2000;
+const KEPT_PLANS = 200;
+const KEPT_POLICIES = 500;
+/**
+ * A turn costs much the same for one ending as for hundreds. While so many steps of a run are under way, workers have enough
+ * to do, and endings are gathered for a moment.
+ */
+const PLENTY = 500;
+
+export type PlanEngine = {
+  /** Ids of invocations that ended; those that are no steps are none of its business. Answers when a turn is due. */
+  hear(invocation_ids: readonly string[]): 'now' | 'soon' | 'never';
+  /** Runs that were submitted, resumed or canceled. True when there are some. */
+  look(ids: readonly string[]): boolean;
+  /** Answers how many runs are left to be looked at now. One at a time. */
+  turn(): Promise<number>;
+  /** Looks for what no signal told of; a turn then does it. True when there is some. */
+  sweep(): Promise<boolean>;
+  /** How long the last turn took: gathering for longer than that keeps turns from being most of what is done. */
+  lastTurnMs(): number;
+  /** Resolves when all that was started has been handed over. */
+  idle(): Promise<void>;
+};
+
+/**
+ * Runs plans. A turn takes runs, with what was heard of them, and advances them in one transaction: should this process
+ * die, nothing of the turn has happened, and another finds the same to do. Two coordinators never have the same run at a
+ * time, because a run is locked for its turn.
+ */
+export function createPlanEngine(backbone: Backbone): PlanEngine {
+  const heard = new Map<string, Heard[]>();
+  /** Those of which something may have been missed. */
+  const missed = new Set<string>();
+  /** Those of which not only endings are to be looked at. */
+  const looked = new Set<string>();
+  /** Runs with plenty under way. */
+  const busy = new Set<string>();
+  /** Those that are to be looked at now rather than soon. */
+  const urgent = new Set<string>();
+  const handingOver = new Set<Promise<void>>();
+  /** Those that had something to do at the last sweep, and the number of their last change. */
+  let turn_ms = 0;
+  let suspects = new Map<string, number>();
+  const plans = new Kept<CompiledPlan>(KEPT_PLANS);
+  const policies = new Kept<CompiledPolicy>(KEPT_POLICIES);
+
+  const note = (run_id: string): Heard[] => {
+    const list = heard.get(run_id) ?? [];
+    heard.set(run_id, list);
+    return list;
+  };
+  const lookAt = (run_id: string): void => {
+    note(run_id);
+    urgent.add(run_id);
+    looked.add(run_id);
+  };
+  const toTurn = async (row: ClaimedRun, unsure: boolean): Promise<RunTurn> => {
+    const { db } = backbone.store;
+    const plan = await plans.get(row.plan_hash, async () => compilePlan(await loadPlan(db, row.run_id)));
+    const policy = await policies.get(row.policy_hash, async () => {
+      const found = await policyByHash(db, row.policy_hash);
+      if (!found) throw new Error(`no policy has the hash ${row.policy_hash}`);
+      return compilePolicy(found.document);
+    });
+    return new RunTurn(row, plan, policy, unsure);
+  };
+  const advanceRuns = async (run_ids: readonly string[], endings: readonly Heard[], unsure: readonly string[]) => {
+    const told = new Set(endings.map(({ run_id }) => run_id));
+    const advanced = await backbone.store.transact(async (query) => {
+      const claimed = await claimPlanRuns(query, run_ids);
+      const turns = new Map<string, RunTurn>();
+      // Whoever was looked at for another reason than an ending may have steps that are ready already.
+      for (const row of claimed)
+        turns.set(row.run_id, await toTurn(row, looked.delete(row.run_id) || !told.has(row.run_id)));
+      const taken = await advance(
+        backbone,
+        query,
+        turns,
+        endings,
+        unsure.filter((run_id) => turns.has(run_id)),
+      );
+      return { ...taken, runs: [...turns.keys()], rows: [...turns.values()].map(({ row }) => row) };
+    });
+    for (const { run_id, live, max_parallel } of advanced.rows)
+      if (live > PLENTY && max_parallel === null) busy.add(run_id);
+      else busy.delete(run_id);
+    const handing = tell(backbone, advanced, advanced.runs).finally(() => handingOver.delete(handing));
+    handingOver.add(handing);
+    for (const run_id of advanced.unfinished) lookAt(run_id);
+    // Another has them at the moment; what was heard is looked up when it is this one's turn again.
+    const claimed = new Set(advanced.runs);
+    for (const { run_id } of endings) if (!claimed.has(run_id)) missed.add(run_id);
+  };
+
+  const turn = async (): Promise<number> => {
+    const { run_ids, endings } = take(heard);
+    if (run_ids.length === 0) return 0;
+    for (const run_id of run_ids) urgent.delete(run_id);
+    const began = performance.now();
+    const unsure = run_ids.filter((run_id) => missed.delete(run_id));
+    try {
+      await advanceRuns(run_ids, endings, unsure);
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      // One of them cannot go on, and the others shall not wait for it.
+      backbone.log.warn({ err: error, runs: run_ids.length }, 'plans could not be advanced together');
+      for (const run_id of run_ids) looked.add(run_id);
+      for (const run_id of run_ids)
+        await advanceRuns(
+          [run_id],
+          endings.filter((one) => one.run_id === run_id),
+          [run_id],
+        ).catch((reason: unknown) => giveUp(backbone, run_id, reason));
+    }
+    turn_ms = performance.now() - began;
+    return urgent.size;
+  };
+
+  return {
+    hear: (invocation_ids) => {
+      let due: 'now' | 'soon' | 'never' = 'never';
+      for (const invocation_id of invocation_ids) {
+        const place = stepPlaceOf(invocation_id);
+        if (!place) continue;
+        note(place.run_id).push({ ...place, element: place.element ?? -1, invocation_id });
+        if (!busy.has(place.run_id)) urgent.add(place.run_id);
+        due = urgent.size > 0 ? 'now' : 'soon';
+      }
+      return due;
+    },
+    look: (ids) => {
+      const runs = ids.filter((id) => id.startsWith('run_'));
+      for (const run_id of runs) lookAt(run_id);
+      return runs.length > 0;
+    },
+    turn,
+    sweep: async () => {
+      const before = suspects;
+      const idle = await findIdlePlanRuns(backbone.store, 10 * MAX_RUNS);
+      suspects = new Map(idle.map(({ run_id, seq }) => [run_id, seq]));
+      // Most are on their way: what moved since the last look is in good hands, here or in another process.
+      const stuck = idle.filter(({ run_id, seq }) => before.get(run_id) === seq && !heard.has(run_id));
+      for (const { run_id } of stuck) {
+        lookAt(run_id);
+        missed.add(run_id);
+      }
+      return stuck.length > 0;
+    },
+    lastTurnMs: () => turn_ms,
+    idle: async () => {
+      await Promise.all(handingOver);
+    },
+  };
+}
+
+/** As many runs as a turn takes, with what was heard of them; the rest is for the next. */
+function take(heard: Map<string, Heard[]>): { run_ids: string[]; endings: Heard[] } {
+  const run_ids: string[] = [];
+  const endings: Heard[] = [];
+  for (const [run_id, list] of heard) {
+    if (run_ids.length === MAX_RUNS || (run_ids.length > 0 && endings.length + list.length > MAX_HEARD)) break;
+    heard.delete(run_id);
+    run_ids.push(run_id);
+    endings.push(...list);
+  }
+  return { run_ids, endings };
+}
+
+async function tell(backbone: Backbone, { boxes, later }: Advanced, runs: readonly string[]): Promise<void> {
+  const { relay, log } = backbone;
+  relay.publish('changed', runs);
+  if (later) relay.publish('due', ['now']);
+  for (const box of boxes)
+    await handOver(backbone, box).catch((error: unknown) =>
+      log.warn({ err: error }, 'the queue cannot be reached; the outbox keeps the work'),
+    );
+}
+
+/** Nothing waits for ever: what cannot be advanced fails. */
+async function giveUp({ store, log }: Backbone, run_id: string, error: unknown): Promise<void> {
+  log.error({ err: error, run_id }, 'a plan could not be advanced');
+  if (isUnavailable(error)) return;
+  await stopPlanRun(store, run_id, error instanceof Error ? error.message : String(error));
+}

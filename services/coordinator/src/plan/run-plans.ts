@@ -1,0 +1,55 @@
+import type { Backbone } from '@capstan/backbone';
+import { repeat } from '../repeat.js';
+import { createPlanEngine } from './plan-engine.js';
+
+const SOON_MS = 100;
+const MAX_SOON_MS = 1000;
+/** So many times as long as a turn takes. */
+const GATHER = 3;
+
+/** Advances plans when a step of theirs ends, and looks now and then for what no signal told of. */
+export function runPlans(backbone: Backbone, sweep_ms: number): { stop(): Promise<void> } {
+  const { relay, log } = backbone;
+  const engine = createPlanEngine(backbone);
+  const turns = repeat(
+    log,
+    'plans',
+    () => engine.turn(),
+    () => Promise.resolve(60_000),
+  );
+  const sweep = repeat(
+    log,
+    'plan sweep',
+    async () => {
+      if (await engine.sweep()) turns.wake();
+      return 0;
+    },
+    () => Promise.resolve(sweep_ms),
+  );
+  let soon: NodeJS.Timeout | undefined;
+  const wakeSoon = () => {
+    soon ??= setTimeout(
+      () => {
+        soon = undefined;
+        turns.wake();
+      },
+      Math.min(MAX_SOON_MS, Math.max(SOON_MS, GATHER * engine.lastTurnMs())),
+    );
+  };
+  const unsubscribe = [
+    relay.subscribe('settled', (ids) => {
+      const due = engine.hear(ids);
+      if (due === 'now') turns.wake();
+      else if (due === 'soon') wakeSoon();
+    }),
+    relay.subscribe('due', (ids) => engine.look(ids) && turns.wake()),
+  ];
+  return {
+    stop: async () => {
+      clearTimeout(soon);
+      for (const end of unsubscribe) end();
+      await Promise.all([turns.stop(), sweep.stop()]);
+      await engine.idle();
+    },
+  };
+}

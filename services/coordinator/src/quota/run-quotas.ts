@@ -1,0 +1,50 @@
+import type { Backbone } from '@capstan/backbone';
+import { forgetUses, promoteWaiting } from '@capstan/store';
+import { handOver } from '../hand-over.js';
+import { repeat } from '../repeat.js';
+import { throttled } from '../throttled.js';
+
+const BATCH = 500;
+const EAGER_MS = 5;
+const HOUR_MS = 3_600_000;
+const MAX_SERVED = 10_000;
+
+/** Woken by settlements, which make room, and by submissions, which may find some. Without quotas it only sweeps. */
+export function runQuotas(backbone: Backbone, sweep_ms: number): { stop(): Promise<void> } {
+  const { store, relay, catalog, rules, log } = backbone;
+  const served = new Map<string, number>();
+  const costOf = (tool_id: string) => catalog.get(tool_id)?.descriptor.effects.cost_units ?? 0;
+
+  const promote = async (): Promise<number> => {
+    if (served.size > MAX_SERVED) served.clear();
+    const box = await promoteWaiting(store, { limit: BATCH, costOf, served });
+    await handOver(backbone, box);
+    return box?.deliveries.length ?? 0;
+  };
+  const duty = repeat(log, 'quotas', promote, () => Promise.resolve(sweep_ms));
+  const forget = repeat(
+    log,
+    'old quota uses',
+    () => forgetUses(store.db).then(() => 0),
+    () => Promise.resolve(HOUR_MS),
+  );
+  const soon = throttled(duty.wake, () => EAGER_MS);
+  const woken = () => {
+    if (rules.quotas().length > 0) soon.call();
+  };
+  const unsubscribe = [
+    relay.subscribe('settled', woken),
+    relay.subscribe('due', woken),
+    // Another limit, or none.
+    relay.subscribe('refresh', (what) => {
+      if (what.includes('quotas')) soon.call();
+    }),
+  ];
+  return {
+    stop: async () => {
+      soon.stop();
+      for (const off of unsubscribe) off();
+      await Promise.all([duty.stop(), forget.stop()]);
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import type { Backbone } from '@capstan/backbone';
+import { MAX_QUEUED_FIRES, type ScheduleFire } from '@capstan/contracts';
+import { createTimetable, type Timetable } from '@capstan/plan';
+import type { CompiledPolicy } from '@capstan/policy';
+import {
+  cancelInvocations,
+  claimDueSchedule,
+  claimQueuedFire,
+  controlPlanRun,
+  countQueuedFires,
+  type Db,
+  type DueSchedule,
+  hasFired,
+  isRunLive,
+  recordFire,
+  schedulesWithQueued,
+  setNextFire,
+} from '@capstan/store';
+import { handOver } from '../hand-over.js';
+import type { Kept } from '../kept.js';
+import { type StartedFire, startScheduled } from './start-scheduled.js';
+import { tenantPolicy } from './tenant-policy.js';
+
+/** A start that is later than this was missed: with `catch_up: 0` it is left out. */
+const MISSED_MS = 30_000;
+const MAX_WAITING = 100;
+
+/**
+ * Fires the schedule that is due longest. Claim, next time and what is started are one transaction, so that each start
+ * happens once with any number of coordinators, and Postgres' clock says when.
+ */
+export async function fireNextSchedule(backbone: Backbone, policies: Kept<CompiledPolicy>): Promise<number> {
+  const fired = await backbone.store.db.transaction().execute(async (db) => {
+    const schedule = await claimDueSchedule(db);
+    if (!schedule) return null;
+    const now = new Date(schedule.now);
+    const timetable = timetableOf(schedule);
+    const started: StartedFire[] = [];
+    for (const fire_at of dueOf(schedule, timetable, now))
+      if (!(await hasFired(db, schedule.schedule_id, fire_at)))
+        started.push(await fire(backbone, policies, db, schedule, fire_at));
+    await setNextFire(db, schedule.schedule_id, timetable.next(now)?.toISOString() ?? null);
+    return started;
+  });
+  for (const one of fired ?? []) await follow(backbone, one);
+  return fired ? 1 : 0;
+}
+
+/** Starts what waited for the one before, now that it has ended. */
+export async function fireQueued(backbone: Backbone, policies: Kept<CompiledPolicy>): Promise<void> {
+  for (const schedule_id of await schedulesWithQueued(backbone.store, MAX_WAITING)) {
+    const started = await backbone.store.db.transaction().execute(async (db) => {
+      const queued = await claimQueuedFire(db, schedule_id);
+      if (!queued) return null;
+      const { schedule, fire_at } = queued;
+      if (schedule.last_run_id !== null && (await isRunLive(db, schedule.last_run_id))) return null;
+      return start(backbone, policies, db, schedule, fire_at);
+    });
+    if (started) await follow(backbone, started);
+  }
+}
+
+const timetableOf = ({ cron, time_zone, every_ms, created_at }: DueSchedule): Timetable =>
+  createTimetable({
+    cron,
+    time_zone,
+    every_ms: every_ms === null ? null : Number(every_ms),
+    since: new Date(created_at),
+  });
+
+/** Of what was missed the last few are made up for. */
+function dueOf({ next_at, catch_up }: DueSchedule, timetable: Timetable, now: Date): string[] {
+  const due = timetable.due(new Date(next_at ?? now), now, Math.max(1, catch_up));
+  const wanted = catch_up > 0 ? due : due.filter((at) => now.getTime() - at.getTime() < MISSED_MS);
+  return wanted.map((at) => at.toISOString());
+}
+
+async function fire(
+  backbone: Backbone,
+  policies: Kept<CompiledPolicy>,
+  db: Db,
+  schedule: DueSchedule,
+  fire_at: string,
+): Promise<StartedFire> {
+  const { schedule_id, overlap, last_run_id } = schedule;
+  const live = last_run_id !== null && (await isRunLive(db, last_run_id));
+  const waiting = overlap === 'queue' ? await countQueuedFires(db, schedule_id) : 0;
+  const left = async (outcome: 'skipped' | 'queued', detail: string): Promise<StartedFire> => {
+    const left: ScheduleFire = { fire_at, outcome, run_id: null, detail };
+    await recordFire(db, schedule_id, left);
+    return { ...left, box: null };
+  };
+  if (live && overlap === 'skip') return left('skipped', `${last_run_id} had not ended`);
+  if (waiting >= MAX_QUEUED_FIRES) return left('skipped', `${waiting} wait already`);
+  if (overlap === 'queue' && (live || waiting > 0)) return left('queued', `${last_run_id} had not ended`);
+  // First the old one, then the new one: should this process die in between, another starts the new one.
+  if (live && last_run_id !== null) await cancelRun(backbone, schedule, last_run_id);
+  return start(backbone, policies, db, schedule, fire_at);
+}
+
+async function start(
+  backbone: Backbone,
+  policies: Kept<CompiledPolicy>,
+  db: Db,
+  schedule: DueSchedule,
+  fire_at: string,
+): Promise<StartedFire> {
+  const policy = await tenantPolicy(db, policies, schedule.tenant);
+  const started = await startScheduled(backbone, db, schedule, fire_at, policy);
+  await recordFire(db, schedule.schedule_id, started);
+  schedule.last_run_id = started.run_id ?? schedule.last_run_id;
+  return started;
+}
+
+async function cancelRun(
+  { store, relay }: Backbone,
+  { schedule_id, tenant, roles }: DueSchedule,
+  run_id: string,
+): Promise<void> {
+  const by = { key_id: schedule_id, tenant, actor: 'coordinator', roles };
+  await controlPlanRun(store, by, run_id, 'cancel');
+  const canceled = await cancelInvocations(store, by, { run_id });
+  const ids = (running: boolean) =>
+    canceled.filter(({ status }) => (status === 'running') === running).map(({ invocation_id }) => invocation_id);
+  relay.publish('cancel', ids(true));
+  relay.publish('settled', ids(false));
+  relay.publish('due', [run_id]);
+}
+
+async function follow(backbone: Backbone, { box, run_id }: StartedFire): Promise<void> {
+  if (run_id !== null) backbone.relay.publish('due', [run_id]);
+  await handOver(backbone, box).catch((error: unknown) =>
+    backbone.log.warn({ err: error }, 'the queue cannot be reached; the outbox keeps the work'),
+  );
+}

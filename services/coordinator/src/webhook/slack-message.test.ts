@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest';
+import { backoffAfter, DAY_OF_RETRIES } from './backoff.js';
+import { slackMessage } from './slack-message.js';
+
+const URL = 'https://capstan.example';
+
+describe('a message for Slack', () => {
+  test('links to the hold that asks for a decision', () => {
+    const told = { type: 'hold.created', subject: 'hld_1', data: { tool_id: 'ext:bank:refund' } };
+    expect(slackMessage(told, URL).text).toBe(
+      'Approval needed: ext:bank:refund · <https://capstan.example/holds/hld_1|hld_1>',
+    );
+  });
+
+  test('says what a tool says without letting it write links or mentions', () => {
+    const told = { type: 'run.failed', subject: 'run_1', data: { reason: '<!channel> & <https://evil|here>' } };
+    const { text } = slackMessage(told, URL);
+    expect(text).toContain('&lt;!channel&gt; &amp; &lt;https://evil|here&gt;');
+    expect(text).not.toContain('<!channel>');
+  });
+
+  test('warns of a quota', () => {
+    const data = { limit: 'calls_per_day', used: 80, max: 100 };
+    expect(slackMessage({ type: 'quota.warning', subject: 'tenant:acme', data }, URL).text).toBe(
+      'Quota tenant:acme: 80 of 100 calls_per_day are used',
+    );
+  });
+});
+
+test('retries come close together at first, then hours apart, and are spread', () => {
+  const most = (attempts: number) => backoffAfter(attempts, DAY_OF_RETRIES, () => 1);
+  expect([most(1), most(2), most(3), most(50)]).toEqual([5_000, 10_000, 20_000, 7_200_000]);
+  expect(backoffAfter(1, DAY_OF_RETRIES, () => 0)).toBe(2_500);
+});

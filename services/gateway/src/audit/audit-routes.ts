@@ -1,0 +1,41 @@
+import { AuditEntry, AuditFilter, AuditVerification, PageQuery } from '@capstan/contracts';
+import { exportAudit, listAudit, verifyAudit } from '@capstan/store';
+import { z } from 'zod';
+import { type Route, route } from '../http/route.js';
+import { NDJSON, sendTexts } from '../http/send-lines.js';
+
+const ListQuery = z.strictObject({ ...PageQuery.shape, ...AuditFilter.shape });
+
+async function* lines(pages: AsyncIterable<AuditEntry[]>): AsyncGenerator<string> {
+  for await (const page of pages) yield page.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+}
+
+export const auditRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/audit',
+    summary: 'What was changed or refused, by whom, newest first; as application/x-ndjson all of it, oldest first',
+    roles: ['audit', 'admin'],
+    query: ListQuery,
+    answers: {
+      200: {
+        description: 'A page',
+        schema: z.object({ items: z.array(AuditEntry), next_cursor: z.string().nullable() }),
+      },
+    },
+    handle: ({ store }, { principal, query, request, reply }) => {
+      const { limit, cursor, ...filter } = query;
+      if (request.headers.accept?.includes('application/x-ndjson'))
+        return sendTexts(reply, NDJSON, lines(exportAudit(store, principal.tenant, filter)));
+      return listAudit(store.db, principal.tenant, filter, { limit, cursor });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/audit/verify',
+    summary: 'Recompute the chain of the tenant’s events, and name what does not match',
+    roles: ['audit', 'admin'],
+    answers: { 200: { description: 'The verdict', schema: AuditVerification } },
+    handle: ({ store }, { principal }) => verifyAudit(store, principal.tenant),
+  }),
+];

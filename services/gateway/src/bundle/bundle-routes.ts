@@ -1,0 +1,49 @@
+import { ImportedBundle } from '@capstan/contracts';
+import { bundleRun, findBundle } from '@capstan/store';
+import { type Route, route } from '../http/route.js';
+import { NDJSON, sendTexts } from '../http/send-lines.js';
+import { notFound } from '../invocation/act-on.js';
+import { requireSeal } from '../verify/sealed-run.js';
+import { importBundle } from './import-bundle.js';
+
+const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
+
+export const bundleRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/runs/{id}/bundle',
+    summary: 'Everything that verifying and replaying a run needs, as one file',
+    roles: READERS,
+    answers: { 200: { description: 'JSON Lines: a header, documents, records in the order of the chain, the seal' } },
+    handle: async (gateway, { principal, params, reply }) => {
+      const { run, seal } = await requireSeal(gateway, principal, params.id ?? '');
+      reply.header('content-disposition', `attachment; filename="${run.run_id}.capstan.jsonl"`);
+      return sendTexts(reply, NDJSON, bundleRun(gateway.store, seal, run.kind));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/bundles',
+    summary: 'Take in a bundle, once it verifies: the file as application/x-ndjson',
+    roles: ['operate', 'admin'],
+    raw_body: true,
+    body_limit: 'bulk',
+    answers: { 201: { description: 'It is kept', schema: ImportedBundle } },
+    handle: async (gateway, { principal, request, reply }) => {
+      const kept = await importBundle(gateway, principal, request.body);
+      return reply.code(201).header('location', `/v1/bundles/${kept.bundle_id}`).send(kept);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/bundles/{id}',
+    summary: 'A bundle that was taken in',
+    roles: READERS,
+    answers: { 200: { description: 'The bundle', schema: ImportedBundle } },
+    handle: async ({ store }, { principal, params }) => {
+      const found = await findBundle(store.db, principal.tenant, params.id ?? '');
+      if (!found) throw notFound(params.id ?? '');
+      return found;
+    },
+  }),
+];

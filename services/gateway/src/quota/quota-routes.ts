@@ -1,0 +1,115 @@
+import { DEFAULT_TENANT, Failure, NewQuota, type Principal, Quota, QuotaScope, QuotaUsage } from '@capstan/contracts';
+import { countUsage, deleteQuota, getQuota, listQuotas, putQuota } from '@capstan/store';
+import { z } from 'zod';
+import type { GatewayContext } from '../gateway-context.js';
+import { type Route, route } from '../http/route.js';
+import { notFound } from '../invocation/act-on.js';
+
+const READERS: Route['roles'] = ['admin', 'operate', 'audit'];
+const all = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), next_cursor: z.null() });
+
+function scopeOf(params: Record<string, string>): string {
+  const scope = QuotaScope.safeParse(params.scope);
+  if (scope.success) return scope.data;
+  throw new Failure('INVALID_REQUEST', { detail: `scope: ${scope.error.issues[0]?.message}` });
+}
+
+/** A tenant that could raise its own limits would have none. */
+function mayChange({ tenant }: Principal): void {
+  if (tenant !== DEFAULT_TENANT)
+    throw new Failure('TENANT_FORBIDDEN', { detail: 'Only an admin of the default tenant sets quotas.' });
+}
+
+/** What spans tenants is for those who run the installation. */
+const maySee = ({ tenant }: Principal, scope: string): boolean =>
+  tenant === DEFAULT_TENANT || scope === `tenant:${tenant}` || scope.startsWith(`actor:${tenant}/`);
+
+const visible = async ({ store }: GatewayContext, principal: Principal): Promise<Quota[]> =>
+  (await listQuotas(store.db)).filter(({ scope }) => maySee(principal, scope));
+
+async function changed({ rules, relay }: GatewayContext): Promise<void> {
+  await rules.refresh();
+  relay.publish('refresh', ['quotas']);
+}
+
+export const quotaRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/quotas',
+    summary: 'All quotas',
+    roles: READERS,
+    answers: { 200: { description: 'All', schema: all(Quota) } },
+    handle: async (gateway, { principal }) => ({ items: await visible(gateway, principal), next_cursor: null }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/quotas/usage',
+    summary: 'What each quota has used, counted now',
+    roles: READERS,
+    answers: { 200: { description: 'All', schema: all(QuotaUsage) } },
+    handle: async (gateway, { principal }) => {
+      const quotas = await visible(gateway, principal);
+      const counted = await countUsage(
+        gateway.store.db,
+        quotas.map(({ scope }) => scope),
+      );
+      const usages = new Map(counted.map((usage) => [usage.scope, usage]));
+      const items = quotas.map(({ scope, limits, on_exceed }): QuotaUsage => {
+        const usage = usages.get(scope);
+        return {
+          scope,
+          limits,
+          on_exceed,
+          waiting: usage?.waiting ?? 0,
+          concurrent: usage?.live ?? 0,
+          calls_this_minute: usage?.minute ?? 0,
+          calls_today: usage?.day ?? 0,
+          runtime_ms_today: Math.round(usage?.runtime_ms ?? 0),
+          cost_units_today: usage?.cost_units ?? 0,
+        };
+      });
+      return { items, next_cursor: null };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/quotas/{scope}',
+    summary: 'One quota',
+    roles: READERS,
+    answers: { 200: { description: 'The quota', schema: Quota } },
+    handle: async ({ store }, { principal, params }) => {
+      const scope = scopeOf(params);
+      const quota = maySee(principal, scope) && (await getQuota(store.db, scope));
+      if (!quota) throw notFound(scope);
+      return quota;
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/v1/quotas/{scope}',
+    summary: 'Limit a tenant, an actor, tools, a source or a runner type, for calls submitted from now on',
+    roles: ['admin'],
+    body: NewQuota,
+    answers: { 200: { description: 'The quota', schema: Quota } },
+    handle: async (gateway, { principal, params, body }) => {
+      mayChange(principal);
+      const quota = await putQuota(gateway.store, principal, scopeOf(params), body);
+      await changed(gateway);
+      return quota;
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/quotas/{scope}',
+    summary: 'Remove a quota; what waited for it goes on',
+    roles: ['admin'],
+    answers: { 204: { description: 'It is gone' } },
+    handle: async (gateway, { principal, params, reply }) => {
+      mayChange(principal);
+      const scope = scopeOf(params);
+      if (!(await deleteQuota(gateway.store, principal, scope))) throw notFound(scope);
+      await changed(gateway);
+      return reply.code(204).send();
+    },
+  }),
+];

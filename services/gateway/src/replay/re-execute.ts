@@ -1,0 +1,74 @@
+import {
+  type Descriptor,
+  Failure,
+  type Principal,
+  RECORDED_LABEL,
+  type ReplayAnswer,
+  type Run,
+} from '@capstan/contracts';
+import { linkReplay, type NewInvocation, type ReadEntry, readRecord } from '@capstan/store';
+import { nanoid } from 'nanoid';
+import type { GatewayContext } from '../gateway-context.js';
+import { admit } from '../invocation/admit.js';
+
+const HOLD_MS = 86_400_000;
+/** As many as a bulk submission takes. */
+const MAX_CALLS = 10_000;
+
+/**
+ * Submits the calls of a run again, with the inputs on record, as one new run under today's policy. What is idempotent and
+ * declares no effect runs; for the rest a person decides, one by one. Calls that were denied then are not made now, and
+ * calls whose tool is gone are left out.
+ */
+export async function reExecute(gateway: GatewayContext, principal: Principal, of: Run): Promise<ReplayAnswer> {
+  if (of.total_steps > MAX_CALLS)
+    throw new Failure('INVALID_REQUEST', { detail: `At most ${MAX_CALLS} calls are executed again at once.` });
+  const run_id = `run_${nanoid()}`;
+  const rows: NewInvocation[] = [];
+  for await (const entries of readRecord(gateway.store, of))
+    for (const entry of entries) {
+      const row = again(gateway, principal, run_id, entry);
+      if (row) rows.push(row);
+    }
+  if (rows.length === 0)
+    throw new Failure('ILLEGAL_STATE', { detail: `${of.run_id} made no call that could be made again.` });
+  const { tenant, actor } = principal;
+  await gateway.committer.many(rows, { run_id, tenant, actor });
+  await linkReplay(gateway.store, principal, run_id, of.run_id);
+  return { run_id, mode: 'execution', replay_of: of.run_id, plan_hash: of.plan_hash, total_steps: rows.length };
+}
+
+function again(
+  gateway: GatewayContext,
+  principal: Principal,
+  run_id: string,
+  { kind, id, tables }: ReadEntry,
+): NewInvocation | null {
+  const [recorded] = tables.invocations ?? [];
+  if (kind !== 'invocation' || !recorded || recorded.status === 'denied') return null;
+  const { tool_id, inputs, session_id, timeout_ms, labels } = recorded;
+  const entry = gateway.catalog.get(String(tool_id));
+  if (!entry) return null;
+  const row = admit(
+    gateway,
+    principal,
+    {
+      ...{ tool_id, inputs, timeout_ms, ...(session_id === null ? {} : { session_id }) },
+      labels: { ...(typeof labels === 'object' ? labels : {}), [RECORDED_LABEL]: id },
+    },
+    run_id,
+  );
+  if (row.status !== 'queued' || changesNothing(entry.descriptor)) return row;
+  const reason = 'it is executed again, and its tool may change something: a person decides';
+  return {
+    ...row,
+    status: 'held',
+    decision: { ...row.decision, effect: 'hold', allowed: false, reason, approvals: { required: 1 } },
+    expires_in_ms: HOLD_MS,
+  };
+}
+
+const READS = /(^|[._:])read$/;
+/** Idempotent, not destructive, and nothing but reading among its effects. */
+const changesNothing = ({ effects, side_effects }: Descriptor): boolean =>
+  effects.idempotent && !effects.destructive && side_effects.every((effect) => READS.test(effect));

@@ -1,0 +1,141 @@
+import {
+  isRunOver,
+  type Principal,
+  REPORT_VERSION,
+  type Report,
+  ReportStep,
+  type ReportSummary,
+  type RunDetail,
+  stepInvocationId,
+} from '@capstan/contracts';
+import { getRunDetail, policyByHash, type ReadEntry, readRecord } from '@capstan/store';
+import type { GatewayContext } from '../gateway-context.js';
+import { notFound } from '../invocation/act-on.js';
+import { sealedRun } from '../verify/sealed-run.js';
+import { verified } from '../verify/verify-record.js';
+import { createSummary } from './summary.js';
+
+const MAX_STEPS = 10_000;
+type Row = Readonly<Record<string, unknown>>;
+
+/** Read page by page; what is listed is limited, what is counted is not. */
+export async function buildReport(gateway: GatewayContext, principal: Principal, run_id: string): Promise<Report> {
+  const detail = await getRunDetail(gateway.store, principal.tenant, run_id);
+  if (!detail) throw notFound(run_id);
+  const { plan, inputs, max_parallel: _, webhook_url: __, ...run } = detail;
+  const { steps, steps_omitted, summary } = await readSteps(gateway, detail);
+  const verification = isRunOver(run.status)
+    ? await verified(gateway, await sealedRun(gateway, principal, run_id))
+    : null;
+  return {
+    report_version: REPORT_VERSION,
+    generated_at: new Date().toISOString(),
+    run,
+    plan,
+    inputs,
+    policy: await policyOf(gateway, run.policy_hash),
+    steps,
+    steps_omitted,
+    summary,
+    verification: verification && {
+      ...{ ok: verification.ok, checked: verification.checked, mismatches: verification.mismatches },
+      ...{ more: verification.more, seal: verification.seal },
+    },
+  };
+}
+
+async function policyOf({ store }: GatewayContext, policy_hash: string | null): Promise<Report['policy']> {
+  if (policy_hash === null) return null;
+  const policy = await policyByHash(store.db, policy_hash);
+  return { policy_hash, document: policy?.document ?? null };
+}
+
+async function readSteps(
+  { store }: GatewayContext,
+  run: RunDetail,
+): Promise<Pick<Report, 'steps' | 'steps_omitted'> & { summary: ReportSummary }> {
+  const summary = createSummary(run);
+  const steps: ReportStep[] = [];
+  /** Steps of a plan come before their invocations. */
+  const places = new Map<string, number>();
+  let omitted = 0;
+  for await (const entries of readRecord(store, run))
+    for (const entry of entries) {
+      if (entry.kind === 'invocation') summary.add(entry);
+      const place = places.get(entry.id);
+      if (place !== undefined) steps[place] = parse({ ...steps[place], ...ofInvocation(entry) });
+      else if (isFannedOut(entry)) continue;
+      else if (steps.length >= MAX_STEPS) omitted += entry.kind === 'step' || run.kind !== 'plan' ? 1 : 0;
+      else {
+        const step = entry.kind === 'step' ? ofStep(run.run_id, entry) : null;
+        if (step?.invocation_id) places.set(step.invocation_id, steps.length);
+        steps.push(parse({ ...EMPTY, index: steps.length, step_id: entry.id, ...(step ?? ofInvocation(entry)) }));
+      }
+    }
+  return { steps, steps_omitted: omitted, summary: summary.result() };
+}
+
+const parse = (step: object): ReportStep => ReportStep.parse(step);
+/** A step that is fanned out is shown as its elements. */
+const isFannedOut = ({ tables }: ReadEntry): boolean => Number(tables.steps?.[0]?.elements ?? 0) > 0;
+
+const EMPTY = {
+  ...{ reason: null, invocation_id: null, decision: null, created_at: null, started_at: null, finished_at: null },
+  ...{
+    duration_ms: null,
+    attempts: [],
+    inputs: null,
+    input_hash: null,
+    output: null,
+    output_hash: null,
+    chain_hash: null,
+  },
+  ...{ error: null, exit_code: null, declared_side_effects: [], observed: null, sandbox: null, hold: null },
+};
+
+function ofStep(run_id: string, { tables }: ReadEntry) {
+  const row: Row = tables.steps?.[0] ?? {};
+  const element = Number(row.element);
+  return {
+    step_id: element < 0 ? String(row.step_id) : `${row.step_id}[${element}]`,
+    tool_id: String(row.tool_id),
+    status: row.status === 'started' ? 'running' : row.status,
+    reason: row.reason,
+    invocation_id: row.has_invocation ? stepInvocationId(run_id, Number(row.step), element < 0 ? null : element) : null,
+  };
+}
+
+function ofInvocation({ id, tables, chain_hash }: ReadEntry) {
+  const row: Row = tables.invocations?.[0] ?? {};
+  const [result] = tables.results ?? [];
+  const [hold] = tables.holds ?? [];
+  const facts = isObject(result?.facts) ? result.facts : {};
+  return {
+    invocation_id: id,
+    tool_id: row.tool_id,
+    status: row.status,
+    decision: row.decision,
+    created_at: row.created_at,
+    started_at: row.started_at,
+    finished_at: row.finished_at,
+    attempts: tables.attempts ?? [],
+    inputs: row.inputs,
+    input_hash: row.input_hash,
+    ...(result
+      ? {
+          ...{
+            output: result.payload,
+            output_hash: result.output_hash,
+            error: result.error,
+            exit_code: result.exit_code,
+          },
+          ...{ duration_ms: result.duration_ms, declared_side_effects: result.declared_side_effects, chain_hash },
+          ...{ observed: facts.observed ?? null, sandbox: facts.sandbox ?? null },
+        }
+      : {}),
+    hold: hold ? { ...hold, entries: tables.hold_entries ?? [] } : null,
+  };
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,88 @@
+import type { Report, ReportStep, StepStatus } from '@capstan/contracts';
+
+export const ICONS: Record<StepStatus, string> = {
+  ...{
+    succeeded: '✓',
+    failed: '✗',
+    timed_out: '⏱',
+    denied: '⛔',
+    rejected: '⛔',
+    held: '⏸',
+    canceled: '◼',
+    expired: '⌛',
+  },
+  ...{ ambiguous: '?', skipped: '↷', pending: '·', queued: '·', deferred: '·', running: '▶' },
+};
+
+/** A timeline for a terminal. */
+export function renderText(report: Report): string {
+  const { run, summary, verification } = report;
+  const start = Date.parse(run.created_at);
+  const lines = [
+    `Run ${run.run_id}${run.name ? ` — ${plain(run.name)}` : ''}: ${run.status}${run.mode === 'replay' ? ` (replay of ${run.replay_of})` : ''}`,
+    `  by ${plain(run.actor)} at ${run.created_at}, ${duration(summary.total_duration_ms)}`,
+    ...(run.plan_hash ? [`  plan   ${run.plan_hash}`] : []),
+    ...(run.policy_hash ? [`  policy ${run.policy_hash}`] : []),
+    ...(run.reason ? [`  ${plain(run.reason)}`] : []),
+    '',
+    ...report.steps.flatMap((step) => stepLines(step, start)),
+    ...(report.steps_omitted > 0 ? [`  … and ${report.steps_omitted} more`] : []),
+    '',
+    `Steps: ${summary.total_steps} in all, ${summary.completed_steps} succeeded, ${summary.failed_steps} failed, ${summary.denied_steps} denied, ${summary.canceled_steps} canceled, ${summary.skipped_steps} skipped; ${summary.attempts} attempts`,
+    ...list('Files read', summary.files_read),
+    ...list('Files written', summary.files_written),
+    ...list('Domains contacted', summary.domains_contacted),
+    ...(summary.processes > 0 ? [`Processes: ${summary.processes}`] : []),
+    verdict(verification),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function stepLines(step: ReportStep, start: number): string[] {
+  const at = step.started_at ?? step.created_at;
+  const offset = at === null ? '        ' : `+${duration(Date.parse(at) - start)}`.padStart(8);
+  const took = step.duration_ms === null ? '' : `  ${duration(step.duration_ms)}`;
+  const why =
+    step.error ?? step.reason ?? (step.decision && step.decision.effect !== 'allow' ? step.decision.reason : null);
+  const lines = [
+    `  ${ICONS[step.status]} ${offset}  ${plain(step.step_id)}  ${plain(step.tool_id)}  ${step.status}${took}`,
+  ];
+  if (why) lines.push(`               ${plain(why)}`);
+  if (step.decision?.effect === 'deny')
+    lines.push(`               rule: ${plain(step.decision.rule_matched ?? 'none')}`);
+  for (const entry of step.hold?.entries ?? [])
+    lines.push(
+      `               ${entry.kind} by ${plain(entry.actor)} at ${entry.at}${entry.comment ? `: ${plain(entry.comment)}` : ''}`,
+    );
+  if (step.attempts.length > 1)
+    for (const { attempt, outcome, worker_id } of step.attempts)
+      lines.push(`               attempt ${attempt}: ${outcome ?? ''} on ${worker_id}`);
+  return lines;
+}
+
+function verdict(verification: Report['verification']): string {
+  if (!verification) return 'Record: not sealed yet, the run has not ended';
+  const { ok, checked, mismatches, more, seal } = verification;
+  const signed = seal?.key_id ? `, signed by ${seal.key_id}` : ', not signed';
+  if (ok) return `Record: verified, ${checked} records, root ${seal?.root}${signed}`;
+  const [first] = mismatches;
+  const named = first ? `: ${first.table}.${first.field} of ${plain(first.row)} — ${first.why}` : '';
+  return `Record: BROKEN, ${mismatches.length + more} mismatches${named}`;
+}
+
+const list = (title: string, names: readonly string[]): string[] =>
+  names.length === 0
+    ? []
+    : [
+        `${title}: ${names.slice(0, 20).map(plain).join(', ')}${names.length > 20 ? ` and ${names.length - 20} more` : ''}`,
+      ];
+
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))}ms`;
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)}s` : `${Math.floor(ms / 60_000)}m${Math.round((ms % 60_000) / 1000)}s`;
+}
+
+/** What tools and people wrote must not move the cursor of who reads it. */
+const plain = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced
+  text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').slice(0, 300);

@@ -1,0 +1,21 @@
+import { Verification } from '@capstan/contracts';
+import { type Route, route } from '../http/route.js';
+import { NDJSON, sendTexts, toLines } from '../http/send-lines.js';
+import { sealedRun } from './sealed-run.js';
+import { verified, verifyRecord } from './verify-record.js';
+
+export const verifyRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/runs/{id}/verify',
+    summary:
+      'Recompute every hash of a run that has ended, and name what does not match; as application/x-ndjson with progress',
+    roles: ['submit', 'operate', 'audit'],
+    answers: { 200: { description: 'The verdict', schema: Verification } },
+    handle: async (gateway, { principal, params, request, reply }) => {
+      const sealed = await sealedRun(gateway, principal, params.id ?? '');
+      if (!request.headers.accept?.includes('application/x-ndjson')) return verified(gateway, sealed);
+      return sendTexts(reply, NDJSON, toLines(verifyRecord(gateway, sealed)));
+    },
+  }),
+];

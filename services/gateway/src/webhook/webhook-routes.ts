@@ -1,0 +1,148 @@
+import {
+  CreatedWebhook,
+  Failure,
+  NewWebhook,
+  PageQuery,
+  Webhook,
+  WebhookChange,
+  WebhookDelivery,
+} from '@capstan/contracts';
+import {
+  deleteWebhook,
+  getWebhook,
+  insertWebhook,
+  listDeliveries,
+  listWebhooks,
+  redeliver,
+  replaceDefaultSecret,
+  updateWebhook,
+} from '@capstan/store';
+import { z } from 'zod';
+import type { GatewayContext } from '../gateway-context.js';
+import { type Route, route } from '../http/route.js';
+import { notFound } from '../invocation/act-on.js';
+
+const READERS: Route['roles'] = ['admin', 'operate', 'audit'];
+/** In place of an endpoint: what was told to the webhook_url of invocations and runs. */
+const URLS = 'urls';
+
+const page = <Item extends z.ZodType>(item: Item) =>
+  z.object({ items: z.array(item), next_cursor: z.string().nullable() });
+
+function checked(query: PageQuery): PageQuery {
+  if (query.cursor !== undefined && !/^\d{1,18}$/.test(query.cursor))
+    throw new Failure('INVALID_REQUEST', { detail: 'cursor: take it from next_cursor of the page before.' });
+  return query;
+}
+
+/** Known here before the answer leaves, and everywhere else in a moment. */
+async function changed({ rules, relay }: GatewayContext): Promise<void> {
+  await rules.refresh();
+  relay.publish('refresh', ['webhooks']);
+}
+
+/** The id of the endpoint that the path names, as the log of deliveries has it. */
+async function endpointOf({ store }: GatewayContext, tenant: string, id: string): Promise<string | null> {
+  if (id === URLS) return null;
+  if (!(await getWebhook(store.db, tenant, id))) throw notFound(id);
+  return id;
+}
+
+export const webhookRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/webhooks',
+    summary: 'Tell an address what happens from now on; the secret is shown this once',
+    roles: ['admin'],
+    body: NewWebhook,
+    answers: { 201: { description: 'The endpoint, with its secret', schema: CreatedWebhook } },
+    handle: async (gateway, { principal, body, reply }) => {
+      const webhook = await insertWebhook(gateway.store, gateway.secret_keys, principal, body);
+      await changed(gateway);
+      return reply.code(201).header('location', `/v1/webhooks/${webhook.webhook_id}`).send(webhook);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/webhooks',
+    summary: 'List endpoints, newest first',
+    roles: READERS,
+    query: PageQuery.strict(),
+    answers: { 200: { description: 'A page', schema: page(Webhook) } },
+    handle: ({ store }, { principal, query }) => listWebhooks(store.db, principal.tenant, checked(query)),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/webhooks/secret',
+    summary: 'A new secret for what is sent to a webhook_url; it is shown this once',
+    roles: ['admin'],
+    answers: { 200: { description: 'The secret', schema: z.object({ secret: z.string() }) } },
+    handle: async ({ store, secret_keys }, { principal }) => ({
+      secret: await replaceDefaultSecret(store, secret_keys, principal),
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/webhooks/{id}',
+    summary: 'One endpoint',
+    roles: READERS,
+    answers: { 200: { description: 'The endpoint', schema: Webhook } },
+    handle: async ({ store }, { principal, params }) => {
+      const webhook = await getWebhook(store.db, principal.tenant, params.id ?? '');
+      if (!webhook) throw notFound(params.id ?? '');
+      return webhook;
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/webhooks/{id}',
+    summary: 'Change an endpoint, or enable it again',
+    roles: ['admin'],
+    body: WebhookChange,
+    answers: { 200: { description: 'The endpoint', schema: Webhook } },
+    handle: async (gateway, { principal, params, body }) => {
+      const webhook = await updateWebhook(gateway.store, gateway.secret_keys, principal, params.id ?? '', body);
+      if (!webhook) throw notFound(params.id ?? '');
+      await changed(gateway);
+      return webhook;
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/webhooks/{id}',
+    summary: 'Remove an endpoint with its log',
+    roles: ['admin'],
+    answers: { 204: { description: 'It is gone' } },
+    handle: async (gateway, { principal, params, reply }) => {
+      if (!(await deleteWebhook(gateway.store, principal, params.id ?? ''))) throw notFound(params.id ?? '');
+      await changed(gateway);
+      return reply.code(204).send();
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/webhooks/{id}/deliveries',
+    summary: 'What was sent to an endpoint and what became of it; `urls` in place of the id for every webhook_url',
+    roles: READERS,
+    query: PageQuery.strict(),
+    answers: { 200: { description: 'A page, newest first', schema: page(WebhookDelivery) } },
+    handle: async (gateway, { principal, params, query }) => {
+      const webhook_id = await endpointOf(gateway, principal.tenant, params.id ?? '');
+      return listDeliveries(gateway.store.db, principal.tenant, webhook_id, checked(query));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver',
+    summary: 'Send a delivery once more',
+    roles: ['admin', 'operate'],
+    answers: { 202: { description: 'It is due', schema: WebhookDelivery } },
+    handle: async (gateway, { principal, params, reply }) => {
+      const webhook_id = await endpointOf(gateway, principal.tenant, params.id ?? '');
+      const delivery = await redeliver(gateway.store, principal, webhook_id, params.delivery_id ?? '');
+      if (!delivery) throw notFound(params.delivery_id ?? '');
+      gateway.relay.publish('due', ['deliveries']);
+      return reply.code(202).send(delivery);
+    },
+  }),
+];
