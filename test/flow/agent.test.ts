@@ -314,7 +314,7 @@ function textsIn(provider: Provider, messages: Json[]): [Json, string, boolean][
       return sent[0].content.map(({ tool_use_id, content, is_error }: Answer) => [tool_use_id, content, !is_error]);
     case 'gemini':
       return sent[0].parts.map(
-        ({ functionResponse: { id, response } }: Record<string, { id: string; response: Answer }>) =>
+        ({ functionResponse: { id, response } }: { functionResponse: { id: string; response: Answer } }) =>
           'error' in response ? [id, response.error, false] : [id, response.output, true],
       );
   }

@@ -1,6 +1,8 @@
+import { randomInt } from 'node:crypto';
 import { hashJson } from '@capstan/integrity';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../fixtures/eventually.js';
+import { findProcess } from '../fixtures/find-process.js';
 import { queues } from '../fixtures/queues.js';
 import { ALLOW_ALL, type System, startSystem } from './start-system.js';
 
@@ -63,17 +65,15 @@ describe.each(queues)('an invocation on the $name queue', (queue) => {
   });
 
   test('is canceled while it runs, and its process is gone', async () => {
-    const { invocation_id } = await system.admin.submit(shell('sh', '-c', 'echo $$; exec sleep 60'));
-    let pid = 0;
+    const mark = `60.${randomInt(1_000_000_000)}`;
+    const { invocation_id } = await system.admin.submit(shell('sh', '-c', `echo up; exec sleep ${mark}`));
     for await (const event of system.admin.events(invocation_id)) {
-      if (event.event === 'log') {
-        pid = Number(event.data.text);
-        await system.admin.cancel(invocation_id);
-      }
+      if (event.event !== 'log') continue;
+      await eventually(() => expect(findProcess('sleep', mark)).toBeGreaterThan(0));
+      await system.admin.cancel(invocation_id);
     }
     expect((await system.admin.get(invocation_id)).status).toBe('canceled');
-    expect(pid).toBeGreaterThan(0);
-    await eventually(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'));
+    await eventually(() => expect(findProcess('sleep', mark)).toBeUndefined());
   });
 
   test('is canceled before it starts', async () => {

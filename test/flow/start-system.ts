@@ -1,11 +1,12 @@
+import { join } from 'node:path';
 import { type Backbone, createLog, openBackbone } from '@capstan/backbone';
-import { BUILTIN_TOOLS, createCatalog } from '@capstan/catalog';
 import { createClient } from '@capstan/client';
-import { startCoordinator } from '@capstan/coordinator';
+import { startCoordinator, type WebhookOptions } from '@capstan/coordinator';
 import { prepareFirstStart, startGateway } from '@capstan/gateway';
 import { createRedactor } from '@capstan/redact';
-import { createRunners } from '@capstan/runners';
-import { startWorker, type Worker } from '@capstan/worker';
+import { createRunners, type LlmSettings } from '@capstan/runners';
+import { parseSecretKeys } from '@capstan/store';
+import { createAnalyzePorts, createExtensionTools, createMcpPorts, startWorker, type Worker } from '@capstan/worker';
 import { atEnd } from '../fixtures/at-end.js';
 import { createTestDatabase } from '../fixtures/create-test-database.js';
 import { startTestRedis } from '../fixtures/start-test-redis.js';
@@ -17,7 +18,16 @@ export const ADMIN_KEY = 'cap_flow-test-admin-key-0123456789';
  * All services in this process, each on connections of its own as if apart, on a fresh database and, for `redis`, a
  * private Redis. Stopped at the end of the test file.
  */
-export async function startSystem(queue: { name: string }, { workers = 1 }: { workers?: number } = {}) {
+export async function startSystem(
+  queue: { name: string },
+  {
+    workers = 1,
+    llm,
+    mcp_file,
+    webhooks = {},
+  }: { workers?: number; llm?: LlmSettings; mcp_file?: string; webhooks?: WebhookOptions } = {},
+) {
+  const secret_keys = parseSecretKeys('5'.repeat(64));
   const database = await createTestDatabase();
   const redis = queue.name === 'redis' ? await startTestRedis({}) : null;
   const backbone = async (name: string): Promise<Backbone> => {
@@ -39,21 +49,34 @@ export async function startSystem(queue: { name: string }, { workers = 1 }: { wo
     port: 0,
     body_limit: 1_048_576,
     bulk_limit: 67_108_864,
-    catalog: createCatalog(BUILTIN_TOOLS),
+    mcp_file,
+    secret_keys,
   });
   atEnd(() => gateway.stop());
-  const coordinator = startCoordinator(await backbone('coordinator'), { sweep_ms: 200, retention_ms: 86_400_000 });
+  const coordinator = startCoordinator(await backbone('coordinator'), {
+    sweep_ms: 200,
+    retention_ms: 86_400_000,
+    webhooks: { secret_keys, ...webhooks },
+  });
   atEnd(() => coordinator.stop());
 
   const addWorker = async (): Promise<Worker> => {
-    const runners = createRunners({ work_dir: await tempDir(), env: { PATH: process.env.PATH } });
-    const worker = await startWorker(await backbone('worker'), {
+    const behind = await backbone('worker');
+    const work_dir = await tempDir();
+    const runners = createRunners({
+      work_dir,
+      extension_tools: createExtensionTools(behind.store, join(work_dir, 'extension-tools')),
+      env: { PATH: process.env.PATH },
+      mcp: createMcpPorts(behind),
+      analyze: createAnalyzePorts(behind.store),
+      llm,
+    });
+    const worker = await startWorker(behind, {
       runner_types: [...runners.keys()],
       concurrency: () => 8,
       lease_ms: 3000,
       drain_ms: 2000,
       wedge_ms: 60_000,
-      catalog: createCatalog(BUILTIN_TOOLS),
       runners,
       redactor: createRedactor({ values: [ADMIN_KEY] }),
       onWedged: (runner) => {
@@ -77,4 +100,6 @@ export const ALLOW_ALL = {
   version: '1.0',
   boundary: 'deny_by_default',
   rules: [{ id: 'all', effect: 'allow', match: { tool: '*' } }],
+  risk: { HIGH: { effect: 'allow' } },
+  limits: [{ shell: true }],
 } as const;

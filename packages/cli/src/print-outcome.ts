@@ -34,7 +34,10 @@ const printTrouble = async ({ err }: Session, invocation: Invocation): Promise<v
     case 'succeeded':
       return;
     case 'held':
-      return warn(`⏸ held: ${printable(decision.reason)}`, `It waits for a person: capstan holds ${invocation_id.replace(/^inv_/, 'hld_')}`);
+      return warn(
+        `⏸ held: ${printable(decision.reason)}`,
+        `It waits for a person: capstan holds ${invocation_id.replace(/^inv_/, 'hld_')}`,
+      );
     case 'queued':
     case 'running':
     case 'deferred':

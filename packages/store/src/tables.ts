@@ -3,9 +3,9 @@ import type {
   Artifact,
   Decision,
   Delivery,
-  FileEncoding,
   Descriptor,
   EventType,
+  FileEncoding,
   HoldEntry,
   HoldStatus,
   InvocationStatus,
@@ -148,7 +148,13 @@ export type Tables = {
     stopped_at: NullableTimestamp;
   };
   queues: { runner: RunnerType; paused: boolean };
-  artifacts: { sha256: string; size: ColumnType<string, number, never>; place: 'postgres' | 'disk' | 's3'; content: Buffer | null; used_at: Timestamp };
+  artifacts: {
+    sha256: string;
+    size: ColumnType<string, number, never>;
+    place: 'postgres' | 'disk' | 's3';
+    content: Buffer | null;
+    used_at: Timestamp;
+  };
   artifact_names: { invocation_id: string; sha256: string; name: string; media_type: string; tenant: string };
   secrets: SecretTable;
   agents: {

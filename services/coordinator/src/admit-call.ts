@@ -82,7 +82,17 @@ export function admitCall(
     retry_backoff_ms: call.retry_backoff_ms ?? null,
     webhook_url: call.webhook_url ?? null,
     labels,
-    ...underQuotas(rules, by, descriptor, { status: FIRST_STATUS[decision.effect], expires_in_ms: decision.effect === 'hold' ? Math.min(HOLD_MS, decision.approvals?.expires_in_ms ?? HOLD_MS) : null }, true),
+    ...underQuotas(
+      rules,
+      by,
+      descriptor,
+      {
+        status: FIRST_STATUS[decision.effect],
+        expires_in_ms:
+          decision.effect === 'hold' ? Math.min(HOLD_MS, decision.approvals?.expires_in_ms ?? HOLD_MS) : null,
+      },
+      true,
+    ),
     run_at: null,
     delay_ms: null,
     watched: rules.watches(by.tenant),

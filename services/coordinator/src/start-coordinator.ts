@@ -16,14 +16,23 @@ import { runSchedules } from './schedule/run-schedules.js';
 import { sealLoneInvocations, sealRuns } from './seal/seal-ended.js';
 import { runWebhooks, type WebhookOptions } from './webhook/run-webhooks.js';
 
-export type CoordinatorOptions = { sweep_ms: number; retention_ms: number; artifacts?: ArtifactStorage; seal_key?: SealKey | null; webhooks?: WebhookOptions };
+export type CoordinatorOptions = {
+  sweep_ms: number;
+  retention_ms: number;
+  artifacts?: ArtifactStorage;
+  seal_key?: SealKey | null;
+  webhooks?: WebhookOptions;
+};
 export type Coordinator = { stop(): Promise<void> };
 
 const HOUR_MS = 3_600_000;
 const AUDIT_BATCH = 1000;
 
 /** Each duty claims its rows with SKIP LOCKED or an advisory lock, so a second coordinator is a spare, not a duplicate. */
-export function startCoordinator(backbone: Backbone, { sweep_ms, retention_ms, artifacts, seal_key = null, webhooks = {} }: CoordinatorOptions): Coordinator {
+export function startCoordinator(
+  backbone: Backbone,
+  { sweep_ms, retention_ms, artifacts, seal_key = null, webhooks = {} }: CoordinatorOptions,
+): Coordinator {
   const { store, relay, log } = backbone;
   const sweep = () => Promise.resolve(sweep_ms);
   /** Sleeps until something is due; the sweep is for deadlines whose signal was lost. */
@@ -43,7 +52,12 @@ export function startCoordinator(backbone: Backbone, { sweep_ms, retention_ms, a
     repeat(log, 'rescue', () => rescueLost(backbone), sweep),
     repeat(log, 'redeliver', () => redeliverLost(backbone).then(() => 0), sweep),
     repeat(log, 'seal', () => sealRuns(backbone, seal_key), sweep),
-    repeat(log, 'seal-lone', () => sealLoneInvocations(backbone, seal_key), () => Promise.resolve(5 * sweep_ms)),
+    repeat(
+      log,
+      'seal-lone',
+      () => sealLoneInvocations(backbone, seal_key),
+      () => Promise.resolve(5 * sweep_ms),
+    ),
     repeat(log, 'audit-chain', () => chainAudit(store, AUDIT_BATCH), sweep),
     repeat(
       log,

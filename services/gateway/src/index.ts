@@ -1,4 +1,4 @@
-export { ensureExtension } from './extension/ensure-extension.js';
 export * from './env.js';
+export { ensureExtension } from './extension/ensure-extension.js';
 export * from './run-gateway.js';
 export * from './start-gateway.js';

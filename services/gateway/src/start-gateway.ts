@@ -2,9 +2,9 @@ import type { Backbone } from '@capstan/backbone';
 import type { SealKey } from '@capstan/integrity';
 import { type ArtifactStorage, artifactStorage, parseSecretKeys, type SecretKeys } from '@capstan/store';
 import { agentRoutes } from './agent/agent-routes.js';
-import { auditRoutes } from './audit/audit-routes.js';
 import { artifactRoutes } from './artifact/artifact-routes.js';
 import { atipRoutes } from './atip/atip-routes.js';
+import { auditRoutes } from './audit/audit-routes.js';
 import { createAuthenticator } from './auth/authenticator.js';
 import { createRefusals } from './auth/refusals.js';
 import { bundleRoutes } from './bundle/bundle-routes.js';
@@ -34,13 +34,13 @@ import { queueRoutes } from './queue/queue-routes.js';
 import { quotaRoutes } from './quota/quota-routes.js';
 import { replayRoutes } from './replay/replay-routes.js';
 import { reportRoutes } from './report/report-routes.js';
-import { verifyRoutes } from './verify/verify-routes.js';
 import { runRoutes } from './run/run-routes.js';
 import { scheduleRoutes } from './schedule/schedule-routes.js';
 import { secretRoutes } from './secret/secret-routes.js';
 import { sessionRoutes } from './session/session-routes.js';
 import { toolRoutes } from './tool/tool-routes.js';
 import { toolCallRoutes } from './tool-call/tool-call-routes.js';
+import { verifyRoutes } from './verify/verify-routes.js';
 import { webhookRoutes } from './webhook/webhook-routes.js';
 
 export type GatewayOptions = {

@@ -16,7 +16,9 @@ export async function promoteDeferred(store: Store, limit: number): Promise<Boxe
       FROM due
       WHERE i.invocation_id = due.invocation_id AND i.status = 'deferred'
       RETURNING i.invocation_id, i.runner, i.attempt, i.priority, i.status`.execute(db);
-    const queued = rows.filter(({ status }) => status === 'queued').map(({ status: _, ...delivery }): Delivery => delivery);
+    const queued = rows
+      .filter(({ status }) => status === 'queued')
+      .map(({ status: _, ...delivery }): Delivery => delivery);
     return queued.length > 0 ? boxDeliveries(db, queued) : null;
   });
 }

@@ -16,7 +16,11 @@ export async function resolveInvocation(
   return store.db.transaction().execute(async (db) => {
     const settled = await db
       .updateTable('invocations')
-      .set({ status: outcome, finished_at: sql<string>`now()`, watched: sql<boolean | null>`CASE WHEN watched IS NOT NULL THEN true END` })
+      .set({
+        status: outcome,
+        finished_at: sql<string>`now()`,
+        watched: sql<boolean | null>`CASE WHEN watched IS NOT NULL THEN true END`,
+      })
       .where('tenant', '=', principal.tenant)
       .where('invocation_id', '=', invocation_id)
       .where('status', '=', 'ambiguous')

@@ -23,9 +23,7 @@ export async function rewrapSecrets(store: Store, keys: SecretKeys, by: Principa
     }
     const count = rows.length + (await rewrapWebhookSecrets(db, keys));
     const { tenant, actor } = by;
-    await appendAudit(db, [
-      { tenant, actor, event: 'secret.rewrap', subject: keys.key_id ?? '', detail: { count } },
-    ]);
+    await appendAudit(db, [{ tenant, actor, event: 'secret.rewrap', subject: keys.key_id ?? '', detail: { count } }]);
     return count;
   });
 }

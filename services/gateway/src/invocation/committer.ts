@@ -22,7 +22,9 @@ import {
 import { nanoid } from 'nanoid';
 
 /** Committed, or known already under its idempotency key. */
-export type Committed = { kind: 'new'; created_at: string; room?: RoomLeft | undefined } | { kind: 'known'; invocation: Invocation };
+export type Committed =
+  | { kind: 'new'; created_at: string; room?: RoomLeft | undefined }
+  | { kind: 'known'; invocation: Invocation };
 
 export type Committer = {
   /** Shares its write with whatever else is submitted at the moment. */
@@ -77,7 +79,7 @@ export function createCommitter({ store, queue, relay, rules, log }: Backbone): 
       });
     } catch (error) {
       // What was denied by a transaction that never was may be tried again.
-      rows.forEach((row, index) => Object.assign(row, before[index]));
+      for (const [index, row] of rows.entries()) Object.assign(row, before[index]);
       throw error;
     }
   };
@@ -143,9 +145,20 @@ export function createCommitter({ store, queue, relay, rules, log }: Backbone): 
 }
 
 /** What is left of the quotas that a call came under. */
-const withRoom = (answer: Committed, row: NewInvocation | undefined, quotas: Quota[], usages: Map<string, Usage>): Committed =>
+const withRoom = (
+  answer: Committed,
+  row: NewInvocation | undefined,
+  quotas: Quota[],
+  usages: Map<string, Usage>,
+): Committed =>
   answer.kind === 'new' && row?.quota_scopes
-    ? { ...answer, room: leastRoom(quotas.filter(({ scope }) => row.quota_scopes?.includes(scope)), usages) }
+    ? {
+        ...answer,
+        room: leastRoom(
+          quotas.filter(({ scope }) => row.quota_scopes?.includes(scope)),
+          usages,
+        ),
+      }
     : answer;
 
 /** Those that deny; what may be deferred waits for the coordinator to count. */

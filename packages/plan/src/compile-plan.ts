@@ -1,0 +1,146 @@
+import type { Json, JsonObject, Plan, PlanStep, Retry } from '@capstan/contracts';
+import type { Expression } from '@capstan/expression';
+import { buildGraph, type Graph } from './build-graph.js';
+import { checkReferences, type Read } from './check-references.js';
+import { type Compiler, createCompiler, type Template } from './compile-template.js';
+import { type ParsedPlan, parsePlan } from './parse-plan.js';
+import { type Mistake, planFailure } from './plan-error.js';
+import { compileInputs, type PlanInputs } from './plan-inputs.js';
+
+export type CompiledStep = {
+  /** Its place in the plan. */
+  index: number;
+  id: string;
+  name: string | null;
+  tool_id: string;
+  needs: number[];
+  dependents: number[];
+  when: Expression | boolean;
+  /** Whether `when` is asked for each element rather than once. */
+  when_of_element: boolean;
+  for_each: Expression | Json[] | null;
+  args: Template;
+  /** What has to be known before it starts: of `when` and `for_each`, and of `args`. */
+  reads: { before: Read[]; args: Read[] };
+  retry: Retry | null;
+  timeout_ms: number | null;
+  on_error: 'stop' | 'continue';
+};
+
+/** A plan made ready once. Pure: it is the same for every run of the plan. */
+export type CompiledPlan = {
+  plan: Plan;
+  plan_hash: string;
+  document: JsonObject;
+  name: string | null;
+  max_parallel: number | null;
+  inputs: PlanInputs;
+  steps: CompiledStep[];
+};
+
+const ONCE = ['inputs', 'steps'];
+const OF_ELEMENT = [...ONCE, 'item', 'index'];
+
+/** Undefined for a tool that there is; for another, what may have been meant. */
+export type FindTool = (tool_id: string) => { similar: string[] } | undefined;
+
+/** Finds all that is wrong with a plan, and throws it, or answers one that makes sense. */
+export function compilePlan(source: unknown, missing: FindTool = () => undefined): CompiledPlan {
+  const parsed = parsePlan(source);
+  const mistakes: Mistake[] = [];
+  const { plan } = parsed;
+  plan.steps.forEach(({ tool }, index) => {
+    const found = missing(toolIdOf(tool));
+    if (found)
+      mistakes.push({
+        path: ['steps', index, 'tool'],
+        message: `there is no tool ${tool}`,
+        suggestion:
+          found.similar.length > 0 ? `Did you mean ${found.similar.join(', ')}?` : 'List the tools with GET /v1/tools.',
+      });
+  });
+  const graph = buildGraph(plan.steps, mistakes);
+  const inputs = compileInputs(plan, mistakes);
+  const compilers = { once: createCompiler(ONCE, mistakes), of_element: createCompiler(OF_ELEMENT, mistakes) };
+  const fanned = plan.steps.map((step) => step.for_each !== undefined);
+  const steps = plan.steps.map((step, index) =>
+    compileStep(step, { graph, step: index, inputs: inputs.names, fanned, compilers, mistakes }),
+  );
+  if (mistakes.length > 0) throw planFailure(parsed.toErrors(mistakes));
+  return toPlan(parsed, inputs, steps);
+}
+
+const toPlan = (
+  { plan, plan_hash, document }: ParsedPlan,
+  inputs: PlanInputs,
+  steps: CompiledStep[],
+): CompiledPlan => ({
+  plan,
+  plan_hash,
+  document,
+  name: plan.name ?? null,
+  max_parallel: plan.max_parallel ?? null,
+  inputs,
+  steps,
+});
+
+type Around = {
+  graph: Graph;
+  step: number;
+  inputs: ReadonlySet<string>;
+  fanned: readonly boolean[];
+  compilers: { once: Compiler; of_element: Compiler };
+  mistakes: Mistake[];
+};
+
+function compileStep(step: PlanStep, around: Around): CompiledStep {
+  const { graph, step: index, compilers } = around;
+  const path = ['steps', index];
+  const fanned = step.for_each !== undefined;
+  const compiler = fanned ? compilers.of_element : compilers.once;
+  const when = typeof step.when === 'string' ? compiler.expression(step.when, [...path, 'when']) : (step.when ?? true);
+  const for_each =
+    typeof step.for_each === 'string'
+      ? compilers.once.expression(step.for_each, [...path, 'for_each'])
+      : (step.for_each ?? null);
+  const args = compiler.template(step.args ?? {}, [...path, 'args']);
+  const reads = (expression: Expression | unknown, field: string) =>
+    isExpression(expression) ? checkReferences(expression, [...path, field], around, around.mistakes) : [];
+  return {
+    index,
+    id: graph.ids[index] ?? '',
+    name: step.name ?? null,
+    tool_id: toolIdOf(step.tool),
+    needs: graph.needs[index] ?? [],
+    dependents: graph.dependents[index] ?? [],
+    when: when ?? true,
+    when_of_element: fanned && isExpression(when) && takesElement(when),
+    for_each,
+    args,
+    reads: {
+      before: [...reads(when, 'when'), ...reads(for_each, 'for_each')],
+      args: args.expressions.flatMap(({ expression, path: at }) =>
+        checkReferences(expression, at, around, around.mistakes),
+      ),
+    },
+    retry: step.retry ?? null,
+    timeout_ms: step.timeout_ms ?? null,
+    on_error: step.on_error ?? 'stop',
+  };
+}
+
+/** As Capsule spells its tools. */
+const TOOL_ALIASES: Readonly<Record<string, string>> = {
+  fs_read: 'fs.read',
+  fs_write: 'fs.write',
+  http_get: 'http.get',
+  shell_run: 'shell.run',
+};
+
+const toolIdOf = (tool: string): string => TOOL_ALIASES[tool] ?? tool;
+
+export const isExpression = (value: unknown): value is Expression =>
+  typeof value === 'object' && value !== null && 'evaluate' in value;
+
+const takesElement = ({ references }: Expression): boolean =>
+  references.some(({ path: [root] }) => root === 'item' || root === 'index');

@@ -1,0 +1,115 @@
+import type { Json, JsonObject } from '@capstan/contracts';
+import { describe, expect, test } from 'vitest';
+import { compilePlan } from './compile-plan.js';
+import { type EndedStep, type Prepared, prepareStep } from './prepare-step.js';
+import { previewStep } from './preview-step.js';
+
+/** The last step of a plan, after a first one named `a` that ended so. */
+function prepare(
+  step: object,
+  a: EndedStep = { status: 'succeeded', output: { n: 2, list: [1, 2], text: 'x' } },
+  element: { item: Json; index: number } | null = null,
+): Prepared {
+  const first = { id: 'a', tool: 'x', ...(a.outputs ? { for_each: [1] } : {}) };
+  const plan = compilePlan({ inputs: { who: { default: 'me' } }, steps: [first, { tool: 'x', ...step }] });
+  const last = plan.steps[1];
+  if (!last) throw new Error('it has two steps');
+  return prepareStep(last, { inputs: { who: 'me' }, steps: { a }, ended: () => a }, element);
+}
+const inputsOf = (args: JsonObject, ended?: EndedStep) => {
+  const prepared = prepare({ args }, ended);
+  return prepared.kind === 'call' ? prepared.inputs : prepared;
+};
+
+describe('what a step is called with', () => {
+  test.each<[string, Json, Json]>([
+    ['a whole expression keeps its type', '${{ steps.a.output.n }}', 2],
+    ['a list too', '${{ steps.a.output.list }}', [1, 2]],
+    ['and null', '${{ null }}', null],
+    ['among text it becomes text', 'n is ${{ steps.a.output.n }}!', 'n is 2!'],
+    ['a list among text is JSON', '${{ steps.a.output.list }} ', '[1,2] '],
+    ['braces within an expression are its own', '${{ {"a": {"b": 1}}.a.b }}', 1],
+    ['braces within its texts too', '${{ "}}" }}', '}}'],
+    ['two dollars stand for one', '$${{ steps.a.output.n }}', '${{ steps.a.output.n }}'],
+    ['deep within', { x: [1, { y: '${{ inputs.who }}' }] }, { x: [1, { y: 'me' }] }],
+    ['what is null within a list stays null', ['${{ null }}', 1], [null, 1]],
+    ['without an expression it is as it is', { x: '{{ no }} $x' }, { x: '{{ no }} $x' }],
+  ])('%s', (_what, value, expected) => {
+    expect(inputsOf({ value })).toEqual({ value: expected });
+  });
+
+  test('what cannot be computed fails, and says which expression', () => {
+    expect(inputsOf({ x: '${{ steps.a.output.missing }}' })).toMatchObject({
+      kind: 'fail',
+      reason: expect.stringContaining('steps.a.output.missing'),
+    });
+  });
+});
+
+describe('whether a step is called', () => {
+  test.each<[string | boolean, Prepared['kind']]>([
+    [true, 'call'],
+    [false, 'skip'],
+    ['${{ steps.a.output.n == 2 }}', 'call'],
+    ['steps.a.output.n > 2', 'skip'],
+    ['steps.a.output.n', 'fail'],
+    ['steps.a.output.missing == 1', 'fail'],
+    ['has(steps.a.output.missing)', 'skip'],
+  ])('when %s: %s', (when, kind) => {
+    expect(prepare({ when }).kind).toBe(kind);
+  });
+
+  test('it is not when it takes the output of one that was skipped', () => {
+    const skipped: EndedStep = { status: 'skipped', output: null };
+    expect(prepare({ args: { x: '${{ steps.a.output.n }}' } }, skipped)).toEqual({
+      kind: 'skip',
+      reason: 'a was skipped',
+    });
+    expect(prepare({ when: 'steps.a.output.n == 1' }, skipped).kind).toBe('skip');
+    expect(prepare({ args: { x: '${{ steps.a.status }}' } }, skipped)).toEqual({
+      kind: 'call',
+      inputs: { x: 'skipped' },
+    });
+  });
+});
+
+describe('a fan-out', () => {
+  test('is over a list, from wherever it comes', () => {
+    expect(prepare({ for_each: [1, 2] })).toEqual({ kind: 'fan_out', items: [1, 2] });
+    expect(prepare({ for_each: '${{ steps.a.output.list }}' })).toEqual({ kind: 'fan_out', items: [1, 2] });
+    expect(prepare({ for_each: 'steps.a.outputs' }, { status: 'succeeded', outputs: ['x'] })).toEqual({
+      kind: 'fan_out',
+      items: ['x'],
+    });
+    expect(prepare({ for_each: 'steps.a.output.n' })).toMatchObject({ kind: 'fail' });
+  });
+
+  test('asks once, or for each element where the question is about the element', () => {
+    const element = { item: 1, index: 0 };
+    expect(prepare({ for_each: [1], when: 'false' }).kind).toBe('skip');
+    expect(prepare({ for_each: [1], when: 'item > 1' }).kind).toBe('fan_out');
+    expect(prepare({ for_each: [1], when: 'item > 1' }, undefined, element).kind).toBe('skip');
+    expect(prepare({ for_each: [1], args: { x: '${{ item }}', at: '${{ index }}' } }, undefined, element)).toEqual({
+      kind: 'call',
+      inputs: { x: 1, at: 0 },
+    });
+  });
+});
+
+test('a preview shows what is known, and the expressions of what is not', () => {
+  const { steps } = compilePlan({
+    inputs: { n: { default: [1, 2] } },
+    steps: [
+      { id: 'a', tool: 'x', for_each: 'inputs.n', args: { v: '${{ item }}' } },
+      { tool: 'x', args: { v: '${{ size(steps.a.outputs) }}', w: 1 } },
+      { tool: 'x', when: 'inputs.n[0] == 2' },
+    ],
+  });
+  const shown = steps.flatMap((one) => previewStep(one, { n: [1, 2] }, 10));
+  expect(shown).toMatchObject([
+    { kind: 'call', element: 0, inputs: { v: 1 }, unknown: [] },
+    { kind: 'call', element: 1, inputs: { v: 2 } },
+    { kind: 'call', inputs: { v: '${{ size(steps.a.outputs) }}', w: 1 }, unknown: ['size(steps.a.outputs)'] },
+    { kind: 'skip' },
+  ]);
+});

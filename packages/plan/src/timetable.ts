@@ -1,0 +1,71 @@
+import { Failure } from '@capstan/contracts';
+import { Cron } from 'croner';
+
+export type When = {
+  cron: string | null;
+  time_zone: string;
+  every_ms: number | null;
+  /** What `every_ms` is counted from. */
+  since: Date;
+};
+
+/** When something is due. It knows no time of its own: whoever asks says what time it is. */
+export type Timetable = {
+  /** The first one after; null when none comes any more. */
+  next(after: Date): Date | null;
+  /** The last ones from `first` to `now`, at most so many, in their order. */
+  due(first: Date, now: Date, max: number): Date[];
+};
+
+/** Throws what is wrong with a pattern or a time zone. */
+export function createTimetable({ cron, time_zone, every_ms, since }: When): Timetable {
+  if (cron === null) return everySoOften(every_ms ?? Number.POSITIVE_INFINITY, since.getTime());
+  const schedule = parse(cron, time_zone);
+  return {
+    next: (after) => schedule.nextRun(after),
+    due: (first, now, max) =>
+      schedule
+        // The one that is due this very moment is among them.
+        .previousRuns(max, new Date(now.getTime() + 1000))
+        .filter((at) => at >= first && at <= now)
+        .sort((a, b) => a.getTime() - b.getTime()),
+  };
+}
+
+function parse(cron: string, time_zone: string): Cron {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: time_zone });
+  } catch {
+    throw new Failure('INVALID_REQUEST', {
+      detail: `time_zone: there is no ${JSON.stringify(time_zone)}`,
+      suggestion: 'Use an IANA name like Europe/Berlin or UTC.',
+    });
+  }
+  // The library also takes a single moment, which is no schedule.
+  if (!/\s/.test(cron.trim()) && !cron.startsWith('@'))
+    throw invalidCron('five fields are expected, or six with seconds first');
+  try {
+    return new Cron(cron, { timezone: time_zone });
+  } catch (error) {
+    throw invalidCron(error instanceof Error ? error.message : 'not a pattern');
+  }
+}
+
+const invalidCron = (message: string) =>
+  new Failure('INVALID_REQUEST', {
+    detail: `cron: ${message}`,
+    suggestion:
+      'Write minute, hour, day of month, month and day of week: "0 9 * * 1-5" is at nine from Monday to Friday.',
+  });
+
+function everySoOften(every_ms: number, since: number): Timetable {
+  const at = (count: number) => new Date(since + count * every_ms);
+  return {
+    next: (after) => at(Math.max(1, Math.floor((after.getTime() - since) / every_ms) + 1)),
+    due: (first, now, max) => {
+      const last = Math.floor((now.getTime() - since) / every_ms);
+      const from = Math.max(1, Math.ceil((first.getTime() - since) / every_ms), last - max + 1);
+      return Array.from({ length: Math.max(0, last - from + 1) }, (_, index) => at(from + index));
+    },
+  };
+}

@@ -1,0 +1,199 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { atEnd } from '../fixtures/at-end.js';
+import { eventually } from '../fixtures/eventually.js';
+import { queues } from '../fixtures/queues.js';
+import { type System, startSystem } from './start-system.js';
+
+const ADD = { tool_id: 'cap:test_math:add', inputs: { a: 1, b: 2 } };
+
+type Got = {
+  headers: IncomingHttpHeaders;
+  body: string;
+  json: { type: string; text?: string; data: Record<string, unknown> };
+};
+
+/** An endpoint that keeps what it gets, and answers as the test says. */
+async function startReceiver() {
+  const got: Got[] = [];
+  const answers: number[] = [];
+  const receiver = { got, answers, otherwise: 204, url: '' };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString('utf8');
+      got.push({ headers: request.headers, body, json: JSON.parse(body) });
+      response.writeHead(answers.shift() ?? receiver.otherwise).end('noted');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  atEnd(() => new Promise<void>((resolve) => void server.close(() => resolve())));
+  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  return receiver;
+}
+
+const idOf = ({ headers }: Got) => String(headers['webhook-id']);
+const verified = (secret: string, { body, headers }: Got) =>
+  new Webhook(secret).verify(body, {
+    'webhook-id': String(headers['webhook-id']),
+    'webhook-timestamp': String(headers['webhook-timestamp']),
+    'webhook-signature': String(headers['webhook-signature']),
+  });
+
+describe.each(queues)('a webhook on the $name queue', (queue) => {
+  let system: System;
+  beforeAll(async () => {
+    system = await startSystem(queue, {
+      webhooks: {
+        allow_private: true,
+        public_url: 'https://capstan.example',
+        backoff: { first_ms: 20, most_ms: 40, give_up_ms: 1500 },
+      },
+    });
+  });
+  const heard = (receiver: { got: Got[] }, count: number) =>
+    eventually(() => (receiver.got.length >= count ? receiver.got : false), { timeout_ms: 10_000 });
+
+  test('tells its endpoint how a call ended, signed, with the result', async () => {
+    const receiver = await startReceiver();
+    const { webhook_id, secret } = await system.admin.webhooks.create({ url: receiver.url, events: ['invocation.*'] });
+    const { invocation_id } = await system.admin.submit(ADD, { wait_s: 10 });
+    const [first] = await heard(receiver, 1);
+    if (!first) throw new Error('nothing was told');
+    expect(verified(secret, first)).toMatchObject({
+      type: 'invocation.succeeded',
+      data: { invocation_id, status: 'succeeded', tool_id: ADD.tool_id, result: { success: true } },
+    });
+    expect(() => verified('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', first)).toThrow();
+    const [delivery] = (
+      await eventually(async () => {
+        const log = await system.admin.webhooks.deliveries(webhook_id).page();
+        return log.items[0]?.state === 'delivered' && log;
+      })
+    ).items;
+    expect(delivery).toMatchObject({
+      subject: invocation_id,
+      attempts: 1,
+      response_status: 204,
+      event_id: idOf(first),
+    });
+    expect(JSON.stringify(await system.admin.webhooks.get(webhook_id))).not.toContain('whsec_');
+    await system.admin.webhooks.remove(webhook_id);
+  });
+
+  test('is tried again under the same id until it is taken, and once more when asked to', async () => {
+    const receiver = await startReceiver();
+    receiver.answers.push(500, 503);
+    const { webhook_id } = await system.admin.webhooks.create({ url: receiver.url, events: ['invocation.succeeded'] });
+    await system.admin.submit(ADD, { wait_s: 10 });
+    const tries = await heard(receiver, 3);
+    expect(new Set(tries.map(idOf)).size).toBe(1);
+    const { items } = await eventually(async () => {
+      const log = await system.admin.webhooks.deliveries(webhook_id).page();
+      return log.items[0]?.state === 'delivered' && log;
+    });
+    expect(items).toMatchObject([{ attempts: 3, error: null }]);
+    await system.admin.webhooks.redeliver(webhook_id, items[0]?.delivery_id ?? '');
+    const again = await heard(receiver, 4);
+    expect(new Set(again.map(idOf)).size).toBe(1);
+    await system.admin.webhooks.remove(webhook_id);
+  });
+
+  test('that takes nothing for long is disabled, and others are told', async () => {
+    const [broken, watcher] = [await startReceiver(), await startReceiver()];
+    broken.otherwise = 500;
+    const notices = await system.admin.webhooks.create({ url: watcher.url, events: ['webhook.disabled'] });
+    const { webhook_id } = await system.admin.webhooks.create({ url: broken.url, events: ['invocation.*'] });
+    await system.admin.submit(ADD, { wait_s: 10 });
+    const [notice] = await heard(watcher, 1);
+    expect(notice?.json).toMatchObject({ type: 'webhook.disabled', data: { webhook_id } });
+    expect(await system.admin.webhooks.get(webhook_id)).toMatchObject({
+      enabled: false,
+      disabled_reason: expect.stringContaining('500'),
+    });
+    expect(await system.admin.webhooks.change(webhook_id, { enabled: true })).toMatchObject({
+      enabled: true,
+      disabled_reason: null,
+    });
+    await system.admin.webhooks.remove(webhook_id);
+    await system.admin.webhooks.remove(notices.webhook_id);
+  });
+
+  test('that says it is gone is disabled at once', async () => {
+    const receiver = await startReceiver();
+    receiver.otherwise = 410;
+    const { webhook_id } = await system.admin.webhooks.create({ url: receiver.url });
+    await system.admin.submit(ADD, { wait_s: 10 });
+    await eventually(async () => expect(await system.admin.webhooks.get(webhook_id)).toMatchObject({ enabled: false }));
+    expect(receiver.got).toHaveLength(1);
+    await system.admin.webhooks.remove(webhook_id);
+  });
+
+  test('of a single call is signed with the secret of its tenant', async () => {
+    const receiver = await startReceiver();
+    const { secret } = await system.admin.webhooks.replaceSecret();
+    const { invocation_id } = await system.admin.submit({ ...ADD, webhook_url: receiver.url }, { wait_s: 10 });
+    const [first] = await heard(receiver, 1);
+    if (!first) throw new Error('nothing was told');
+    expect(verified(secret, first)).toMatchObject({ data: { invocation_id } });
+    expect((await system.admin.webhooks.deliveries('urls').page()).items[0]).toMatchObject({ subject: invocation_id });
+  });
+
+  test('of a run and of a bulk is told of its end', async () => {
+    const [receiver, all] = [await startReceiver(), await startReceiver()];
+    const { webhook_id } = await system.admin.webhooks.create({ url: all.url, events: ['run.*'] });
+    const plan = { steps: [{ tool: ADD.tool_id, args: ADD.inputs }] };
+    const { run_id } = await system.admin.runs.submit({ plan, webhook_url: receiver.url });
+    const bulk = await system.admin.submitBulk([ADD, ADD, ADD]);
+    expect((await heard(receiver, 1))[0]?.json).toMatchObject({ type: 'run.completed', data: { run_id } });
+    const told = await heard(all, 2);
+    expect(told.map(({ json }) => json.data.run_id).sort()).toEqual([run_id, bulk.run_id].sort());
+    await system.admin.webhooks.remove(webhook_id);
+  });
+
+  test('of kind slack gets a text with a link', async () => {
+    const receiver = await startReceiver();
+    const { webhook_id } = await system.admin.webhooks.create({
+      url: receiver.url,
+      kind: 'slack',
+      events: ['invocation.*'],
+    });
+    const { invocation_id } = await system.admin.submit(ADD, { wait_s: 10 });
+    const [first] = await heard(receiver, 1);
+    expect(first?.json.text).toContain(`<https://capstan.example/invocations/${invocation_id}|${invocation_id}>`);
+    await system.admin.webhooks.remove(webhook_id);
+  });
+
+  test('belongs to its tenant', async () => {
+    const receiver = await startReceiver();
+    const { webhook_id } = await system.admin.webhooks.create({ url: receiver.url });
+    const { key } = await system.admin.keys.create({ tenant: 'globex', actor: 'gil', roles: ['admin', 'submit'] });
+    const other = system.clientFor(key);
+    await expect(other.webhooks.get(webhook_id)).rejects.toMatchObject({ status: 404 });
+    await expect(other.webhooks.deliveries(webhook_id).page()).rejects.toMatchObject({ status: 404 });
+    await other.submit(ADD, { wait_s: 10 });
+    const { invocation_id } = await system.admin.submit(ADD, { wait_s: 10 });
+    expect((await heard(receiver, 1)).map(({ json }) => json.data.invocation_id)).toEqual([invocation_id]);
+    await system.admin.webhooks.remove(webhook_id);
+    await expect(
+      system.admin.webhooks.create({ url: receiver.url, events: ['invocation.done'] }),
+    ).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+test('a webhook to an address within the own network is refused, and the log says so', async () => {
+  const system = await startSystem(
+    { name: 'postgres' },
+    { webhooks: { backoff: { first_ms: 20, most_ms: 40, give_up_ms: 200 } } },
+  );
+  const receiver = await startReceiver();
+  await system.admin.submit({ ...ADD, webhook_url: receiver.url }, { wait_s: 10 });
+  await eventually(async () => {
+    const { items } = await system.admin.webhooks.deliveries('urls').page();
+    expect(items).toMatchObject([{ state: 'failed', error: expect.stringContaining('EGRESS_DENIED') }]);
+  });
+  expect(receiver.got).toEqual([]);
+});
