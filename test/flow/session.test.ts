@@ -14,7 +14,12 @@ beforeAll(async () => {
   await system.admin.policies.put('default', ALLOW_ALL);
 });
 
-const call = (method: string, path: string, body?: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+const call = (
+  method: string,
+  path: string,
+  body?: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+) =>
   fetch(`${system.url}/v1/sessions/${path}`, {
     method,
     headers: { authorization: `Bearer ${ADMIN_KEY}`, ...headers },

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Backbone, createLog, openBackbone } from '@capstan/backbone';
 import { createClient } from '@capstan/client';
+import type { JsonObject } from '@capstan/contracts';
 import { startCoordinator, type WebhookOptions } from '@capstan/coordinator';
 import { prepareFirstStart, startGateway } from '@capstan/gateway';
 import { createRedactor } from '@capstan/redact';
@@ -102,4 +103,4 @@ export const ALLOW_ALL = {
   rules: [{ id: 'all', effect: 'allow', match: { tool: '*' } }],
   risk: { HIGH: { effect: 'allow' } },
   limits: [{ shell: true }],
-} as const;
+} satisfies JsonObject;

@@ -1,0 +1,419 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Client } from '@capstan/client';
+import type { Json, Run, RunSubmissionInput, Step } from '@capstan/contracts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../fixtures/eventually.js';
+import { findRepository } from '../fixtures/find-repository.js';
+import { queues } from '../fixtures/queues.js';
+import { spawnCapstan } from '../fixtures/spawn-capstan.js';
+import { ADMIN_KEY, ALLOW_ALL, type System, startSystem } from './start-system.js';
+
+const ADD = 'cap:test_math:add';
+const FAIL = { tool: 'cap:test_math:divide', args: { a: 1, b: 0 } };
+const add = (a: Json, b: Json = 1) => ({ tool: ADD, args: { a, b } });
+
+async function stepsOf(client: Client, run_id: string): Promise<Step[]> {
+  const steps: Step[] = [];
+  for await (const step of client.runs.steps(run_id, { limit: 1000 })) steps.push(step);
+  return steps;
+}
+
+describe.each(queues)('a plan on the $name queue', (queue) => {
+  let system: System;
+  beforeAll(async () => {
+    system = await startSystem(queue, { workers: 2 });
+  });
+  const run = async (plan: object | string, more: Partial<RunSubmissionInput> = {}) => {
+    const { run_id } = await system.admin.runs.submit({ plan: plan as RunSubmissionInput['plan'], ...more });
+    const done = await system.admin.runs.wait(run_id, { timeout_s: 20 });
+    const steps = await stepsOf(system.admin, run_id);
+    return { run_id, done, steps, outputs: steps.map(({ result }) => result?.payload ?? null) };
+  };
+  const statuses = (steps: Step[]) => steps.map(({ status }) => status);
+
+  test('without needs runs in order, each step with what those before gave', async () => {
+    const { done, steps, outputs } = await run(
+      `
+version: "1.0"
+name: sums
+inputs: { start: { type: integer } }
+steps:
+  - { id: one, tool: cap:test_math:add, args: { a: "\${{ inputs.start }}", b: 1 } }
+  - { id: two, tool: cap:test_math:add, args: { a: "\${{ steps.one.output.result }}", b: 1 } }
+  - { tool: cap:test_math:add, args: { a: "\${{ steps.two.output.result + steps.one.output.result }}", b: 0 } }
+`,
+      { inputs: { start: 5 } },
+    );
+    expect(done).toMatchObject({
+      kind: 'plan',
+      name: 'sums',
+      status: 'completed',
+      total_steps: 3,
+      completed_steps: 3,
+      inputs: { start: 5 },
+    });
+    expect(outputs).toEqual([{ result: 6 }, { result: 7 }, { result: 13 }]);
+    expect(steps.map(({ step_id }) => step_id)).toEqual(['one', 'two', 'step_3']);
+    expect(done.finished_at).not.toBeNull();
+  });
+
+  test('with needs is a graph: what needs nothing starts at once, what needs two waits for both', async () => {
+    const { done, outputs } = await run({
+      steps: [
+        { id: 'left', ...add(1), needs: [] },
+        { id: 'right', ...add(10), needs: [] },
+        {
+          id: 'both',
+          ...add('${{ steps.left.output.result }}', '${{ steps.right.output.result }}'),
+          needs: ['left', 'right'],
+        },
+        { id: 'after', ...add('${{ steps.both.output.result }}'), needs: 'both' },
+      ],
+    });
+    expect(done.status).toBe('completed');
+    expect(outputs).toEqual([{ result: 2 }, { result: 11 }, { result: 13 }, { result: 14 }]);
+  });
+
+  test('is fanned out over a list, and its outputs are a list in the same order', async () => {
+    const { done, steps, outputs } = await run({
+      max_parallel: 3,
+      inputs: { numbers: { type: 'array', default: [5, 6, 7, 8, 9] } },
+      steps: [
+        { id: 'each', for_each: '${{ inputs.numbers }}', ...add('${{ item }}', '${{ index }}') },
+        { id: 'sum', ...add('${{ steps.each.outputs[0].result }}', '${{ size(steps.each.outputs) }}') },
+      ],
+    });
+    expect(done).toMatchObject({ status: 'completed', total_steps: 6, completed_steps: 6 });
+    expect(outputs).toEqual([5, 7, 9, 11, 13, 10].map((result) => ({ result })));
+    expect(steps.map(({ step_id, element }) => [step_id, element])).toEqual([
+      ...[0, 1, 2, 3, 4].map((element) => ['each', element]),
+      ['sum', null],
+    ]);
+  });
+
+  test('fanned out over nothing goes on', async () => {
+    const { done, outputs } = await run({
+      steps: [
+        { id: 'each', for_each: [], ...add('${{ item }}') },
+        { id: 'count', ...add('${{ size(steps.each.outputs) }}', 0) },
+      ],
+    });
+    expect(done).toMatchObject({ status: 'completed', total_steps: 2, completed_steps: 2 });
+    expect(outputs[1]).toEqual({ result: 0 });
+  });
+
+  test('skips a step whose when is false, and those that take its output; the others go on', async () => {
+    const { done, steps } = await run({
+      steps: [
+        { id: 'first', ...add(1) },
+        { id: 'not', ...add(1), when: '${{ steps.first.output.result > 100 }}' },
+        { id: 'takes', ...add('${{ steps.not.output.result }}') },
+        { id: 'asks', ...add(1), when: "steps.not.status == 'skipped'" },
+      ],
+    });
+    expect(done).toMatchObject({ status: 'completed', completed_steps: 2, skipped_steps: 2 });
+    expect(statuses(steps)).toEqual(['succeeded', 'skipped', 'skipped', 'succeeded']);
+    expect(steps[2]?.reason).toContain('not was skipped');
+  });
+
+  test('stops at a step that fails, and says which', async () => {
+    const { done, steps } = await run({
+      steps: [{ ...add(1) }, { id: 'wrong', ...FAIL }, { ...add(2) }, { ...add(3) }],
+    });
+    expect(done).toMatchObject({ status: 'failed', completed_steps: 1, failed_steps: 1, skipped_steps: 2 });
+    expect(done.reason).toContain('wrong');
+    expect(statuses(steps)).toEqual(['succeeded', 'failed', 'skipped', 'skipped']);
+    expect(steps[1]).toMatchObject({ result: { success: false }, reason: expect.stringContaining('zero') });
+  });
+
+  test('goes on after a failure where it says so', async () => {
+    const { done, steps } = await run({
+      steps: [
+        { id: 'wrong', ...FAIL, on_error: 'continue' },
+        { ...add(1), when: "steps.wrong.status == 'failed'" },
+      ],
+    });
+    expect(done).toMatchObject({ status: 'completed', failed_steps: 1, completed_steps: 1 });
+    expect(statuses(steps)).toEqual(['failed', 'succeeded']);
+  });
+
+  test('tries a step again as often as it says', async () => {
+    const { steps } = await run({ steps: [{ ...FAIL, retry: { max_attempts: 3, backoff_ms: 1 } }] });
+    const { attempts, status } = await system.admin.get(steps[0]?.invocation_id ?? '');
+    expect([status, attempts.length]).toEqual(['failed', 3]);
+  });
+
+  test('fails at a step whose inputs are not right, when they are known', async () => {
+    const { done, steps } = await run({ steps: [{ id: 'a', ...add(1) }, { ...add('${{ steps.a.output }}') }] });
+    expect(done).toMatchObject({ status: 'failed', failed_steps: 1 });
+    expect(steps[1]).toMatchObject({
+      status: 'failed',
+      invocation_id: null,
+      reason: expect.stringContaining('inputs.a'),
+    });
+  });
+
+  test('stops at a step that is denied, as a policy of its own says', async () => {
+    const { done, steps } = await run(
+      { steps: [{ ...add(1) }, { tool: 'cap:test_math:multiply', args: { a: 1, b: 2 } }, { ...add(1) }] },
+      { policy: { rules: [{ id: 'add', effect: 'allow', match: { tool: ADD } }] } },
+    );
+    expect(done).toMatchObject({ status: 'failed', completed_steps: 1, denied_steps: 1, skipped_steps: 1 });
+    expect(statuses(steps)).toEqual(['succeeded', 'denied', 'skipped']);
+    expect(await system.admin.get(steps[1]?.invocation_id ?? '')).toMatchObject({ status: 'denied' });
+  });
+
+  test('a policy of its own needs an admin, and is not in force for anything else', async () => {
+    const { key } = await system.admin.keys.create({ tenant: 'default', actor: 'sue', roles: ['submit'] });
+    const sue = system.clientFor(key);
+    const plan = { steps: [add(1)] };
+    await expect(sue.runs.submit({ plan, policy: ALLOW_ALL })).rejects.toMatchObject({ status: 403 });
+    expect(await sue.runs.dryRun({ plan, policy: ALLOW_ALL })).toMatchObject({ steps: [{ effect: 'allow' }] });
+    await run({ steps: [add(1)] }, { policy: ALLOW_ALL });
+    await expect(sue.submit({ tool_id: 'shell.run', inputs: { cmd: ['true'] } })).rejects.toMatchObject({
+      status: 403,
+    });
+  });
+
+  test('parks at a step that is held, until it is canceled', async () => {
+    const policy = { rules: [{ id: 'look', effect: 'hold', match: { tool: '*' } }] };
+    const { run_id } = await system.admin.runs.submit({ plan: { steps: [add(1), add(2)] }, policy });
+    await eventually(async () => expect(statuses(await stepsOf(system.admin, run_id))).toEqual(['held', 'pending']));
+    expect(await system.admin.runs.get(run_id)).toMatchObject({ status: 'running' });
+    await system.admin.runs.cancel(run_id);
+    expect(await system.admin.runs.wait(run_id, { timeout_s: 10 })).toMatchObject({
+      status: 'canceled',
+      canceled_steps: 2,
+    });
+  });
+
+  test('paused starts nothing more, and goes on when resumed', async () => {
+    await system.admin.queues.pause('builtin');
+    const { run_id } = await system.admin.runs.submit({ plan: { steps: [add(1), add(2)] } });
+    await eventually(async () => expect(statuses(await stepsOf(system.admin, run_id))).toEqual(['queued', 'pending']));
+    expect(await system.admin.runs.pause(run_id)).toMatchObject({ status: 'paused' });
+    await system.admin.queues.resume('builtin');
+    await eventually(async () => expect(await system.admin.runs.get(run_id)).toMatchObject({ completed_steps: 1 }));
+    expect(statuses(await stepsOf(system.admin, run_id))).toEqual(['succeeded', 'pending']);
+    await expect(system.admin.runs.resume('run_unknown')).rejects.toMatchObject({ status: 404 });
+    await system.admin.runs.resume(run_id);
+    expect(await system.admin.runs.wait(run_id, { timeout_s: 10 })).toMatchObject({
+      status: 'completed',
+      completed_steps: 2,
+    });
+    await expect(system.admin.runs.pause(run_id)).rejects.toMatchObject({ status: 409 });
+  });
+
+  test('canceled ends what waits and what was to come', async () => {
+    await system.admin.queues.pause('builtin');
+    const { run_id } = await system.admin.runs.submit({ plan: { steps: [add(1), add(2), add(3)] } });
+    await eventually(async () => expect(statuses(await stepsOf(system.admin, run_id))[0]).toBe('queued'));
+    await system.admin.runs.cancel(run_id);
+    const done = await system.admin.runs.wait(run_id, { timeout_s: 10 });
+    await system.admin.queues.resume('builtin');
+    expect(done).toMatchObject({ status: 'canceled', canceled_steps: 3, completed_steps: 0 });
+    expect(statuses(await stepsOf(system.admin, run_id))).toEqual(['canceled', 'canceled', 'canceled']);
+  });
+
+  test('tells its steps and its end as they come, and again from where a stream broke off', async () => {
+    const { run_id } = await system.admin.runs.submit({ plan: { steps: [add(1), add(2), add(3)] } });
+    const seen: { id: string; what: string }[] = [];
+    for await (const { id, event, data } of system.admin.runs.events(run_id))
+      seen.push({ id, what: event === 'step' ? `${data.index} ${data.status}` : data.status });
+    expect(seen.at(-1)?.what).toBe('completed');
+    const ends = seen.filter(({ what }) => what.endsWith('succeeded'));
+    expect(ends.map(({ what }) => what)).toEqual(['0 succeeded', '1 succeeded', '2 succeeded']);
+    const again: string[] = [];
+    for await (const { event, data } of system.admin.runs.events(run_id, { last_event_id: ends[1]?.id }))
+      again.push(event === 'step' ? `${data.index} ${data.status}` : data.status);
+    expect(again).toEqual(['2 succeeded', 'completed']);
+  });
+
+  test('of a thousand steps in layers finishes', async () => {
+    const layers = 20;
+    const width = 50;
+    const id = (layer: number, at: number) => `s${layer}_${at % width}`;
+    const steps = Array.from({ length: layers * width }, (_, place) => {
+      const [layer, at] = [Math.floor(place / width), place % width];
+      if (layer === 0) return { id: id(0, at), needs: [], ...add(at) };
+      const before = id(layer - 1, at);
+      return {
+        id: id(layer, at),
+        needs: [before, id(layer - 1, at + 1)],
+        ...add(`\${{ steps.${before}.output.result }}`),
+      };
+    });
+    const { done, outputs } = await run({ steps });
+    expect(done).toMatchObject({ status: 'completed', total_steps: 1000, completed_steps: 1000 });
+    expect(outputs.at(-1)).toEqual({ result: 49 + layers });
+  });
+
+  test('fanned out two thousand times calls each element once', async () => {
+    const { done, outputs } = await run({
+      steps: [{ id: 'each', for_each: Array.from({ length: 2000 }, (_, n) => n), ...add('${{ item }}') }],
+    });
+    expect(done).toMatchObject({ status: 'completed', total_steps: 2000, completed_steps: 2000 });
+    expect(outputs).toEqual(Array.from({ length: 2000 }, (_, n) => ({ result: n + 1 })));
+  });
+
+  test('of another tenant is not there', async () => {
+    const { run_id } = await run({ steps: [add(1)] });
+    const { key } = await system.admin.keys.create({ tenant: 'other', actor: 'olga', roles: ['submit', 'operate'] });
+    const other = system.clientFor(key);
+    for (const ask of [
+      () => other.runs.get(run_id),
+      () => other.runs.steps(run_id).page(),
+      () => other.runs.cancel(run_id),
+    ])
+      await expect(ask()).rejects.toMatchObject({ status: 404 });
+    const { items } = await other.runs.list({ kind: 'plan' }).page();
+    expect(items).toEqual([]);
+  });
+
+  test('is found by its kind, status and name', async () => {
+    const { run_id } = await run({ name: 'to be found', steps: [add(1)] });
+    const found = async (query: object) =>
+      (await system.admin.runs.list(query).page()).items.map((one: Run) => one.run_id);
+    expect(await found({ kind: 'plan', name: 'to be found' })).toEqual([run_id]);
+    expect(await found({ name: 'to be found', status: ['failed', 'completed'] })).toEqual([run_id]);
+    expect(await found({ name: 'to be found', status: 'failed' })).toEqual([]);
+  });
+
+  test('that makes no sense is refused with its place and what to do', async () => {
+    const plan = 'version: "1.0"\nsteps:\n  - id: one\n    tool: cap:test_math:ad\n    args: {}\n';
+    await expect(system.admin.runs.submit({ plan })).rejects.toMatchObject({
+      status: 400,
+      detail: expect.stringContaining('line 4, column 11'),
+      suggestion: expect.stringContaining('cap:test_math:add'),
+    });
+    await expect(
+      system.admin.runs.submit({ plan: { inputs: { n: { type: 'integer' } }, steps: [add(1)] } }),
+    ).rejects.toMatchObject({
+      status: 422,
+      detail: 'inputs.n is missing',
+    });
+  });
+
+  test('tried without running shows the decisions, and what cannot be known yet', async () => {
+    const policy = {
+      tools: { 'http.get': { allow_domains: ['example.com'] } },
+      rules: [{ id: 'add', effect: 'allow', match: { tool: ADD } }],
+    };
+    const dry = await system.admin.runs.dryRun({
+      policy,
+      plan: {
+        steps: [
+          { id: 'a', ...add(1) },
+          { id: 'b', ...add('${{ steps.a.output.result }}') },
+          { id: 'c', tool: 'http.get', args: { url: '${{ string(steps.a.output.result) }}' } },
+          { id: 'd', tool: 'http.get', args: { url: 'https://example.org/' } },
+        ],
+      },
+    });
+    expect(dry.steps.map(({ step_id, effect }) => [step_id, effect])).toEqual([
+      ['a', 'allow'],
+      ['b', 'allow'],
+      ['c', 'unknown'],
+      ['d', 'deny'],
+    ]);
+    expect(dry.steps[1]).toMatchObject({
+      inputs: { a: '${{ steps.a.output.result }}', b: 1 },
+      unknown: ['steps.a.output.result'],
+    });
+  });
+});
+
+describe('capstan run', () => {
+  let system: System;
+  beforeAll(async () => {
+    system = await startSystem({ name: 'postgres' });
+  });
+  const capstan = async (...args: string[]) => {
+    const env = { CAPSTAN_URL: system.url, CAPSTAN_API_KEY: ADMIN_KEY };
+    const started = await spawnCapstan(args, env, { cwd: fileURLToPath(findRepository()) });
+    const { code } = await started.exited;
+    return { code, stdout: started.stdout.join('\n'), stderr: started.stderr.join('\n') };
+  };
+  const SUMS = 'packages/examples/plans/sums.yaml';
+
+  test('runs an example, a line for each step in a pipe', async () => {
+    const { code, stdout } = await capstan('run', SUMS, '--input', 'numbers=[4,5]');
+    expect(code).toBe(0);
+    for (const line of ['each[0]', 'each[1]', 'sum', 'large']) expect(stdout).toContain(`✓ succeeded  ${line}`);
+    expect(stdout).toMatch(/large[\s\S]*✓ completed {2}sums {2}run_/);
+  });
+
+  test('gives the run and its steps as JSON', async () => {
+    const { code, stdout } = await capstan('run', 'packages/examples/plans/graph.yaml', '--json');
+    expect(code).toBe(0);
+    const { status, steps } = JSON.parse(stdout);
+    expect([status, steps.map((one: Step) => one.status)]).toEqual([
+      'completed',
+      ['succeeded', 'succeeded', 'failed', 'succeeded'],
+    ]);
+    expect(steps[3].result.payload).toEqual({ result: 42 });
+  });
+
+  test('shows the decisions without running, and what is wrong with a plan', async () => {
+    const dry = await capstan('run', SUMS, '--dry-run');
+    expect([dry.code, dry.stdout]).toEqual([0, expect.stringMatching(/each\[2\] +✓ allow[\s\S]*large +✓ allow/)]);
+    const wrong = await capstan('run', SUMS, '--input', 'number=[1]');
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('Did you mean numbers?')]);
+  });
+
+  test('shows a run, and finds it among the runs', async () => {
+    const run_id = (await capstan('run', SUMS, '--no-wait')).stdout.trim();
+    await system.admin.runs.wait(run_id, { timeout_s: 10 });
+    expect((await capstan('show', run_id)).stdout).toMatch(/completed[\s\S]*name +sums[\s\S]*each\[0\] +✓ succeeded/);
+    expect((await capstan('runs', '--kind', 'plan', '--name', 'sums')).stdout).toContain(run_id);
+  });
+
+  test('adds, lists, pauses and removes schedules', async () => {
+    const added = await capstan('schedule', 'add', '--plan', SUMS, '--cron', '0 0 1 1 *', '--name', 'yearly', '--json');
+    const { schedule_id } = JSON.parse(added.stdout);
+    await capstan('schedule', 'pause', schedule_id);
+    expect((await capstan('schedule', 'list')).stdout).toMatch(/yearly +0 0 1 1 \* UTC +a plan +paused/);
+    await capstan('schedule', 'remove', schedule_id);
+    expect(JSON.parse((await capstan('schedule', 'list', '--json')).stdout).items).toEqual([]);
+  });
+});
+
+const CAPSULE = new URL('../../../shared/corpora/capsule/', import.meta.url);
+const hasCapsule = existsSync(CAPSULE);
+
+describe.skipIf(!hasCapsule)("Capsule's own plans (the corpora are beside the repository)", () => {
+  const read = (name: string) => readFileSync(new URL(name, CAPSULE), 'utf8');
+  let system: System;
+  beforeAll(async () => {
+    system = await startSystem({ name: 'postgres' });
+  });
+
+  test('load unchanged', async () => {
+    for (const name of readdirSync(new URL('plans/', CAPSULE)))
+      expect(await system.admin.runs.dryRun({ plan: read(`plans/${name}`) })).toMatchObject({
+        plan_hash: expect.any(String),
+      });
+  });
+
+  test('run under their own policies', async () => {
+    const policy = read('policies/workspace.yaml');
+    const { run_id } = await system.admin.runs.submit({ plan: read('plans/create_notes.yaml'), policy });
+    const done = await system.admin.runs.wait(run_id, { timeout_s: 20 });
+    const steps = await stepsOf(system.admin, run_id);
+    expect(steps.map(({ step_id, status, reason }) => [step_id, status, reason])).toEqual(
+      ['note-1', 'note-2', 'note-3', 'verify'].map((id) => [id, 'succeeded', null]),
+    );
+    expect(done.status).toBe('completed');
+  });
+
+  test('stop where their policies deny', async () => {
+    const policy = read('policies/workspace.yaml');
+    const { run_id } = await system.admin.runs.submit({ plan: read('plans/network_fetch.yaml'), policy });
+    expect(await system.admin.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({
+      status: 'failed',
+      denied_steps: 1,
+      skipped_steps: 1,
+    });
+  });
+});

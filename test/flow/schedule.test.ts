@@ -1,0 +1,134 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../fixtures/eventually.js';
+import { queues } from '../fixtures/queues.js';
+import { type System, startSystem } from './start-system.js';
+
+const ADD = { tool_id: 'cap:test_math:add', inputs: { a: 1, b: 2 } };
+const PLAN = { name: 'nightly', steps: [{ tool: 'cap:test_math:add', args: { a: 1, b: 2 } }] };
+const YEARLY = '0 0 1 1 *';
+
+describe.each(queues)('a schedule on the $name queue', (queue) => {
+  let system: System;
+  beforeAll(async () => {
+    system = await startSystem(queue);
+  });
+  /** As if so many of its times had passed while nobody looked. */
+  const age = async (schedule_id: string, hours: number) => {
+    const past = new Date(Date.now() - hours * 3_600_000 + 60_000).toISOString();
+    await system.store.db
+      .updateTable('schedules')
+      .set({ next_at: past, created_at: past })
+      .where('schedule_id', '=', schedule_id)
+      .execute();
+  };
+  const fires = async (schedule_id: string) => (await system.admin.schedules.get(schedule_id)).last;
+
+  test('starts its tool when it is due, and again', async () => {
+    const { schedule_id, next } = await system.admin.schedules.create({ every_ms: 1000, ...ADD });
+    expect(next.length).toBeGreaterThan(3);
+    const last = await eventually(
+      async () => {
+        const last = (await fires(schedule_id)).filter(({ outcome }) => outcome === 'started');
+        return last.length >= 2 && last;
+      },
+      { timeout_ms: 15_000 },
+    );
+    await system.admin.schedules.remove(schedule_id);
+    const run_ids = last.map(({ run_id }) => run_id);
+    expect(new Set(run_ids).size).toBe(run_ids.length);
+    expect(await system.admin.runs.wait(run_ids[0] ?? '', { timeout_s: 10 })).toMatchObject({ status: 'completed' });
+    await expect(system.admin.schedules.get(schedule_id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('starts its plan', async () => {
+    const { schedule_id } = await system.admin.schedules.create({
+      cron: '*/1 * * * * *',
+      time_zone: 'Asia/Kolkata',
+      plan: PLAN,
+    });
+    const run_id = await eventually(async () => (await fires(schedule_id)).at(-1)?.run_id ?? false, {
+      timeout_ms: 15_000,
+    });
+    await system.admin.schedules.remove(schedule_id);
+    expect(await system.admin.runs.wait(run_id, { timeout_s: 10 })).toMatchObject({
+      name: 'nightly',
+      status: 'completed',
+    });
+  });
+
+  test('makes up for one start after a downtime, or for as many as it says', async () => {
+    const hourly = { cron: '0 * * * *', ...ADD, paused: true } as const;
+    const one = await system.admin.schedules.create(hourly);
+    const three = await system.admin.schedules.create({ ...hourly, catch_up: 3, overlap: 'queue' });
+    const none = await system.admin.schedules.create({ ...hourly, catch_up: 0 });
+    for (const { schedule_id } of [one, three, none]) await age(schedule_id, 10);
+    await system.store.db.updateTable('schedules').set({ paused: false }).where('cron', '=', '0 * * * *').execute();
+    await eventually(
+      async () => {
+        expect((await fires(one.schedule_id)).map(({ outcome }) => outcome)).toEqual(['started']);
+        expect((await fires(three.schedule_id)).map(({ outcome }) => outcome)).toEqual([
+          'started',
+          'started',
+          'started',
+        ]);
+        expect(Date.parse((await system.admin.schedules.get(none.schedule_id)).next_at ?? '')).toBeGreaterThan(
+          Date.now() - 60_000,
+        );
+      },
+      { timeout_ms: 15_000 },
+    );
+    expect((await fires(none.schedule_id)).length).toBeLessThanOrEqual(1);
+  });
+
+  test.each([
+    ['skip', ['skipped', 'started'], 'running'],
+    ['cancel', ['started', 'started'], 'canceled'],
+    ['queue', ['queued', 'started'], 'running'],
+  ] as const)('that is due while its last run goes on: %s', async (overlap, outcomes, first) => {
+    await system.admin.queues.pause('builtin');
+    const { schedule_id } = await system.admin.schedules.create({ every_ms: 1000, overlap, plan: PLAN });
+    await eventually(async () => (await fires(schedule_id)).length >= 2, { timeout_ms: 15_000 });
+    await system.admin.schedules.change(schedule_id, { paused: true });
+    const last = (await fires(schedule_id)).slice(-2);
+    expect(last.map(({ outcome }) => outcome)).toEqual(outcomes);
+    const old = last.at(-1)?.run_id ?? '';
+    await eventually(async () => expect(await system.admin.runs.get(old)).toMatchObject({ status: first }));
+    await system.admin.queues.resume('builtin');
+    if (overlap !== 'queue') return;
+    await system.admin.schedules.change(schedule_id, { cron: YEARLY, paused: false });
+    await eventually(async () => expect((await fires(schedule_id)).at(-2)?.outcome).toBe('started'), {
+      timeout_ms: 10_000,
+    });
+  });
+
+  test('paused starts nothing, and resumed is due from then on', async () => {
+    const { schedule_id } = await system.admin.schedules.create({ cron: YEARLY, ...ADD });
+    expect(await system.admin.schedules.change(schedule_id, { paused: true })).toMatchObject({
+      paused: true,
+      next: [],
+    });
+    await age(schedule_id, 5);
+    const { next_at } = await system.admin.schedules.change(schedule_id, { paused: false });
+    expect(Date.parse(next_at ?? '')).toBeGreaterThan(Date.now());
+    expect(await fires(schedule_id)).toEqual([]);
+  });
+
+  test('that makes no sense is refused, and says why', async () => {
+    const { create } = system.admin.schedules;
+    await expect(create({ cron: '61 * * * *', ...ADD })).rejects.toMatchObject({
+      status: 400,
+      detail: expect.stringContaining('cron'),
+    });
+    await expect(create({ cron: '0 0 30 2 *', ...ADD })).rejects.toMatchObject({
+      detail: 'cron: such a time never comes',
+    });
+    await expect(create({ cron: YEARLY, time_zone: 'Mars/Base', ...ADD })).rejects.toMatchObject({
+      detail: expect.stringContaining('time_zone'),
+    });
+    await expect(create({ cron: YEARLY, every_ms: 1000, ...ADD })).rejects.toMatchObject({ status: 400 });
+    await expect(create({ cron: YEARLY, tool_id: 'cap:test_math:ad', inputs: {} })).rejects.toMatchObject({
+      status: 404,
+    });
+    await expect(create({ cron: YEARLY, plan: { steps: [] } })).rejects.toMatchObject({ status: 400 });
+  });
+});
