@@ -17,7 +17,10 @@ import { startWorker } from './start-worker.js';
 
 /** Short runs are limited by the rounds to Postgres, so they travel in larger groups. */
 const SHORT_RUNS: ReadonlySet<RunnerType> = new Set(['builtin', 'file']);
-const defaultConcurrency = (runner: RunnerType) => (SHORT_RUNS.has(runner) ? 200 : 16);
+/** A page takes most of a core while it loads. */
+const BROWSER_PAGES = 4;
+const defaultConcurrency = (runner: RunnerType) =>
+  SHORT_RUNS.has(runner) ? 200 : runner === 'browser' ? BROWSER_PAGES : 16;
 
 /** `capstan worker`: runs until it is told to stop. */
 export async function runWorker(options: { runners: RunnerType[]; concurrency?: number | undefined }): Promise<void> {

@@ -35,7 +35,9 @@ export async function redriveInvocations(
         watched: sql<boolean | null>`CASE WHEN watched IS NOT NULL THEN true END`,
       })
       .where(matching(principal.tenant, rest))
-      .where('status', 'in', REDRIVABLE);
+      .where('status', 'in', REDRIVABLE)
+      // A replay executes nothing, also not when it is asked to again.
+      .where(sql<boolean>`NOT EXISTS (SELECT FROM runs r WHERE r.run_id = invocations.run_id AND r.mode = 'replay')`);
     if (invocation_id) query = query.where('invocation_id', '=', invocation_id);
     const moved = await query.returning(['invocation_id', 'runner', 'attempt', 'priority', 'run_id']).execute();
     if (moved.length === 0) return null;

@@ -165,6 +165,14 @@ describe('a redrive', () => {
     expect(await resultsOf(invocation_id)).toHaveLength(1);
   });
 
+  test('leaves a replay alone, which executes nothing', async () => {
+    const run = { run_id: 'run_replayed', tenant: operator.tenant, actor: 'ann' };
+    const row = newInvocation({ run_id: run.run_id, status: 'failed' });
+    await insertInvocations(store, [row], { run });
+    await store.db.updateTable('runs').set({ mode: 'replay' }).where('run_id', '=', run.run_id).execute();
+    expect(await redriveInvocations(store, operator, { invocation_id: row.invocation_id })).toBeNull();
+  });
+
   test('refuses the attempt of before', async () => {
     const { worker_id, claimed } = await startOne(store, { idempotent: false });
     await endLease(store, worker_id);
