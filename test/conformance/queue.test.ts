@@ -163,6 +163,8 @@ describe.each(queues)('the $name queue', ({ name }) => {
 
       paused.pause();
       expect(paused.hasRoom()).toBe(false);
+      // A claim that was under way may still take what comes.
+      await eventually(() => expect(paused.claiming).toBe(0));
       const busy = await startClaimant(other, { runner, concurrency: 2 });
       for (let round = 0; round < 20; round += 1)
         await other.queue.enqueue(await insertWork(other.store, [{ runner }]));

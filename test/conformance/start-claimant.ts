@@ -8,6 +8,8 @@ import { onTestFinished } from 'vitest';
 export interface Claimant extends Consumer {
   /** How often the consumer asked for a claim. */
   readonly asked: number;
+  /** Claims under way. */
+  readonly claiming: number;
   /** Ids in the order in which they were claimed. */
   readonly taken: readonly string[];
   readonly running: number;
@@ -35,6 +37,7 @@ export async function startClaimant(backbone: Backbone, options: ClaimantOptions
   const taken: string[] = [];
   const underWay = new Set<() => void>();
   let asked = 0;
+  let claiming = 0;
   let most = 0;
   let runs = options.runs ?? false;
   let waiting: { count: number; resolve(): void }[] = [];
@@ -54,8 +57,11 @@ export async function startClaimant(backbone: Backbone, options: ClaimantOptions
 
   const consumer = backbone.queue.consume({ runner, concurrency, lease_ms: 30_000 }, async (limit) => {
     asked += 1;
+    claiming += 1;
     await beforeClaim?.();
-    const claimed = await claim(limit);
+    const claimed = await claim(limit).finally(() => {
+      claiming -= 1;
+    });
     taken.push(...claimed.map((row) => row.invocation_id));
     const started = claimed.map(run);
     for (const one of waiting) if (taken.length >= one.count) one.resolve();
@@ -73,6 +79,9 @@ export async function startClaimant(backbone: Backbone, options: ClaimantOptions
   return {
     get asked() {
       return asked;
+    },
+    get claiming() {
+      return claiming;
     },
     taken,
     get running() {
