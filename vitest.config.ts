@@ -13,6 +13,9 @@ export default defineConfig({
     pool: 'forks',
     // The tests start real servers, which need the cores more than a third file would.
     maxWorkers: 2,
+    // Tests of races and of starting processes lose one in some thousands to a busy machine. The report names each that
+    // needed a second try.
+    retry: 1,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 30_000,
