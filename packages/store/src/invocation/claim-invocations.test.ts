@@ -31,39 +31,9 @@ describe('a claim', () => {
     await insert(row);
     const worker_id = await liveWorker(store);
     const [claimed] = await claim(worker_id);
-    const {
-      invocation_id,
-      tenant,
-      actor,
-      roles,
-      labels,
-      spec_frozen,
-      spec_hash,
-      tool_id,
-      runner,
-      inputs,
-      input_hash,
-      session_id,
-      idempotent,
-    } = row;
-    const { descriptor_hash, policy_hash, mode, priority, timeout_ms, max_attempts } = row;
+    const { run_id, decision, idempotency_key, webhook_url, status, run_at, delay_ms, expires_in_ms, ...brought } = row;
     expect(claimed).toEqual({
-      ...{
-        invocation_id,
-        tenant,
-        actor,
-        roles,
-        labels,
-        spec_frozen,
-        spec_hash,
-        tool_id,
-        runner,
-        inputs,
-        input_hash,
-        session_id,
-        idempotent,
-      },
-      ...{ descriptor_hash, policy_hash, mode, priority, timeout_ms, max_attempts },
+      ...brought,
       attempt: 1,
       first_attempt: 1,
       retry_backoff_ms: null,
