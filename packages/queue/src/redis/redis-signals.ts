@@ -1,7 +1,7 @@
 import type { Transport } from '../relay/relay.js';
 import { connectRedis, FAIL_FAST, PATIENT } from './connect-redis.js';
 
-const CHANNEL = 'capstan:signals';
+const channelOf = (topic = '') => `capstan:signals:${topic}`;
 
 /** Redis pub/sub; a subscriber needs a connection of its own. */
 export function redisSignals(url: string, onError: (error: unknown) => void): Transport {
@@ -10,12 +10,15 @@ export function redisSignals(url: string, onError: (error: unknown) => void): Tr
   return {
     rides_on_statements: false,
     publish: async (messages) => {
-      await Promise.all(messages.map((message) => publisher.publish(CHANNEL, message)));
+      await Promise.all(messages.map((message) => publisher.publish(channelOf(message.split(' ', 1)[0]), message)));
     },
-    subscribe: (listener) => {
-      subscriber.on('message', (_channel, message) => listener(message));
+    subscribe: (topic, listener) => {
+      const channel = channelOf(topic);
+      subscriber.on('message', (heard, message) => {
+        if (heard === channel) listener(message);
+      });
       // ioredis subscribes again by itself after a reconnection.
-      subscriber.subscribe(CHANNEL).catch(onError);
+      subscriber.subscribe(channel).catch(onError);
     },
     close: async () => {
       publisher.disconnect();

@@ -6,7 +6,8 @@ function openRelay({ max_message_bytes = 1000, holds = false, fails = false } = 
   const sent: string[][] = [];
   const errors: unknown[] = [];
   const held: (() => void)[] = [];
-  let hear: (message: string) => void = () => {};
+  const listeners = new Map<string, (message: string) => void>();
+  const hear = (message: string) => listeners.get(message.split(' ')[0] ?? '')?.(message);
   const transport: Transport = {
     rides_on_statements: false,
     publish: async (messages) => {
@@ -15,13 +16,13 @@ function openRelay({ max_message_bytes = 1000, holds = false, fails = false } = 
       if (fails) throw new Error('cut');
       for (const message of messages) hear(message);
     },
-    subscribe: (listener) => {
-      hear = listener;
+    subscribe: (topic, listener) => {
+      listeners.set(topic, listener);
     },
     close: () => Promise.resolve(),
   };
   const relay = createRelay(transport, { max_message_bytes, onError: (error) => errors.push(error) });
-  return { relay, sent, errors, held, hear: (message: string) => hear(message) };
+  return { relay, sent, errors, held, hear };
 }
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));

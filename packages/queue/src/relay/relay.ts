@@ -18,14 +18,14 @@ export interface Relay {
  * ready: runner types with work (Postgres queue) · due: the coordinator's next deadline may be nearer ·
  * refresh: what every process keeps in memory (keys, policies, queues)
  */
-export const TOPICS = ['settled', 'changed', 'log', 'cancel', 'ready', 'due', 'refresh'] as const;
-export type Topic = (typeof TOPICS)[number];
+export type Topic = 'settled' | 'changed' | 'log' | 'cancel' | 'ready' | 'due' | 'refresh';
 
 export type Transport = {
   /** Whether a statement can send messages as it commits. */
   rides_on_statements: boolean;
   publish(messages: string[]): Promise<void>;
-  subscribe(listener: (message: string) => void): void;
+  /** Called once for each topic that anybody here listens to; the others wake nobody here. */
+  subscribe(topic: Topic, listener: (message: string) => void): void;
   close(): Promise<void>;
 };
 
@@ -33,7 +33,7 @@ type RelayOptions = { max_message_bytes: number; onError: (error: unknown) => vo
 
 /** A message is a topic and ids, separated by blanks. What is published during a send goes together in the next. */
 export function createRelay(transport: Transport, { max_message_bytes, onError }: RelayOptions): Relay {
-  const listeners = new Map<Topic, Set<(ids: string[]) => void>>(TOPICS.map((topic) => [topic, new Set()]));
+  const listeners = new Map<Topic, Set<(ids: string[]) => void>>();
   let pending = new Map<Topic, Set<string>>();
   let sending: Promise<void> | null = null;
 
@@ -44,11 +44,17 @@ export function createRelay(transport: Transport, { max_message_bytes, onError }
       await transport.publish(toMessages(batch, max_message_bytes)).catch(onError);
     }
   };
-  transport.subscribe((message) => {
-    const [topic, ...ids] = message.split(' ');
-    const heard = TOPICS.find((known) => known === topic);
-    if (heard) for (const listener of listeners.get(heard) ?? []) listener(ids);
-  });
+  const listenersOf = (topic: Topic) => {
+    const known = listeners.get(topic);
+    if (known) return known;
+    const fresh = new Set<(ids: string[]) => void>();
+    listeners.set(topic, fresh);
+    transport.subscribe(topic, (message) => {
+      const [, ...ids] = message.split(' ');
+      for (const listener of fresh) listener(ids);
+    });
+    return fresh;
+  };
 
   return {
     publish: (topic, ids) => {
@@ -63,8 +69,8 @@ export function createRelay(transport: Transport, { max_message_bytes, onError }
     riding: (topic, ids) =>
       transport.rides_on_statements ? toMessages(new Map([[topic, new Set(ids)]]), max_message_bytes) : null,
     subscribe: (topic, listener) => {
-      listeners.get(topic)?.add(listener);
-      return () => listeners.get(topic)?.delete(listener);
+      listenersOf(topic).add(listener);
+      return () => listenersOf(topic).delete(listener);
     },
     close: async () => {
       await sending;

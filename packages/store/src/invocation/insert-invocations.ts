@@ -3,7 +3,7 @@ import { warnAt } from '../hold/warn-at.js';
 import type { Statement, Store } from '../open-store.js';
 import type { BoxedDeliveries } from '../outbox/outbox.js';
 import { countOf, STEP_COUNTS } from '../run/tally.js';
-import { CHANNEL } from '../signal/channel.js';
+import { notify } from '../signal/channel.js';
 
 export type NewInvocation = {
   invocation_id: string;
@@ -92,7 +92,7 @@ const INSERT: Statement = {
       DELETE FROM outbox WHERE outbox_id = ANY ($4::text[])
     )
     SELECT now() AS created_at, (SELECT count(*)::int FROM inserted) AS inserted,
-      (SELECT count(pg_notify('${CHANNEL}', signal)) FROM unnest($6::text[]) AS signal)`,
+      (SELECT count(${notify('signal')}) FROM unnest($6::text[]) AS signal)`,
 };
 
 export type NewRun = { run_id: string; tenant: string; actor: string };

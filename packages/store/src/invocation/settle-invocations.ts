@@ -2,7 +2,7 @@ import type { Artifact, InvocationStatus, Json, RunFacts, SideEffect } from '@ca
 import { RETURN_HOLDS } from '../hold/return-holds.js';
 import type { Statement, Store } from '../open-store.js';
 import { tally } from '../run/tally.js';
-import { CHANNEL } from '../signal/channel.js';
+import { notify } from '../signal/channel.js';
 
 /**
  * The end of an attempt. `queued` hands the invocation back: a retry after backoff_ms, or at once. `held`: what was released
@@ -75,7 +75,7 @@ const SETTLE: Statement = {
       FROM moved WHERE status IN ('succeeded', 'failed', 'timed_out')
     )
     SELECT invocation_id, attempt, status,
-      (SELECT count(pg_notify('${CHANNEL}', signal)) FROM unnest($3::text[]) AS signal)
+      (SELECT count(${notify('signal')}) FROM unnest($3::text[]) AS signal)
     FROM moved`,
 };
 

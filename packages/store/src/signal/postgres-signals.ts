@@ -1,19 +1,19 @@
 import pg from 'pg';
 import type { Statement, Store } from '../open-store.js';
-import { CHANNEL } from './channel.js';
+import { channelOf, notify } from './channel.js';
 
 /** Postgres refuses a NOTIFY payload of 8,000 bytes or more. */
 export const MAX_PAYLOAD_BYTES = 7900;
 
 const NOTIFY: Statement = {
   name: 'notify',
-  text: `SELECT pg_notify('${CHANNEL}', message) FROM unnest($1::text[]) AS message`,
+  text: `SELECT ${notify('message')} FROM unnest($1::text[]) AS message`,
 };
 
 export type PostgresSignals = {
   rides_on_statements: true;
   publish(messages: string[]): Promise<void>;
-  subscribe(listener: (message: string) => void): void;
+  subscribe(topic: string, listener: (message: string) => void): void;
   close(): Promise<void>;
 };
 
@@ -22,28 +22,29 @@ export type PostgresSignals = {
  * listener must bear: signals only save waiting, sweeps find what they missed.
  */
 export function postgresSignals(store: Store, onError: (error: unknown) => void): PostgresSignals {
-  const listeners: ((message: string) => void)[] = [];
+  const listeners = new Map<string, (message: string) => void>();
   let client: pg.Client | null = null;
   let closed = false;
   let retry: NodeJS.Timeout | undefined;
 
   const connect = async () => {
     const next = new pg.Client({ connectionString: store.url, application_name: 'capstan-signals', keepAlive: true });
-    next.on('notification', ({ payload }) => {
-      if (payload !== undefined) for (const listener of listeners) listener(payload);
-    });
+    next.on('notification', ({ channel, payload = '' }) => listeners.get(channel)?.(payload));
     next.on('error', () => {});
     next.on('end', () => reconnect(next));
     try {
       await next.connect();
-      await next.query(`LISTEN ${CHANNEL}`);
       client = next;
+      await listen([...listeners.keys()]);
       if (closed) await next.end();
     } catch (error) {
       onError(error);
       await next.end().catch(() => {});
       reconnect(next);
     }
+  };
+  const listen = async (channels: string[]) => {
+    await client?.query(channels.map((channel) => `LISTEN ${channel}`).join(';'));
   };
   const reconnect = (ended: pg.Client) => {
     if (closed || retry || (client !== null && client !== ended)) return;
@@ -60,8 +61,11 @@ export function postgresSignals(store: Store, onError: (error: unknown) => void)
     publish: async (messages) => {
       await store.query(NOTIFY, [messages]);
     },
-    subscribe: (listener) => {
-      listeners.push(listener);
+    subscribe: (topic, listener) => {
+      const channel = channelOf(topic);
+      listeners.set(channel, listener);
+      // Those that come before the connection are listened to as it opens.
+      listen([channel]).catch(onError);
       connected ??= connect();
     },
     close: async () => {
