@@ -3,10 +3,12 @@ import { type CutShort, openCutShort } from './cut-short.js';
 import { measureBehindWaiting } from './measure-behind-waiting.js';
 import { measureDecisions, renderDecisions } from './measure-decisions.js';
 import { measureExec } from './measure-exec.js';
+import { measurePlans } from './measure-plans.js';
 import { measureRounds } from './measure-rounds.js';
 import { type Options, parseOptions, USAGE } from './options.js';
 import { openProgress, type Progress } from './progress.js';
 import { renderExec } from './render-exec.js';
+import { renderPlans } from './render-plans.js';
 import { type Findings, renderReport } from './report.js';
 import { watchMemory } from './rss.js';
 import { type Quarter, soak } from './soak.js';
@@ -25,13 +27,16 @@ async function bench(options: Options, { progress, cleanup, cut_short }: Surroun
   progress.doing('starting Redis, Postgres and what is measured');
   const { subjects, capstans, load } = await startSubjects(options, cleanup, cut_short.because);
   const memory = watchMemory(() => capstans.flatMap((capstan) => capstan.processes()), cleanup);
-  const measurements = rounds === 0 || options.exec ? [] : await measureRounds(subjects, { rounds, seconds, progress });
+  const everything = !options.exec && !options.plans;
+  const measurements = rounds === 0 || !everything ? [] : await measureRounds(subjects, { rounds, seconds, progress });
   const quarters: Quarter[] = [];
   for (const capstan of options.soak === 0 ? [] : capstans)
     quarters.push(...(await soak(capstan, options.soak, progress)));
-  const exec = rounds === 0 ? null : await measureExec(capstans, { rounds, seconds, load, progress, cleanup });
+  const plans = rounds === 0 || options.exec ? [] : await measurePlans(capstans, { rounds, progress });
+  const exec =
+    rounds === 0 || options.plans ? null : await measureExec(capstans, { rounds, seconds, load, progress, cleanup });
   const without_waiting = measurements;
-  const behind = await measureBehindWaiting(options.exec ? [] : capstans, {
+  const behind = await measureBehindWaiting(everything ? capstans : [], {
     without_waiting,
     waiting,
     rounds,
@@ -39,7 +44,15 @@ async function bench(options: Options, { progress, cleanup, cut_short }: Surroun
     progress,
   });
   const decisions = measureDecisions(seconds);
-  return { measurements: [...measurements, ...behind], memory: memory(), soak: quarters, waiting, exec, decisions };
+  return {
+    measurements: [...measurements, ...behind],
+    memory: memory(),
+    soak: quarters,
+    waiting,
+    exec,
+    plans,
+    decisions,
+  };
 }
 
 /** Ends with 0 whether or not the targets are met, for a busy machine misses them too; with 1 when anything went wrong. */
@@ -51,7 +64,7 @@ async function benchAndReport(options: Options): Promise<void> {
     await writeFindings(findings, options);
     progress.clear();
     process.stdout.write(
-      `${renderReport(findings, options.only)}\n\n${renderExec(findings.exec)}\n${renderDecisions(findings.decisions)}\nAll figures: ${options.out}\n`,
+      `${renderReport(findings, options.only)}\n\n${renderPlans(findings.plans)}\n${renderExec(findings.exec)}\n${renderDecisions(findings.decisions)}\nAll figures: ${options.out}\n`,
     );
   } catch (error) {
     progress.clear();

@@ -10,6 +10,8 @@ export interface Options {
   readonly only: readonly SubjectName[];
   /** Only processes are measured. */
   readonly exec: boolean;
+  /** Only plans are measured. */
+  readonly plans: boolean;
   readonly out: string;
 }
 
@@ -18,6 +20,7 @@ export const USAGE = `npm run bench -- [options]
   --rounds N       rounds of every measurement (3); 0 leaves only the soak
   --only a,b       of raw, redis, postgres (all)
   --exec           only processes: «true» through the whole system beside bare bubblewrap
+  --plans          only plans: a graph and a fan-out beside bulk submissions of as many calls
   --soak N         also send N calls at 50 in flight, and show the memory at each quarter
   --out FILE       where the figures go as JSON (bench-results.json)`;
 
@@ -29,6 +32,7 @@ export function parseOptions(args: readonly string[]): Options {
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
       exec: { type: 'boolean', default: false },
+      plans: { type: 'boolean', default: false },
       only: { type: 'string', default: SUBJECTS.join(',') },
       soak: { type: 'string', default: '0' },
       out: { type: 'string', default: 'bench-results.json' },
@@ -41,6 +45,7 @@ export function parseOptions(args: readonly string[]): Options {
     soak: wholeNumber('soak', values.soak),
     only: SUBJECTS.filter((name) => namesOf(values.only).includes(name)),
     exec: values.exec,
+    plans: values.plans,
     out: values.out,
   };
 }

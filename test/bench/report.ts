@@ -1,6 +1,7 @@
 import { type Comparison, compare, type Line, type Measurement } from './comparison.js';
 import type { DecisionFindings } from './measure-decisions.js';
 import type { ExecFindings } from './measure-exec.js';
+import type { PlanRound } from './measure-plans.js';
 import type { Memory } from './rss.js';
 import type { Quarter } from './soak.js';
 import type { SubjectName } from './subject.js';
@@ -13,6 +14,7 @@ export interface Findings {
   readonly waiting: number;
   /** Null when it was not measured. */
   readonly exec: ExecFindings | null;
+  readonly plans: readonly PlanRound[];
   readonly decisions: DecisionFindings;
 }
 

@@ -15,7 +15,7 @@ const HOLD_ONE = {
   if: 'inputs.a < 100',
   reason: 'sums need a person',
 } as const;
-/** `a` says what becomes of it: below 100 one person, below 1000 two, more is forbidden. */
+/** `a` says what becomes of it: below 100 one person, below 1000 two (for another reason from 500 on), more is forbidden. */
 const POLICY = {
   version: '1.0',
   boundary: 'deny_by_default',
@@ -30,6 +30,7 @@ const POLICY = {
       approvals: { required: 2 },
       reason: 'large sums need two people',
     },
+    { id: 'very-large', effect: 'hold', match: { tool: ADD }, if: 'inputs.a >= 500', approvals: { required: 2 } },
     { id: 'weather', effect: 'hold', match: { tool: WEATHER }, approvals: { actors: ['carol'] } },
     { id: 'never', effect: 'forbid', match: { tool: ADD }, if: 'inputs.a >= 1000', reason: 'too large' },
   ],
@@ -206,11 +207,17 @@ describe.each(queues)('a hold on the $name queue', (queue) => {
     expect(await ended(invocation.invocation_id)).toMatchObject({ status: 'succeeded', attempt: 1 });
   });
 
-  test('released with other inputs runs those, once all have agreed to them; both hashes are kept', async () => {
+  test('changed into a call that policy sees with other eyes takes every vote anew', async () => {
     const { invocation, hold_id } = await submit({ a: 100, b: 1 });
     await ann.holds.release(hold_id);
-    const edited = await bob.holds.release(hold_id, { inputs: { a: 200, b: 1 }, comment: 'it was 200' });
-    expect(edited).toMatchObject({ status: 'pending', approvals: { given: 1 }, inputs: { a: 200, b: 1 } });
+    const edited = await bob.holds.release(hold_id, { inputs: { a: 600, b: 1 }, comment: 'it was 600' });
+    expect(edited).toMatchObject({
+      status: 'pending',
+      round: 2,
+      returned_because: 'bob changed a: all who agreed vote again',
+      approvals: { given: 1, given_by: ['bob'] },
+      inputs: { a: 600, b: 1 },
+    });
     expect(edited.votes.map(({ actor, counts }) => [actor, counts])).toEqual([
       ['ann', false],
       ['bob', true],
@@ -221,24 +228,70 @@ describe.each(queues)('a hold on the $name queue', (queue) => {
     });
     expect(await refusal(ann.holds.release(hold_id, { inputs: { a: 5000, b: 1 } }))).toMatchObject({ status: 403 });
     expect(await refusal(ann.holds.release(hold_id, { inputs: { a: 'x' } }))).toMatchObject({ status: 422 });
-    const released = await ann.holds.release(hold_id, { input_hash: edited.input_hash });
-    expect(released).toMatchObject({
-      status: 'released',
-      original_inputs: { a: 100, b: 1 },
-      original_input_hash: invocation.input_hash,
-      changes: [
-        {
-          kind: 'edit',
-          actor: 'bob',
-          changed: ['a'],
-          previous_input_hash: invocation.input_hash,
-          input_hash: edited.input_hash,
-        },
-      ],
+    await ann.holds.release(hold_id, { input_hash: edited.input_hash });
+    expect(await ended(invocation.invocation_id)).toMatchObject({
+      status: 'succeeded',
+      result: { payload: { result: 601 } },
     });
-    const done = await ended(invocation.invocation_id);
-    expect(done).toMatchObject({ status: 'succeeded', inputs: { a: 200, b: 1 }, result: { payload: { result: 201 } } });
-    expect(done.result?.input_hash).toBe(edited.input_hash);
+  });
+
+  test('of a step is released by two people, the second with other inputs; the report has who, when, what and both hashes', async () => {
+    const { run_id } = await asker.runs.submit({
+      plan: { steps: [{ id: 'refund', tool: ADD, args: { a: 250, b: 1 } }] },
+    });
+    const {
+      hold_id,
+      invocation_id,
+      input_hash: submitted,
+    } = await eventually(async () => {
+      const { items } = await ann.holds.list({ actor: 'asker' }).page();
+      return items.find((item) => item.run_id === run_id) ?? false;
+    });
+    await ann.holds.release(hold_id, { comment: 'fine' });
+    const hold = await bob.holds.release(hold_id, { inputs: { a: 200, b: 1 }, comment: 'it was 200' });
+    const edit = { actor: 'bob', changed: ['a'], previous_input_hash: submitted, input_hash: hold.input_hash };
+    expect(hold).toMatchObject({
+      status: 'released',
+      approvals: { required: 2, given: 2, given_by: ['ann', 'bob'] },
+      original_inputs: { a: 250, b: 1 },
+      original_input_hash: submitted,
+      inputs: { a: 200, b: 1 },
+      edits: [edit],
+      votes: [
+        { actor: 'ann', input_hash: submitted, counts: true },
+        { actor: 'bob', input_hash: hold.input_hash, counts: true },
+      ],
+      approval: { input_hash: hold.input_hash },
+    });
+    expect(hold.input_hash).not.toBe(submitted);
+    expect(await ended(invocation_id)).toMatchObject({
+      status: 'succeeded',
+      inputs: { a: 200, b: 1 },
+      result: { payload: { result: 201 } },
+    });
+    expect((await asker.get(invocation_id)).hold).toMatchObject({ original_input_hash: submitted, edits: [edit] });
+
+    await asker.runs.wait(run_id, { timeout_s: 20 });
+    const report = await asker.records.report(run_id);
+    expect(report.steps[0]).toMatchObject({
+      input_hash: hold.input_hash,
+      hold: {
+        original_inputs: { a: 250, b: 1 },
+        original_input_hash: submitted,
+        approved_input_hash: hold.input_hash,
+        entries: [
+          { kind: 'release', actor: 'ann', comment: 'fine', input_hash: submitted, at: expect.any(String) },
+          { kind: 'edit', ...edit, comment: 'it was 200' },
+          { kind: 'release', actor: 'bob', comment: 'it was 200', input_hash: hold.input_hash },
+        ],
+      },
+    });
+    expect(report.verification?.ok).toBe(true);
+    for (const format of ['text', 'html'] as const) {
+      const page = await asker.records.reportText(run_id, format);
+      for (const part of ['ann', 'bob', 'it was 200', submitted, hold.input_hash, report.steps[0]?.hold?.entries[1]?.at ?? ''])
+        expect(page).toContain(part);
+    }
   });
 
   test('waits for its time when it is released before', async () => {

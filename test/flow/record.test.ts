@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { isRunOver } from '@capstan/contracts';
+import { isRunOver, type JsonObject } from '@capstan/contracts';
 import { RECORD_COLUMNS, UNCOVERED, verifyBundle } from '@capstan/integrity';
 import { sql } from 'kysely';
 import pg from 'pg';
@@ -147,7 +147,7 @@ describe('tampering', () => {
     const missed: string[] = [];
     for (const one of columns) {
       const { table, column } = one;
-      if (UNCOVERED[table]?.[column] !== undefined && column !== 'chain_hash') continue;
+      if (UNCOVERED[table]?.[column] !== undefined && !['chain_hash', 'payload'].includes(column)) continue;
       // The reason for which a seal was voided says nothing of a seal in force.
       if (column === 'void_reason') continue;
       const ids = `SELECT invocation_id FROM invocations WHERE run_id = '${run_id}'`;
@@ -280,10 +280,7 @@ describe('a bundle', () => {
     const forged = bundle.replace('"payload":{"result":3}', '"payload":{"result":4}').split('\n');
     const verdict = await verifyBundle(forged);
     expect(verdict.ok).toBe(false);
-    expect(verdict.mismatches.map(({ table, field }) => `${table}.${field}`)).toEqual([
-      'results.payload',
-      'results.output_hash',
-    ]);
+    expect(verdict.mismatches.map(({ table, field }) => `${table}.${field}`)).toEqual(['results.payload']);
     await expect(verifyBundle(lines.slice(0, -2))).rejects.toThrow('cut off');
     await expect(system.admin.records.importBundle(forged.join('\n'))).rejects.toMatchObject({ code: 4004 });
   });
@@ -334,6 +331,79 @@ describe('a replay', () => {
     expect((await system.admin.list({ run_id: again.run_id }).page()).items).toMatchObject([
       { result: { payload: { result: 6 } } },
     ]);
+  });
+});
+
+describe('a replay from a step', () => {
+  const now = (id: string, needs: string[] = []) => ({ id, tool: 'cap:current_time:get_current_time', needs });
+  const BRANCHES = {
+    version: '1.0',
+    name: 'branches',
+    steps: [
+      now('first'),
+      { ...now('beside'), for_each: [1, 2] },
+      now('again', ['first']),
+      { id: 'last', tool: 'cap:test_math:add', needs: ['again', 'beside'], args: { a: 1, b: 1 } },
+    ],
+  };
+  const stepsOf = async (run_id: string) => (await system.admin.runs.steps(run_id).page()).items;
+  const ended = async (plan: JsonObject) => {
+    const { run_id } = await system.admin.runs.submit({ plan });
+    return system.admin.runs.wait(run_id, { timeout_s: 20 });
+  };
+
+  test('executes it and what follows, with the results of the others, and a replay of that is told alike', async () => {
+    const { run_id } = await ended(BRANCHES);
+    const answer = await system.admin.records.replay(run_id, { from: 'again' });
+    expect(answer).toMatchObject({ mode: 'execution', replay_of: run_id, total_steps: 5, reused_steps: 3 });
+    const run = await system.admin.runs.wait(answer.run_id, { timeout_s: 20 });
+    expect(run).toMatchObject({ status: 'completed', replay_of: run_id, completed_steps: 5, total_steps: 5 });
+    const [was, is] = [await stepsOf(run_id), await stepsOf(answer.run_id)];
+    expect(is.map(({ step_id, reused_from }) => [step_id, reused_from])).toEqual([
+      ['first', run_id],
+      ['beside', run_id],
+      ['beside', run_id],
+      ['again', null],
+      ['last', null],
+    ]);
+    const same = is.map(({ result }, at) => result?.output_hash === was[at]?.result?.output_hash);
+    expect(same).toEqual([true, true, true, false, true]);
+    expect(await system.admin.records.verify(answer.run_id)).toMatchObject({ ok: true });
+    const { steps } = await system.admin.records.report(answer.run_id);
+    expect(steps.map(({ reused_from }) => reused_from !== null)).toEqual([true, true, true, false, false]);
+    const again = await system.admin.records.replay(answer.run_id, { from: 'last' });
+    await system.admin.runs.wait(again.run_id, { timeout_s: 20 });
+    expect((await stepsOf(again.run_id)).map(({ reused_from }) => reused_from)).toEqual([
+      ...[run_id, run_id, run_id, answer.run_id, null],
+    ]);
+  });
+
+  test('goes on after a failure, decides by the policy in force, and is refused where nothing can follow', async () => {
+    const { run_id, status } = await ended({
+      version: '1.0',
+      steps: [
+        now('first'),
+        { id: 'broken', tool: 'shell.run', needs: ['first'], args: { cmd: ['false'] } },
+        now('last', ['broken']),
+      ],
+    });
+    expect(status).toBe('failed');
+    const { records, policies, runs } = system.admin;
+    await expect(records.replay(run_id, { from: 'nowhere' })).rejects.toMatchObject({ code: 4005 });
+    await expect(records.replay(run_id, { from: 'last' })).rejects.toMatchObject({
+      code: 3005,
+      suggestion: 'Replay from broken.',
+    });
+    await policies.put('default', {
+      ...ALLOW_ALL,
+      rules: [...ALLOW_ALL.rules, { id: 'no', effect: 'forbid', match: { tool: 'shell.run' } }],
+    });
+    const again = await records.replay(run_id, { from: 'broken' });
+    await runs.wait(again.run_id, { timeout_s: 20 });
+    expect((await stepsOf(again.run_id)).map((step) => `${step.step_id} ${step.status}`)).toEqual([
+      ...['first succeeded', 'broken denied', 'last skipped'],
+    ]);
+    await policies.put('default', ALLOW_ALL);
   });
 });
 
@@ -424,6 +494,46 @@ describe('the audit', () => {
     expect((await system.admin.audit.verify()).mismatches).toMatchObject([{ table: 'audit', row: items[0]?.seq }]);
     await sql`UPDATE audit SET actor = 'admin' WHERE seq = ${items[0]?.seq}`.execute(db);
     await sql`ALTER TABLE audit ENABLE TRIGGER audit_append_only`.execute(db);
+  });
+});
+
+describe('retention', () => {
+  test('takes results first, by tenant and by end; the record verifies over them and says so; then the whole run goes', async () => {
+    const MOMENT = 1e-7;
+    const { key } = await system.admin.keys.create({ tenant: 'brief', actor: 'bea', roles: ['submit', 'admin'] });
+    const bea = system.clientFor(key);
+    const other = await system.admin.submit(add(1), { wait_s: 20 });
+    const failing = { id: 'fails', tool: 'shell.run', args: { cmd: ['false'] }, needs: [], on_error: 'continue' };
+    const { run_id } = await bea.runs.submit({ plan: { ...PLAN, steps: [...PLAN.steps, failing] } });
+    await bea.runs.wait(run_id, { timeout_s: 20 });
+    const { seal } = await bea.records.verify(run_id);
+    await expect(bea.retentions.set('brief', { results_days: MOMENT })).rejects.toMatchObject({ status: 403 });
+    await system.admin.retentions.set('brief', { results_days: MOMENT, by_status: { failed: { results_days: null } } });
+    const verification = await eventually(async () => {
+      const now = await bea.records.verify(run_id);
+      return now.removed.length > 0 && now;
+    });
+    expect(verification).toMatchObject({ ok: true, mismatches: [], seal: { root: seal?.root } });
+    const steps = (await bea.runs.steps(run_id).page()).items.filter(({ invocation_id }) => invocation_id !== null);
+    const succeeded = steps.filter(({ status }) => status === 'succeeded').map(({ invocation_id }) => invocation_id);
+    expect(verification.removed.map(({ row }) => row).sort()).toEqual(succeeded.sort());
+    const call = await bea.get(succeeded[0] ?? '');
+    expect(call.result).toMatchObject({ success: true, payload: null, removed_at: expect.any(String) });
+    expect((await system.admin.get(other.invocation_id)).result?.payload).toEqual({ result: 2 });
+    expect(await verifyBundle((await text(await bea.records.bundle(run_id))).split('\n'))).toMatchObject({ ok: true });
+    expect(await bea.records.reportText(run_id, 'text')).toContain('3 results were removed by retention');
+    // What is hidden as removed is told; what is changed is still named.
+    await sql`UPDATE results SET duration_ms = 1 WHERE invocation_id = ${succeeded[0]}`.execute(system.store.db);
+    expect((await bea.records.verify(run_id)).mismatches).toMatchObject([{ row: succeeded[0], field: 'duration_ms' }]);
+
+    await system.admin.retentions.set('brief', { records_days: MOMENT });
+    await eventually(() => expect(bea.runs.get(run_id)).rejects.toMatchObject({ status: 404 }));
+    const { rows } = await sql`SELECT detail FROM audit WHERE event = 'retention.run' AND subject = ${run_id}`.execute(
+      system.store.db,
+    );
+    expect(rows).toMatchObject([{ detail: { root: seal?.root } }]);
+    await system.admin.retentions.remove('brief');
+    await expect(system.admin.retentions.get('brief')).rejects.toMatchObject({ status: 404 });
   });
 });
 

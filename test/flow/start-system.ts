@@ -56,7 +56,7 @@ export async function startSystem(
   atEnd(() => gateway.stop());
   const coordinator = startCoordinator(await backbone('coordinator'), {
     sweep_ms: 200,
-    retention_ms: 86_400_000,
+    retention: { records_days: 1 },
     webhooks: { secret_keys, ...webhooks },
   });
   atEnd(() => coordinator.stop());

@@ -4,7 +4,5 @@ export * from './live-catalog.js';
 export * from './live-rules.js';
 export * from './log.js';
 export * from './open-backbone.js';
-export * from './propose-release.js';
 export * from './seal-env.js';
-export * from './under-quotas.js';
 export * from './until-signal.js';

@@ -1,16 +1,17 @@
-import { matchesPattern } from '@capstan/catalog';
-import type { Descriptor, Quota } from '@capstan/contracts';
+import { type Descriptor, matchesWildcard, type Quota } from '@capstan/contracts';
 import type { Relay } from '@capstan/queue';
-import { listQuotas, type Store, tenantsWatching } from '@capstan/store';
+import { type ApprovedSpec, approvedSpecs, listQuotas, type Store, tenantsWatching } from '@capstan/store';
 
 /**
- * The quotas, and the tenants that are told how their calls end, as every process knows them: a call that neither
- * concerns pays one look into a map.
+ * The quotas, the specifications that are approved, and the tenants that are told how their calls end, as every process
+ * knows them: a call that none of it concerns pays one look into a map.
  */
 export type LiveRules = {
   /** The quotas that a call comes under, in the order of their scopes; undefined for none. */
   quotasOf(call: { tenant: string; actor: string }, tool: Descriptor): readonly Quota[] | undefined;
   quotas(): readonly Quota[];
+  /** The hashes of specifications that a grant of this tenant approves. */
+  approvedSpecs(tenant: string): readonly string[];
   /** Whether endpoints of this tenant ask for the ends of invocations. */
   watches(tenant: string): true | undefined;
   anyWatched(): boolean;
@@ -22,22 +23,29 @@ export type LiveRules = {
 const REFRESH_MS = 10_000;
 const RETRY_MS = 1000;
 const MAX_KNOWN = 10_000;
+const SIGNALS = ['quotas', 'webhooks', 'grants'];
 
 export async function openRules(store: Store, relay: Relay): Promise<LiveRules> {
   let quotas: Quota[] = [];
   let watching = new Set<string>();
+  let specs = new Map<string, string[]>();
   let known = new Map<string, readonly Quota[] | undefined>();
   let started = 0;
   let applied = 0;
   const refresh = async () => {
     started += 1;
     const mine = started;
-    const [listed, tenants] = await Promise.all([listQuotas(store.db), tenantsWatching(store.db)]);
+    const [listed, tenants, approved] = await Promise.all([
+      listQuotas(store.db),
+      tenantsWatching(store.db),
+      approvedSpecs(store.db),
+    ]);
     // A slow look must not bring back what a later one has seen replaced.
     if (mine < applied) return;
     applied = mine;
     quotas = listed;
     watching = new Set(tenants);
+    specs = byTenant(approved);
     known = new Map();
   };
   let timer: NodeJS.Timeout | undefined;
@@ -53,7 +61,7 @@ export async function openRules(store: Store, relay: Relay): Promise<LiveRules> 
   // A Postgres that is away, or has no tables yet, is asked again soon.
   await follow();
   const unsubscribe = relay.subscribe('refresh', (what) => {
-    if (what.includes('quotas') || what.includes('webhooks')) void follow();
+    if (SIGNALS.some((signal) => what.includes(signal))) void follow();
   });
   return {
     quotasOf: (call, tool) => {
@@ -67,6 +75,7 @@ export async function openRules(store: Store, relay: Relay): Promise<LiveRules> 
       return found;
     },
     quotas: () => quotas,
+    approvedSpecs: (tenant) => specs.get(tenant) ?? [],
     watches: (tenant) => watching.has(tenant) || undefined,
     anyWatched: () => watching.size > 0,
     refresh,
@@ -78,6 +87,12 @@ export async function openRules(store: Store, relay: Relay): Promise<LiveRules> 
   };
 }
 
+function byTenant(approved: readonly ApprovedSpec[]): Map<string, string[]> {
+  const specs = new Map<string, string[]>();
+  for (const { tenant, spec_hash } of approved) specs.set(tenant, [...(specs.get(tenant) ?? []), spec_hash]);
+  return specs;
+}
+
 function concerns(scope: string, { tenant, actor }: { tenant: string; actor: string }, tool: Descriptor): boolean {
   const [kind] = scope.split(':', 1);
   const name = scope.slice((kind ?? '').length + 1);
@@ -87,7 +102,7 @@ function concerns(scope: string, { tenant, actor }: { tenant: string; actor: str
     case 'actor':
       return name === actor || name === `${tenant}/${actor}`;
     case 'tool':
-      return matchesPattern(name, tool.tool_id);
+      return matchesWildcard(name, tool.tool_id);
     case 'source':
       return name === tool.source;
     case 'runner':

@@ -1,4 +1,4 @@
-import type { CatalogSource, Descriptor } from '@capstan/contracts';
+import { type CatalogSource, type Descriptor, toolOfAlias } from '@capstan/contracts';
 import { type CatalogEntry, toEntry } from './catalog-entry.js';
 import { createSearch, type Search } from './search/create-search.js';
 import { similarTo } from './search/similar-to.js';
@@ -40,7 +40,7 @@ export function catalogOf(list: readonly CatalogEntry[], sources = toSources(lis
   };
 }
 
-/** `atip:gh:pr create` and `atip:gh:pr/create` are what people write for `atip:gh:pr.create`. */
+/** `atip:gh:pr create` and `atip:gh:pr/create` are what people write for `atip:gh:pr.create`, and `fs_read` for `fs.read`. */
 function canonicalId(tool_id: string): string {
   const [source, origin, ...path] = tool_id.split(':');
   return source === 'atip' && path.length > 0
@@ -51,7 +51,7 @@ function canonicalId(tool_id: string): string {
           .filter(Boolean)
           .join('.') || '.'
       }`
-    : tool_id;
+    : toolOfAlias(tool_id);
 }
 
 function toSources(list: readonly CatalogEntry[]): CatalogSource[] {

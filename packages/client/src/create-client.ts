@@ -12,6 +12,7 @@ import { type McpServers, mcpServers } from './mcp-server.js';
 import { type Policies, policies } from './policy.js';
 import { type Queues, queues } from './queue.js';
 import { type Quotas, quotas } from './quota.js';
+import { type Retentions, retentions } from './retention.js';
 import { type Records, records } from './record.js';
 import { type Runs, runs } from './run.js';
 import { type Schedules, schedules } from './schedule.js';
@@ -34,6 +35,7 @@ export type Client = Invocations &
     grants: Grants;
     queues: Queues;
     quotas: Quotas;
+    retentions: Retentions;
     webhooks: Webhooks;
     workers: Workers;
     keys: Keys;
@@ -66,6 +68,7 @@ export const createClient = (options: ClientOptions): Client => {
     grants: grants(transport),
     queues: queues(transport),
     quotas: quotas(transport),
+    retentions: retentions(transport),
     webhooks: webhooks(transport),
     workers: workers(transport),
     keys: keys(transport),

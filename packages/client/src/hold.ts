@@ -5,7 +5,7 @@ import type { Transport } from './transport.js';
 
 export type ReleaseOptions = {
   comment?: string | undefined;
-  /** Changed inputs. Policy decides on them again, and votes for the others are void. */
+  /** Changed inputs. Policy decides on them again; votes given before stay good unless it sees another call in them. */
   inputs?: JsonObject | undefined;
   /** Of the inputs that were looked at: refused when they are others by now. */
   input_hash?: string | undefined;

@@ -18,6 +18,7 @@ export type { McpServers } from './mcp-server.js';
 export type { Policies } from './policy.js';
 export type { Queues } from './queue.js';
 export type { Quotas } from './quota.js';
+export type { Retentions } from './retention.js';
 export type { Records } from './record.js';
 export type { RunQuery, Runs } from './run.js';
 export type { Schedules } from './schedule.js';

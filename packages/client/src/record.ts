@@ -23,7 +23,7 @@ export type Records = {
   verifyLines(run_id: string, options?: Signal): AsyncIterable<VerifyLine>;
   /** One file that can be checked without a server. */
   bundle(run_id: string, options?: Signal): Promise<Readable>;
-  importBundle(content: string): Promise<ImportedBundle>;
+  importBundle(content: string | Readable): Promise<ImportedBundle>;
   replay(run_id: string, request?: ReplayRequestInput): Promise<ReplayAnswer>;
   replayBundle(bundle_id: string): Promise<ReplayAnswer>;
   /** After a replay with re_execute: call by call. */

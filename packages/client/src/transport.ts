@@ -20,7 +20,7 @@ export type RequestOptions = {
   query?: Readonly<Record<string, QueryValue>>;
   body?: unknown;
   /** A body sent as it is. */
-  text?: { content: string; type: string };
+  text?: { content: string | Readable; type: string };
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
   /** How long the gateway may hold the answer back, on top of the usual time. */

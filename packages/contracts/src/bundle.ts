@@ -13,22 +13,36 @@ export const ImportedBundle = z.object({
 });
 export type ImportedBundle = z.infer<typeof ImportedBundle>;
 
-export const ReplayRequest = z.strictObject({
-  plan_hash: Hash.optional().describe('Refused unless the run is of this plan'),
-  re_execute: z
-    .boolean()
-    .default(false)
-    .describe('Runs again what is idempotent and changes nothing, and holds the rest; /differences compares'),
-});
+export const ReplayRequest = z
+  .strictObject({
+    plan_hash: Hash.optional().describe('Refused unless the run is of this plan'),
+    re_execute: z
+      .boolean()
+      .default(false)
+      .describe('Runs again what is idempotent and changes nothing, and holds the rest; /differences compares'),
+    from: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe(
+        'The id of a step: it and all that follows from it are executed, with the stored results of the others',
+      ),
+  })
+  .refine(({ re_execute, from }) => !re_execute || from === undefined, {
+    path: ['from'],
+    message: 're_execute makes all calls again, from executes from a step on: ask for one of them',
+  });
 export type ReplayRequest = z.infer<typeof ReplayRequest>;
 export type ReplayRequestInput = z.input<typeof ReplayRequest>;
 
 export const ReplayAnswer = z.object({
   run_id: z.string(),
-  mode: z.enum(['replay', 'execution']).describe('execution: with re_execute'),
+  mode: z.enum(['replay', 'execution']).describe('execution: with re_execute or from'),
   replay_of: z.string(),
   plan_hash: Hash.nullable(),
   total_steps: z.int(),
+  reused_steps: z.int().optional().describe('With from: how many of them have the stored result'),
 });
 export type ReplayAnswer = z.infer<typeof ReplayAnswer>;
 

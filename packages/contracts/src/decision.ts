@@ -39,6 +39,10 @@ export const Approvals = z.strictObject({
   actors: z.array(z.string().min(1)).optional().describe('Each of them is one of these'),
   allow_self: z.boolean().optional().describe('Whether who submitted it may be among them; false by default'),
   expires_in_ms: z.int().positive().optional().describe('Then the hold expires'),
+  revote_on_edit: z
+    .boolean()
+    .optional()
+    .describe('Whether changed inputs need every vote anew; else only where policy sees another call in them'),
 });
 export type Approvals = z.infer<typeof Approvals>;
 

@@ -31,6 +31,8 @@ const AREAS: Record<FailureName, number> = {
   NO_SUCH_ROUTE: 3,
   EXPIRED: 3,
   PLAN_INVALID: 3,
+  HEADERS_TOO_LARGE: 3,
+  REQUEST_TIMEOUT: 3,
   RUN_NOT_OVER: 4,
   PLAN_MISMATCH: 4,
   RECORD_BROKEN: 4,

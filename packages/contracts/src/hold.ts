@@ -25,8 +25,9 @@ export const HoldEntry = z.object({
   actor: z.string(),
   kind: z.enum(['release', 'reject', 'comment', 'edit', 'return', 'withdraw']),
   comment: z.string().nullable(),
-  /** A hold that came back is in its next round. */
+  /** A hold that came back, or was changed into another call, is in its next round. */
   round: z.int(),
+  /** Of the inputs that the actor has seen and voted on; of an edit, those that it made. */
   input_hash: Hash.nullable(),
   descriptor_hash: Hash.nullable(),
   policy_hash: Hash.nullable(),
@@ -36,7 +37,7 @@ export const HoldEntry = z.object({
   changed: z.array(z.string()).nullable(),
   /** A vote that was given in advance. */
   grant_id: z.string().nullable(),
-  /** Of a release: whether it is for what would run now. Changed inputs, tool or policy void it. */
+  /** Of a release: whether it is good for what would run now. A changed tool or policy voids it, and so may an edit. */
   counts: z.boolean(),
 });
 export type HoldEntry = z.infer<typeof HoldEntry>;
@@ -46,8 +47,19 @@ export const HoldApprovals = Approvals.extend({
   allow_self: z.boolean(),
   /** So many of the required ones are given. */
   given: z.int(),
+  given_by: z.array(z.string()),
 });
 export type HoldApprovals = z.infer<typeof HoldApprovals>;
+
+/** Who changed which members of the inputs, from what to what. */
+export const HoldEdit = z.object({
+  at: z.iso.datetime(),
+  actor: z.string(),
+  changed: z.array(z.string()),
+  previous_input_hash: Hash,
+  input_hash: Hash,
+});
+export type HoldEdit = z.infer<typeof HoldEdit>;
 
 /** What lists show of a hold, and the invocation's own answer. */
 export const HoldSummary = z.object({
@@ -64,6 +76,10 @@ export const HoldSummary = z.object({
   returned_because: z.string().nullable(),
   risk: Risk.nullable(),
   approvals: HoldApprovals,
+  input_hash: Hash,
+  /** Of the inputs as they were submitted; null when nobody has changed them. */
+  original_input_hash: Hash.nullable(),
+  edits: z.array(HoldEdit),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime(),
   decided_at: z.iso.datetime().nullable(),
@@ -81,10 +97,8 @@ export type Approval = z.infer<typeof Approval>;
 /** All that somebody who decides has to know. Secrets in the inputs are redacted. */
 export const Hold = HoldSummary.extend({
   inputs: JsonObject,
-  input_hash: Hash,
   /** As they were submitted; null when nobody has changed them. */
   original_inputs: JsonObject.nullable(),
-  original_input_hash: Hash.nullable(),
   descriptor_hash: Hash,
   policy_hash: Hash,
   rules: z.array(RuleLook),
@@ -112,7 +126,7 @@ export type HoldFilter = z.infer<typeof HoldFilter>;
 export const Release = z.strictObject({
   comment: Comment.optional(),
   inputs: JsonObject.optional().describe(
-    'Changed inputs; policy decides on them again, and votes for the others are void',
+    'Changed inputs; policy decides on them again. Votes given before stay good unless policy sees another call in them',
   ),
   input_hash: Hash.optional().describe('Refuse when the inputs are others by now than those seen'),
 });

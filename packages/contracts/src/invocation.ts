@@ -21,6 +21,12 @@ const Name = z
   .regex(/^[^\u0000-\u001f\u007f]*$/, 'no control characters')
   .refine(storable, 'no half of a surrogate pair');
 
+/** A time that Postgres and Date both know, in UTC whatever the offset it was sent with. */
+const Moment = z.iso
+  .datetime({ offset: true })
+  .refine((text) => Date.parse(text) >= 0, 'not before 1970')
+  .transform((text) => new Date(text).toISOString());
+
 export const Mode = z.enum(['execution', 'planning']);
 
 /** What a backend sends. Unknown fields are an error: a misspelt option must not be ignored. */
@@ -44,7 +50,7 @@ export const Submission = z.strictObject({
     .min(0)
     .max(366 * DAY_MS)
     .optional(),
-  run_at: z.iso.datetime({ offset: true }).optional(),
+  run_at: Moment.optional(),
   expires_in_ms: z
     .int()
     .min(1)
@@ -129,21 +135,23 @@ export type Invocation = z.infer<typeof Invocation>;
 export const InvocationDetail = Invocation.extend({ attempts: z.array(Attempt), hold: HoldSummary.nullable() });
 export type InvocationDetail = z.infer<typeof InvocationDetail>;
 
+/** An empty value is refused rather than taken for "any": what acts on many would act on all. */
+const Wanted = Text.min(1);
 export const InvocationFilter = z.strictObject({
   status: z
-    .union([InvocationStatus, z.array(InvocationStatus)])
+    .union([InvocationStatus, z.array(InvocationStatus).min(1)])
     .transform((status) => (Array.isArray(status) ? status : [status]))
     .optional(),
-  tool_id: z.string().optional(),
+  tool_id: Wanted.optional(),
   runner: RunnerType.optional(),
-  run_id: z.string().optional(),
-  session_id: z.string().optional(),
+  run_id: Wanted.optional(),
+  session_id: Wanted.optional(),
   label: z
-    .union([z.string(), z.array(z.string())])
+    .union([Wanted, z.array(Wanted).min(1)])
     .transform((label) => (Array.isArray(label) ? label : [label]))
     .describe('key:value, or a key alone')
     .optional(),
-  actor: z.string().optional(),
+  actor: Wanted.optional(),
   since: z.iso.datetime({ offset: true }).optional(),
   until: z.iso.datetime({ offset: true }).optional(),
 });
@@ -151,7 +159,7 @@ export type InvocationFilter = z.infer<typeof InvocationFilter>;
 
 export const Resolution = z.strictObject({
   outcome: z.enum(['succeeded', 'failed']),
-  comment: z.string().min(1).max(4096),
+  comment: Text.min(1).max(4096),
 });
 export type Resolution = z.infer<typeof Resolution>;
 

@@ -47,7 +47,7 @@ export const QuotaUsage = z.object({
   concurrent: z.int().describe('Queued or running'),
   calls_this_minute: z.int(),
   calls_today: z.int(),
-  runtime_ms_today: z.number(),
+  runtime_ms_today: z.number().describe('Real of what has ended, expected of what has not'),
   cost_units_today: z.number().describe('Real where it is known, expected where it is not'),
 });
 export type QuotaUsage = z.infer<typeof QuotaUsage>;

@@ -14,7 +14,21 @@ const ReportHold = z.object({
   status: z.string(),
   decided_by: z.string().nullable(),
   decided_at: z.string().nullable(),
-  entries: z.array(z.object({ at: z.string(), actor: z.string(), kind: z.string(), comment: z.string().nullable() })),
+  /** As submitted, where somebody changed the inputs; the step's own hash is that of what ran. */
+  original_inputs: z.unknown(),
+  original_input_hash: Hash.nullable(),
+  approved_input_hash: Hash.nullable(),
+  entries: z.array(
+    z.object({
+      at: z.string(),
+      actor: z.string(),
+      kind: z.string(),
+      comment: z.string().nullable(),
+      input_hash: Hash.nullable().describe('Of the inputs that they voted on, or that they made'),
+      previous_input_hash: Hash.nullable().describe('Of an edit: what the inputs were before'),
+      changed: z.array(z.string()).nullable().describe('Of an edit: the members of the inputs'),
+    }),
+  ),
 });
 
 export const ReportStep = z.object({
@@ -24,6 +38,7 @@ export const ReportStep = z.object({
   status: StepStatus,
   reason: z.string().nullable(),
   invocation_id: z.string().nullable(),
+  reused_from: z.string().nullable().describe('The run whose result it has; null where it is this one'),
   decision: Decision.pick({ effect: true, reason: true, rule_matched: true, code: true }).nullable(),
   created_at: z.iso.datetime().nullable(),
   started_at: z.iso.datetime().nullable(),
@@ -75,7 +90,7 @@ export const Report = z.object({
   steps_omitted: z.int().describe('Beyond those listed; the summary counts them all'),
   summary: ReportSummary,
   verification: z
-    .object({ ok: z.boolean(), checked: z.int(), mismatches: z.array(Mismatch), more: z.int(), seal: Seal.nullable() })
+    .object({ ok: z.boolean(), checked: z.int(), mismatches: z.array(Mismatch), more: z.int(), removed: z.int().describe('Results that retention removed; verified by their hashes'), seal: Seal.nullable() })
     .nullable()
     .describe('Null while the run has not ended'),
 });

@@ -46,5 +46,6 @@ export const Result = z.object({
   input_hash: Hash,
   output_hash: Hash,
   chain_hash: Hash.nullable(),
+  removed_at: z.iso.datetime().nullish().describe('When retention removed the payload and the artifacts'),
 });
 export type Result = z.infer<typeof Result>;

@@ -101,6 +101,7 @@ export const Step = z.object({
   reason: z.string().nullable(),
   started_at: z.iso.datetime().nullable(),
   finished_at: z.iso.datetime().nullable(),
+  reused_from: z.string().nullable().describe('The run whose result it has; null where it is this one'),
   result: Result.nullable(),
 });
 export type Step = z.infer<typeof Step>;

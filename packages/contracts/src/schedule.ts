@@ -72,6 +72,7 @@ export const Schedule = z.object({
   overlap: Overlap,
   catch_up: z.int(),
   paused: z.boolean(),
+  paused_reason: z.string().nullable().describe('Why it rests, where nobody asked for it'),
   next_at: z.iso.datetime().nullable(),
   last_at: z.iso.datetime().nullable(),
   last_run_id: z.string().nullable(),

@@ -12,6 +12,15 @@ export const Mismatch = z.object({
 });
 export type Mismatch = z.infer<typeof Mismatch>;
 
+/** What retention removed. Its hash is part of the record, and verified with it. */
+export const Removal = z.object({
+  table: z.literal('results'),
+  row: z.string().describe('The id of the call'),
+  field: z.literal('payload'),
+  removed_at: z.iso.datetime(),
+});
+export type Removal = z.infer<typeof Removal>;
+
 /** What a run's chain of records ends in. */
 export const Seal = z.object({
   run_id: z.string(),
@@ -43,6 +52,8 @@ export const Verification = z.object({
   checked: z.int().describe('Records'),
   mismatches: z.array(Mismatch),
   more: z.int().describe('Mismatches beyond those listed'),
+  removed: z.array(Removal).describe('What retention removed; no mismatch'),
+  removed_more: z.int().describe('Removals beyond those listed'),
   seal: Seal.nullable(),
   voided: z.array(VoidedSeal).describe('Earlier seals, and what ended each'),
 });

@@ -24,6 +24,8 @@ export const ToolCallOutcome = ProviderCall.extend({
   /** The invocation's status; `refused` when there is none, `provider` when it is not ours to run. */
   status: z.string(),
   error: z.string().nullable(),
+  /** What was left out of the arguments, and why. */
+  warnings: z.array(z.string()),
 });
 export type ToolCallOutcome = z.infer<typeof ToolCallOutcome>;
 

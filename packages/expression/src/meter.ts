@@ -29,10 +29,16 @@ export function meter(root: AstNode): Meter {
     exceeded ??= new EvaluationError({ code: 'too_much_work', message: `too much work: ${why}` });
     throw exceeded;
   };
+  // Most conditions end before the first look, so that the clock is left alone until then.
+  const lookAtClock = () => {
+    const now = performance.now();
+    if (steps === LOOK_EVERY) deadline = now + MAX_MS;
+    if (now > deadline) stop('it takes too long');
+  };
   const step = () => {
     steps += 1;
     if (exceeded || steps > MAX_STEPS) stop(`more than ${MAX_STEPS} steps`);
-    if (steps % LOOK_EVERY === 0 && performance.now() > deadline) stop('it takes too long');
+    if (steps % LOOK_EVERY === 0) lookAtClock();
   };
   const measured = (value: unknown): unknown => {
     if (typeof value === 'string' && value.length > MAX_CHARACTERS) stop('the text is too long');
@@ -61,7 +67,6 @@ export function meter(root: AstNode): Meter {
     reset() {
       steps = 0;
       exceeded = null;
-      deadline = performance.now() + MAX_MS;
     },
     exceeded: () => exceeded,
   };

@@ -75,7 +75,18 @@ test('a bundle as it was made verifies, and says who signed it', async () => {
 });
 
 test('a changed output is named with the record that holds it, and no other', async () => {
-  expect(await named(replaced('"sum":2', '"sum":7'))).toEqual(['results inv_2 payload', 'results inv_2 output_hash']);
+  expect(await named(replaced('"sum":2', '"sum":7'))).toEqual(['results inv_2 payload']);
+});
+
+test('an output that retention removed is told, and the rest still verifies; without its mark it is missing', async () => {
+  const at = '2026-02-03T04:05:06.000Z';
+  const removed = replaced('"payload":{"sum":2}', `"payload":null,"removed_at":"${at}"`);
+  expect(await verifyBundle(removed)).toMatchObject({
+    ok: true,
+    removed: [{ table: 'results', row: 'inv_2', field: 'payload', removed_at: at }],
+  });
+  expect(await named(replaced('"payload":{"sum":2}', '"payload":null'))).toEqual(['results inv_2 payload']);
+  expect(await named(replaced('"payload":{"sum":2}', `"payload":7,"removed_at":"${at}"`))).toHaveLength(1);
 });
 
 test('a dropped record, and two that changed places, show', async () => {

@@ -1,7 +1,7 @@
 import { canonicalJson } from './canonical-json.js';
 import type { Entry } from './record.js';
 import type { Seal } from './seal.js';
-import { createVerifier, type Document, type Link, type Mismatch } from './verify-record.js';
+import { createVerifier, type Document, type Link, type Mismatch, type Removal, removalsOf } from './verify-record.js';
 
 export const BUNDLE_VERSION = '1.0';
 
@@ -19,6 +19,8 @@ export type BundleVerdict = {
   checked: number;
   mismatches: Mismatch[];
   more: number;
+  removed: Removal[];
+  removed_more: number;
   signed_by: string | null;
 };
 
@@ -78,7 +80,7 @@ export async function verifyBundle(
   lines: AsyncIterable<string> | Iterable<string>,
   onLine: (line: BundleLine, checked: number) => void | Promise<void> = () => {},
 ): Promise<BundleVerdict> {
-  const verdict: BundleVerdict = { ok: true, run_id: null, checked: 0, mismatches: [], more: 0, signed_by: null };
+  const verdict: BundleVerdict = { ok: true, run_id: null, checked: 0, mismatches: [], more: 0, removed: [], removed_more: 0, signed_by: null };
   const documents: { policies: Document[]; descriptors: Document[] } = { policies: [], descriptors: [] };
   const note = (found: Iterable<Mismatch>) => {
     for (const one of found) {
@@ -102,7 +104,11 @@ export async function verifyBundle(
     } else if (line.line === 'policy') documents.policies.push({ hash: line.hash, value: line.value });
     else if (line.line === 'descriptor') documents.descriptors.push({ hash: line.hash, value: line.value });
     else if (line.line === 'record') {
-      note(verifier?.check(line, { kind: line.kind, id: line.id, tables: line.tables }) ?? []);
+      const entry = { kind: line.kind, id: line.id, tables: line.tables };
+      note(verifier?.check(line, entry) ?? []);
+      for (const one of removalsOf(entry))
+        if (verdict.removed.length < MAX_MISMATCHES) verdict.removed.push(one);
+        else verdict.removed_more += 1;
       verdict.checked += 1;
     } else {
       sealed = true;

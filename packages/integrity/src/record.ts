@@ -51,7 +51,7 @@ export const RECORD_COLUMNS = {
   ],
   steps: [
     ...['run_id', 'step', 'element', 'step_id', 'name', 'tool_id', 'status', 'unmet', 'seq', 'item', 'has_invocation'],
-    ...['reason', 'elements', 'unended', 'unsuccessful'],
+    ...['reason', 'elements', 'unended', 'unsuccessful', 'reused_from'],
   ],
   invocations: [
     ...['invocation_id', 'tenant', 'actor', 'roles', 'run_id', 'tool_id', 'runner', 'inputs', 'input_hash'],
@@ -84,7 +84,6 @@ export const RECORD_COLUMNS = {
       'invocation_id',
       'attempt',
       'success',
-      'payload',
       'error',
       'code',
       'declared_side_effects',
@@ -111,6 +110,12 @@ export const RECORD_COLUMNS = {
   ],
 } as const satisfies Record<string, readonly string[]>;
 
+/**
+ * Read with the record and not part of its hash. A payload is held against `output_hash`, which is part of it: so the record
+ * stays what was sealed when retention removes the payload.
+ */
+const BESIDE: Readonly<Record<string, readonly string[]>> = { results: ['payload', 'removed_at'] };
+
 /** What is left out, and why. */
 export const UNCOVERED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   runs: {
@@ -121,7 +126,11 @@ export const UNCOVERED: Readonly<Record<string, Readonly<Record<string, string>>
     seq: 'only the order that it gives matters, and the chain holds that',
     watched: 'changes after the end, once a webhook was told',
   },
-  results: { chain_hash: 'made by the seal; held against the link of the chain' },
+  results: {
+    chain_hash: 'made by the seal; held against the link of the chain',
+    payload: 'held against output_hash, which is covered',
+    removed_at: 'set by retention, after the end',
+  },
   holds: {
     seq: 'counts within one installation',
     warn_at: 'changes as reminders are sent',
@@ -133,6 +142,9 @@ export const UNCOVERED: Readonly<Record<string, Readonly<Record<string, string>>
 export type RecordTable = keyof typeof RECORD_COLUMNS;
 const isRecordTable = (table: string): table is RecordTable => Object.hasOwn(RECORD_COLUMNS, table);
 export const columnsOf = (table: string): readonly string[] => (isRecordTable(table) ? RECORD_COLUMNS[table] : []);
+
+/** Those that are covered, and those that are held against them. */
+export const readColumnsOf = (table: string): readonly string[] => [...columnsOf(table), ...(BESIDE[table] ?? [])];
 
 /** The hash of a record, and the digests that tell later which field changed. */
 export function sealEntry({ kind, id, tables }: Entry): SealedEntry {

@@ -14,6 +14,9 @@ export type Mismatch = {
   why: string;
 };
 
+/** What retention removed; its hash is still there, and verified. */
+export type Removal = { table: 'results'; row: string; field: 'payload'; removed_at: string };
+
 /** A link of the chain as it is stored. */
 export type Link = {
   place: number;
@@ -164,10 +167,18 @@ function* checkHashes({ tables }: Entry, at: At): Generator<Mismatch> {
   yield* same(at, 'invocations', 'input_hash', invocation, hashOf(invocation.inputs));
   yield* same(at, 'invocations', 'policy_hash', invocation, memberOf(invocation.decision, 'policy_hash'));
   for (const row of tables.results ?? []) {
-    yield* same(at, 'results', 'output_hash', row, hashOf(row.payload ?? null));
+    if (!isRemoved(row) && row.output_hash !== hashOf(row.payload ?? null))
+      yield at('results', 'payload', row.payload, row.output_hash, 'its hash is not the one on record');
     yield* same(at, 'results', 'input_hash', row, invocation.input_hash);
   }
 }
+
+const isRemoved = ({ payload, removed_at }: Row): boolean => typeof removed_at === 'string' && (payload ?? null) === null;
+
+export const removalsOf = ({ id, tables }: Entry): Removal[] =>
+  (tables.results ?? []).flatMap((row) =>
+    isRemoved(row) ? [{ table: 'results', row: id, field: 'payload', removed_at: String(row.removed_at) }] : [],
+  );
 
 function* same(at: At, table: string, field: string, row: Row, computed: unknown): Generator<Mismatch> {
   if (row[field] !== computed) yield at(table, field, row[field], computed, 'the hash is not that of its value');

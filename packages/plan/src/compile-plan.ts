@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Plan, PlanStep, Retry } from '@capstan/contracts';
+import { type Json, type JsonObject, type Plan, type PlanStep, type Retry, toolOfAlias } from '@capstan/contracts';
 import type { Expression } from '@capstan/expression';
 import { buildGraph, type Graph } from './build-graph.js';
 import { checkReferences, type Read } from './check-references.js';
@@ -50,7 +50,7 @@ export function compilePlan(source: unknown, missing: FindTool = () => undefined
   const mistakes: Mistake[] = [];
   const { plan } = parsed;
   plan.steps.forEach(({ tool }, index) => {
-    const found = missing(toolIdOf(tool));
+    const found = missing(toolOfAlias(tool));
     if (found)
       mistakes.push({
         path: ['steps', index, 'tool'],
@@ -110,7 +110,7 @@ function compileStep(step: PlanStep, around: Around): CompiledStep {
     index,
     id: graph.ids[index] ?? '',
     name: step.name ?? null,
-    tool_id: toolIdOf(step.tool),
+    tool_id: toolOfAlias(step.tool),
     needs: graph.needs[index] ?? [],
     dependents: graph.dependents[index] ?? [],
     when: when ?? true,
@@ -128,16 +128,6 @@ function compileStep(step: PlanStep, around: Around): CompiledStep {
     on_error: step.on_error ?? 'stop',
   };
 }
-
-/** As Capsule spells its tools. */
-const TOOL_ALIASES: Readonly<Record<string, string>> = {
-  fs_read: 'fs.read',
-  fs_write: 'fs.write',
-  http_get: 'http.get',
-  shell_run: 'shell.run',
-};
-
-const toolIdOf = (tool: string): string => TOOL_ALIASES[tool] ?? tool;
 
 export const isExpression = (value: unknown): value is Expression =>
   typeof value === 'object' && value !== null && 'evaluate' in value;

@@ -21,6 +21,7 @@ function combine(one: Approvals, other: Approvals): Approvals {
     ...(roles.length > 0 ? { roles } : {}),
     ...(actors ? { actors } : {}),
     ...(Number.isFinite(expires_in_ms) ? { expires_in_ms } : {}),
+    ...(one.revote_on_edit || other.revote_on_edit ? { revote_on_edit: true } : {}),
   };
 }
 

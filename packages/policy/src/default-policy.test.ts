@@ -1,9 +1,15 @@
-import { ALL_EFFECTS, type Descriptor, type JsonObject } from '@capstan/contracts';
+import {
+  ALL_EFFECTS,
+  type Descriptor,
+  type JsonObject,
+  type PolicyDocument,
+  type ToolConstraints,
+} from '@capstan/contracts';
 import { describe, expect, test } from 'vitest';
 import { compilePolicy } from './compile-policy.js';
 import { DEFAULT_POLICY } from './default-policy.js';
 import { parsePolicy } from './parse-policy.js';
-import { suggestFor } from './suggest.js';
+import { suggestFor } from './suggest/suggest-for.js';
 import { newRequest, newTool } from './testing/new-request.js';
 
 const decide = (tool: Partial<Descriptor>, inputs: JsonObject = {}) =>
@@ -38,27 +44,49 @@ describe('the first policy', () => {
   });
 });
 
+/** The YAML of a suggestion, which is between its first line and the one that says how to put it in force. */
+function suggested(document: PolicyDocument, tool: Partial<Descriptor>, inputs: JsonObject): PolicyDocument {
+  const descriptor = newTool(tool);
+  const decision = compilePolicy(document).decide(newRequest({ descriptor, inputs }));
+  const [, ...lines] = suggestFor({ descriptor, inputs, decision })?.split('\n') ?? [];
+  return parsePolicy(lines.slice(0, -1).join('\n'));
+}
+
 describe('what is suggested for a denial', () => {
   test.each([
     [{ tool_id: 'shell.run', runner: 'exec', risk: 'HIGH' }, { cmd: ['git', 'status'] }],
     [{ tool_id: 'fs.read', runner: 'file', risk: 'MED' }, { path: './a.txt' }],
     [{ tool_id: 'http.get', runner: 'api', risk: 'MED' }, { url: 'https://example.org/x' }],
     [{ tool_id: 'cap:web_fetch:web_fetch', runner: 'api', risk: 'MED' }, { url: 'https://example.org/x' }],
+    [{ tool_id: 'http.get', runner: 'api', risk: 'MED' }, { url: 'http://127.0.0.1:8080/x' }],
     [{ tool_id: 'mcp:we"ird:to ol', runner: 'mcp', risk: 'MED' }, {}],
+    [{ tool_id: 'atip:gh:pr.list', runner: 'exec', risk: 'HIGH', effects: ALL_EFFECTS }, {}],
   ] as const)('is YAML that allows it: %j', (tool, inputs) => {
     const given = JSON.parse(JSON.stringify(inputs));
-    const suggestion = suggestFor({ tool_id: tool.tool_id, inputs: given, decision: decide(tool, given) }) ?? '';
-    const added = parsePolicy(suggestion.split('\n').slice(1, -1).join('\n'));
+    const added = suggested(DEFAULT_POLICY, tool, given);
     const policy = { ...DEFAULT_POLICY, ...added, rules: [...(DEFAULT_POLICY.rules ?? []), ...(added.rules ?? [])] };
     const request = newRequest({ descriptor: newTool(tool), inputs: given });
     expect(compilePolicy(policy).decide(request).effect).toBe('allow');
   });
+  test.each<[Partial<Descriptor>, JsonObject, ToolConstraints]>([
+    [{ tool_id: 'shell.run', runner: 'exec', risk: 'HIGH' }, { cmd: ['jq', '.'] }, { allow_executables: ['git'] }],
+    [{ tool_id: 'fs.read', runner: 'file' }, { path: 'a/b.txt' }, { allow_paths: ['./docs/**'] }],
+    [{ tool_id: 'fs.read', runner: 'file' }, { path: '.profile' }, { allow_paths: ['./**'], allow_hidden: false }],
+    [{ tool_id: 'http.get', runner: 'api' }, { url: 'http://10.0.0.1/' }, { allow_domains: ['*'] }],
+    [{ tool_id: 'http.get', runner: 'api' }, { url: 'https://b.org/' }, { allow_domains: ['a.org'] }],
+  ])('of %j is what its entry lacks', (tool, inputs, constraints) => {
+    const tool_id = tool.tool_id ?? '';
+    const added = suggested({ tools: { [tool_id]: constraints } }, tool, inputs).tools?.[tool_id];
+    const policy = compilePolicy({ tools: { [tool_id]: { ...constraints, ...added } } });
+    expect(policy.decide(newRequest({ descriptor: newTool(tool), inputs })).effect).toBe('allow');
+  });
   test('there is one for every code, and none for what is allowed', () => {
     const decision = decide({ tool_id: 'ext:text.tools:rm', risk: 'HIGH' });
     expect(decision.reason).toContain('example-extension would, but its risk is HIGH, above LOW');
-    expect(suggestFor({ tool_id: 'x', inputs: {}, decision: { code: 'FORBIDDEN', rule_matched: 'never' } })).toContain(
-      'never',
-    );
-    expect(suggestFor({ tool_id: 'x', inputs: {}, decision: { code: null, rule_matched: null } })).toBeNull();
+    const suggestion = (code: string | null, rule_matched: string | null) =>
+      suggestFor({ descriptor: newTool(), inputs: {}, decision: { code, rule_matched } });
+    expect(suggestion('FORBIDDEN', 'never')).toContain('rule never');
+    expect(suggestion('DESTRUCTIVE_BLOCKED', 'effects.destructive')).toContain('Set effects.destructive');
+    expect(suggestion(null, null)).toBeNull();
   });
 });

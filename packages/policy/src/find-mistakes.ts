@@ -1,7 +1,6 @@
-import type { PolicyDocument } from '@capstan/contracts';
+import { type PolicyDocument, toolOfAlias } from '@capstan/contracts';
 import { compileExpression } from '@capstan/expression';
 import { CONDITION_VARIABLES } from './compile-rule.js';
-import { nameOf } from './constraint/tool-entries.js';
 
 export type Mistake = { path: PropertyKey[]; key?: string; message: string };
 
@@ -55,8 +54,8 @@ function ids({ rules = [] }: PolicyDocument): Mistake[] {
 
 const spellings = ({ tools = {} }: PolicyDocument): Mistake[] =>
   Object.keys(tools).flatMap((key) =>
-    nameOf(key) !== key && Object.hasOwn(tools, nameOf(key))
-      ? [{ path: ['tools'], key, message: `is another spelling of ${nameOf(key)}, which is there too` }]
+    toolOfAlias(key) !== key && Object.hasOwn(tools, toolOfAlias(key))
+      ? [{ path: ['tools'], key, message: `is another spelling of ${toolOfAlias(key)}, which is there too` }]
       : [],
   );
 

@@ -3,4 +3,4 @@ export * from './default-policy.js';
 export * from './format-policy.js';
 export * from './parse-policy.js';
 export type { CompiledPolicy, Facts, Request } from './request.js';
-export * from './suggest.js';
+export * from './suggest/suggest-for.js';

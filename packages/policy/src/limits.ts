@@ -10,24 +10,29 @@ const DEFAULT_OUTPUT = 1_048_576;
 const MAX_OUTPUT = 10_485_760;
 
 type Part = { [Field in keyof Limits]?: Limits[Field] | undefined };
-type CompiledLimit = { part: Part; fixed: Test[]; open: Test[] };
+type CompiledLimit = { index: number; part: Part; fixed: Test[]; open: Test[] };
 
 export function compileLimits({ limits = [] }: PolicyDocument): CompiledLimit[] {
-  return limits.map(({ match, ...part }: PolicyLimit) => {
+  return limits.map(({ match, ...part }: PolicyLimit, index) => {
     const tests = compileMatch(match);
-    return { part, fixed: tests.filter((test) => test.fixed), open: tests.filter((test) => !test.fixed) };
+    return { index, part, fixed: tests.filter((test) => test.fixed), open: tests.filter((test) => !test.fixed) };
   });
 }
 
+/** Limits, and the same with the timeout of the last call: copying them took longer than all the rest of a decision. */
+type Narrowed = { limits: Limits; last: Limits };
+
 /** What a tool gets by itself, before the call is looked at. */
 export type ToolLimits = {
-  base: Limits;
+  base: Narrowed;
   /** Without a wish of the call. */
   timeout_ms: number;
+  /** Those that depend on the call, and what each combination of them has come to. */
   open: CompiledLimit[];
-  /** With the timeout of the last call: copying them took longer than all the rest of a decision. */
-  last: Limits;
+  combined: Map<string, Narrowed>;
 };
+
+const MAX_COMBINED = 1000;
 
 export function limitsOf(document: PolicyDocument, limits: CompiledLimit[], entries: ToolEntry[], request: Request) {
   const { descriptor } = request;
@@ -45,8 +50,8 @@ export function limitsOf(document: PolicyDocument, limits: CompiledLimit[], entr
   const base = parts.reduce(narrow, start);
   const whole: Limits = { ...sandboxOf(descriptor), ...base };
   const tool: ToolLimits = {
-    base: whole,
-    last: whole,
+    base: { limits: whole, last: whole },
+    combined: new Map(),
     timeout_ms: milliseconds(own?.timeout_seconds) ?? descriptor.timeout_ms ?? DEFAULT_TIMEOUT_MS,
     open: applying.filter(({ open }) => open.length > 0),
   };
@@ -55,13 +60,24 @@ export function limitsOf(document: PolicyDocument, limits: CompiledLimit[], entr
 
 /** The limits of one call. What it asks for only ever lowers them. */
 export function limitsNow(tool: ToolLimits, request: Request, left_ms: number): Limits {
-  const asked = Math.min(request.timeout_ms ?? tool.timeout_ms, left_ms, tool.base.timeout_ms);
+  const narrowed = tool.open.length === 0 ? tool.base : combine(tool, request);
+  const asked = Math.min(request.timeout_ms ?? tool.timeout_ms, left_ms, narrowed.limits.timeout_ms);
   const timeout_ms = Math.max(1, Math.floor(asked));
-  if (tool.last.timeout_ms !== timeout_ms) tool.last = { ...tool.base, timeout_ms };
-  if (tool.open.length === 0) return tool.last;
-  return tool.open
-    .filter(({ open: tests }) => tests.every((test) => test.holds(request)))
-    .reduce((narrowed, { part }) => narrow(narrowed, part), tool.last);
+  if (narrowed.last.timeout_ms !== timeout_ms) narrowed.last = { ...narrowed.limits, timeout_ms };
+  return narrowed.last;
+}
+
+function combine({ base, open, combined }: ToolLimits, request: Request): Narrowed {
+  const applying = open.filter(({ open: tests }) => tests.every((test) => test.holds(request)));
+  if (applying.length === 0) return base;
+  const key = applying.map(({ index }) => index).join();
+  const known = combined.get(key);
+  if (known) return known;
+  const limits = applying.reduce((narrowed, { part }) => narrow(narrowed, part), base.limits);
+  if (combined.size >= MAX_COMBINED) combined.clear();
+  const narrowed = { limits, last: limits };
+  combined.set(key, narrowed);
+  return narrowed;
 }
 
 /** Risk from MED up runs contained or not at all; LOW as well contained as the machine can. */

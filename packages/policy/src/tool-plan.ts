@@ -1,4 +1,4 @@
-import type { Approvals, Descriptor, PolicyDocument, RiskGate } from '@capstan/contracts';
+import type { Approvals, Descriptor, Limits, PolicyDocument, RiskGate } from '@capstan/contracts';
 import { type CompiledRule, couldMatch, readsInputs } from './compile-rule.js';
 import { checkNetwork } from './constraint/check-urls.js';
 import type { Check } from './constraint/constraint.js';
@@ -68,6 +68,14 @@ function makePlan(
 
 function connectionChecks({ runner }: Descriptor, limits: ToolLimits): Check[] {
   if (!CONNECTING.has(runner)) return [];
-  if (limits.open.length === 0) return [checkNetwork(limits.base)];
-  return [(request) => checkNetwork(limitsNow(limits, request, Infinity))(request)];
+  if (limits.open.length === 0) return [checkNetwork(limits.base.limits)];
+  const checks = new WeakMap<Limits, Check>();
+  return [
+    (request) => {
+      const now = limitsNow(limits, request, Infinity);
+      const check = checks.get(now) ?? checkNetwork(now);
+      checks.set(now, check);
+      return check(request);
+    },
+  ];
 }

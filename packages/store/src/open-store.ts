@@ -52,6 +52,9 @@ const OPTIONS = Object.entries({
   .map(([name, value]) => `-c ${name}=${value}`)
   .join(' ');
 
+/** Postgres itself ends a statement after 60 s; a Postgres that is frozen or cut off ends nothing. */
+const QUERY_MS = 65_000;
+
 export function openStore({ url, name, connections = 10 }: StoreOptions): Store {
   const pool = new pg.Pool({
     connectionString: url,
@@ -59,6 +62,7 @@ export function openStore({ url, name, connections = 10 }: StoreOptions): Store 
     max: connections,
     types,
     connectionTimeoutMillis: 10_000,
+    query_timeout: QUERY_MS,
     options: OPTIONS,
   });
   // An idle connection that breaks (Postgres restarted) is dropped by the pool; the next query opens another.
@@ -105,11 +109,18 @@ export function isUnavailable(error: unknown): boolean {
   return (
     /^(08|53|57)/.test(code) ||
     /^E(CONN|PIPE|TIMEDOUT|AI_AGAIN|HOSTUNREACH|NETUNREACH)/.test(code) ||
-    /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(error.message)
+    /Connection terminated|Query read timeout|timeout exceeded when trying to connect|not queryable/.test(error.message)
   );
 }
 
-export const storageFailure = (error: unknown): Failure =>
-  isUnavailable(error)
-    ? new Failure('STORAGE_UNAVAILABLE', { detail: 'Postgres cannot be reached.', cause: error })
-    : new Failure('INTERNAL', { detail: 'Postgres refused a statement.', cause: error });
+/** NUL within a text, a year before there were any: what was sent is no value that Postgres has. */
+export const isUnstorable = (error: unknown): error is Error =>
+  error instanceof pg.DatabaseError && ['22003', '22007', '22008', '22021', '22P05'].includes(error.code ?? '');
+
+export function storageFailure(error: unknown): Failure {
+  if (isUnavailable(error))
+    return new Failure('STORAGE_UNAVAILABLE', { detail: 'Postgres cannot be reached.', cause: error });
+  if (isUnstorable(error))
+    return new Failure('INVALID_REQUEST', { detail: `A value cannot be stored: ${error.message}.`, cause: error });
+  return new Failure('INTERNAL', { detail: 'Postgres refused a statement.', cause: error });
+}

@@ -13,6 +13,7 @@ import type {
   JsonObject,
   NewAgent,
   NewMcpServer,
+  NewRetention,
   Overlap,
   PolicyDocument,
   QuotaLimits,
@@ -126,6 +127,13 @@ export type Tables = {
     error: string | null;
   };
   results: ResultTable;
+  retentions: {
+    tenant: string;
+    settings: JsonText<NewRetention>;
+    updated_by: string;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+  };
   logs: {
     invocation_id: string;
     attempt: number;
@@ -205,6 +213,7 @@ export type Tables = {
     tools: ColumnType<number, number | undefined, number>;
     failures: ColumnType<number, number | undefined, number>;
     error: string | null;
+    marked_at: NullableTimestamp;
     attempted_at: NullableTimestamp;
     discovered_at: NullableTimestamp;
     created_by: string;
@@ -498,6 +507,8 @@ export type StepTable = {
   elements: number | null;
   unended: number | null;
   unsuccessful: number | null;
+  /** The run whose result it has, where that is another. */
+  reused_from: string | null;
 };
 
 export type ScheduleTable = {
@@ -505,7 +516,7 @@ export type ScheduleTable = {
   seq: GeneratedAlways<string>;
   tenant: string;
   actor: string;
-  roles: Role[];
+  key_id: string | null;
   name: string | null;
   cron: string | null;
   time_zone: string;
@@ -518,6 +529,7 @@ export type ScheduleTable = {
   overlap: Overlap;
   catch_up: number;
   paused: boolean;
+  paused_reason: string | null;
   next_at: NullableTimestamp;
   last_at: NullableTimestamp;
   last_run_id: string | null;
@@ -541,4 +553,5 @@ export type ResultTable = {
   input_hash: string;
   output_hash: string;
   chain_hash: string | null;
+  removed_at: NullableTimestamp;
 };

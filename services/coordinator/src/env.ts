@@ -1,4 +1,5 @@
 import { ARTIFACTS_ENV, BackboneEnv, readEnv, SEAL_ENV, SecretsKey } from '@capstan/backbone';
+import type { KeptFor } from '@capstan/contracts';
 import { parseSecretKeys } from '@capstan/store';
 import { z } from 'zod';
 import type { WebhookOptions } from './webhook/run-webhooks.js';
@@ -15,10 +16,17 @@ export const CoordinatorEnv = BackboneEnv.extend({
   CAPSTAN_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   CAPSTAN_SWEEP_MS: z.coerce.number().int().min(50).default(1000),
   CAPSTAN_RETENTION_DAYS: z.coerce.number().positive().default(30),
+  /** When results go before the record of their call. */
+  CAPSTAN_RETENTION_RESULTS_DAYS: z.coerce.number().positive().optional(),
 });
 export type CoordinatorEnv = z.infer<typeof CoordinatorEnv>;
 
 export const coordinatorEnv = (env: NodeJS.ProcessEnv): CoordinatorEnv => readEnv(CoordinatorEnv, env);
+
+export const retentionOf = (env: Omit<CoordinatorEnv, 'DATABASE_URL'>): KeptFor => ({
+  records_days: env.CAPSTAN_RETENTION_DAYS,
+  results_days: env.CAPSTAN_RETENTION_RESULTS_DAYS,
+});
 
 export const webhookOptions = (env: Omit<CoordinatorEnv, 'DATABASE_URL'>): WebhookOptions => ({
   secret_keys: parseSecretKeys(env.CAPSTAN_SECRETS_KEY),

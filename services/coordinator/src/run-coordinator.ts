@@ -1,5 +1,5 @@
 import { createLog, openArtifacts, openBackbone, openSealKey, untilSignal } from '@capstan/backbone';
-import { coordinatorEnv, DAY_MS, webhookOptions } from './env.js';
+import { coordinatorEnv, retentionOf, webhookOptions } from './env.js';
 import { startCoordinator } from './start-coordinator.js';
 
 /** `capstan coordinator`: runs until it is told to stop. */
@@ -15,7 +15,7 @@ export async function runCoordinator(): Promise<void> {
   });
   const coordinator = startCoordinator(backbone, {
     sweep_ms: env.CAPSTAN_SWEEP_MS,
-    retention_ms: env.CAPSTAN_RETENTION_DAYS * DAY_MS,
+    retention: retentionOf(env),
     artifacts: openArtifacts(env),
     seal_key: openSealKey(env),
     webhooks: webhookOptions(env),

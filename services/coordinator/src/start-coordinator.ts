@@ -1,10 +1,11 @@
 import type { Backbone } from '@capstan/backbone';
+import type { KeptFor } from '@capstan/contracts';
 import type { SealKey } from '@capstan/integrity';
 import type { ArtifactStorage } from '@capstan/store';
 import { chainAudit, nextDeadline } from '@capstan/store';
 import { deliverOutbox } from './deliver-outbox.js';
+import { DAY_MS } from './env.js';
 import { expireLate } from './expire-late.js';
-import { forgetOld } from './forget-old.js';
 import { runHolds } from './hold/run-holds.js';
 import { runPlans } from './plan/run-plans.js';
 import { promoteDue } from './promote-due.js';
@@ -12,26 +13,29 @@ import { runQuotas } from './quota/run-quotas.js';
 import { redeliverLost } from './redeliver-lost.js';
 import { repeat } from './repeat.js';
 import { rescueLost } from './rescue-lost.js';
+import { runRetention } from './retention/run-retention.js';
 import { runSchedules } from './schedule/run-schedules.js';
 import { sealLoneInvocations, sealRuns } from './seal/seal-ended.js';
 import { runWebhooks, type WebhookOptions } from './webhook/run-webhooks.js';
 
 export type CoordinatorOptions = {
   sweep_ms: number;
-  retention_ms: number;
+  /** Where a tenant has no settings of its own. */
+  retention: KeptFor;
   artifacts?: ArtifactStorage;
   seal_key?: SealKey | null;
   webhooks?: WebhookOptions;
 };
 export type Coordinator = { stop(): Promise<void> };
 
-const HOUR_MS = 3_600_000;
+/** For how long the log of deliveries is kept where everything else is kept for ever. */
+const NEWS_DAYS = 30;
 const AUDIT_BATCH = 1000;
 
 /** Each duty claims its rows with SKIP LOCKED or an advisory lock, so a second coordinator is a spare, not a duplicate. */
 export function startCoordinator(
   backbone: Backbone,
-  { sweep_ms, retention_ms, artifacts, seal_key = null, webhooks = {} }: CoordinatorOptions,
+  { sweep_ms, retention, artifacts, seal_key = null, webhooks = {} }: CoordinatorOptions,
 ): Coordinator {
   const { store, relay, log } = backbone;
   const sweep = () => Promise.resolve(sweep_ms);
@@ -44,7 +48,8 @@ export function startCoordinator(
   const schedules = runSchedules(backbone, sweep_ms);
   const holds = runHolds(backbone, sweep_ms);
   const quotas = runQuotas(backbone, sweep_ms);
-  const notices = runWebhooks(backbone, sweep_ms, retention_ms, webhooks);
+  const notices = runWebhooks(backbone, sweep_ms, (retention.records_days ?? NEWS_DAYS) * DAY_MS, webhooks);
+  const old = runRetention(backbone, retention, artifacts);
   const duties = [
     promote,
     expire,
@@ -59,12 +64,6 @@ export function startCoordinator(
       () => Promise.resolve(5 * sweep_ms),
     ),
     repeat(log, 'audit-chain', () => chainAudit(store, AUDIT_BATCH), sweep),
-    repeat(
-      log,
-      'retention',
-      () => forgetOld(backbone, retention_ms, artifacts),
-      () => Promise.resolve(HOUR_MS),
-    ),
   ];
   const unsubscribe = relay.subscribe('due', () => {
     promote.wake();
@@ -74,7 +73,7 @@ export function startCoordinator(
   return {
     stop: async () => {
       unsubscribe();
-      await Promise.all([...duties, plans, schedules, holds, quotas, notices].map((duty) => duty.stop()));
+      await Promise.all([...duties, plans, schedules, holds, quotas, notices, old].map((duty) => duty.stop()));
       log.info('coordinator stopped');
     },
   };

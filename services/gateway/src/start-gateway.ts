@@ -18,7 +18,7 @@ import { healthRoutes } from './health/health-routes.js';
 import { createMetrics } from './health/metrics.js';
 import { holdRoutes } from './hold/hold-routes.js';
 import { createApp } from './http/create-app.js';
-import { openapi } from './http/openapi.js';
+import { openapiRoute } from './http/openapi.js';
 import { registerRoutes } from './http/register-routes.js';
 import { createCommitter } from './invocation/committer.js';
 import { invocationRoutes } from './invocation/invocation-routes.js';
@@ -32,6 +32,7 @@ import { policyRoutes } from './policy/policy-routes.js';
 import { createTenantPolicies } from './policy/tenant-policies.js';
 import { queueRoutes } from './queue/queue-routes.js';
 import { quotaRoutes } from './quota/quota-routes.js';
+import { retentionRoutes } from './retention/retention-routes.js';
 import { replayRoutes } from './replay/replay-routes.js';
 import { reportRoutes } from './report/report-routes.js';
 import { runRoutes } from './run/run-routes.js';
@@ -84,6 +85,7 @@ const ROUTES = [
   ...sessionRoutes,
   ...webhookRoutes,
   ...quotaRoutes,
+  ...retentionRoutes,
 ];
 
 export async function startGateway(backbone: Backbone, options: GatewayOptions): Promise<Gateway> {
@@ -109,9 +111,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
   };
 
   const app = createApp(log, options.body_limit);
-  registerRoutes(app, gateway, ROUTES, options.bulk_limit);
-  const document = openapi(ROUTES);
-  app.get('/openapi.json', () => document);
+  registerRoutes(app, gateway, [...ROUTES, openapiRoute(ROUTES)], options.bulk_limit);
   app.addHook('onResponse', async (request, reply) => {
     const route = `${request.method} ${request.routeOptions.url ?? 'none'}`;
     gateway.metrics.answered(route, reply.statusCode, reply.elapsedTime / 1000);

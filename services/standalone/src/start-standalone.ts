@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Backbone, createLog, openArtifacts, openBackbone, openSealKey } from '@capstan/backbone';
-import { DAY_MS, startCoordinator, webhookOptions } from '@capstan/coordinator';
+import { retentionOf, startCoordinator, webhookOptions } from '@capstan/coordinator';
 import { ensureExtension, gatewayOptions, prepareFirstStart, startGateway } from '@capstan/gateway';
 import { migrate } from '@capstan/store';
 import { startWorker, workerOptions, workerRedactor } from '@capstan/worker';
@@ -63,7 +63,7 @@ async function startServices(
 ): Promise<string> {
   const coordinator = startCoordinator(backbone, {
     sweep_ms: env.CAPSTAN_SWEEP_MS,
-    retention_ms: env.CAPSTAN_RETENTION_DAYS * DAY_MS,
+    retention: retentionOf(env),
     artifacts: openArtifacts(env),
     seal_key: openSealKey(env),
     webhooks: webhookOptions(env),

@@ -1,3 +1,4 @@
+import { requestOf } from '@capstan/admission';
 import type { CatalogEntry } from '@capstan/catalog';
 import { type Decision, Failure } from '@capstan/contracts';
 import { LiveRedactor } from '@capstan/redact';
@@ -79,17 +80,11 @@ function checkAgain({ check, descriptor_hash }: CatalogEntry, claimed: Claimed):
 /** Against the very version of the policy that admitted it. */
 async function decideAgain(worker: WorkerContext, claimed: Claimed, entry: CatalogEntry): Promise<Decision> {
   const policy = worker.policies.cached(claimed.policy_hash) ?? (await worker.policies.load(claimed.policy_hash));
-  return policy.decide({
-    descriptor: entry.descriptor,
-    inputs: entry.prepare(claimed.inputs).inputs,
-    mode: claimed.mode,
-    timeout_ms: claimed.timeout_ms,
-    actor: { name: claimed.actor, roles: claimed.roles, tenant: claimed.tenant },
-    labels: claimed.labels,
-    session_id: claimed.session_id,
-    spec_frozen: claimed.spec_frozen,
-    spec_hash: claimed.spec_hash,
-  });
+  const decision = policy.decide(requestOf(worker.rules, entry, claimed));
+  if (decision.code !== 'SPEC_HASH_MISMATCH') return decision;
+  // The grant may have been given a moment ago, and the news be still on its way.
+  await worker.rules.refresh();
+  return policy.decide(requestOf(worker.rules, entry, claimed));
 }
 
 function run(worker: WorkerContext, running: Running, tool: Tool, decision: Decision): Promise<RunOutcome | null> {

@@ -85,6 +85,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
   const logs = createLogWriter(store, relay, (error) => log.warn({ err: error }, 'log lines were lost'));
   const context: WorkerContext = {
     catalog: backbone.catalog,
+    rules: backbone.rules,
     runners: options.runners,
     policies: createPolicies(store),
     redactor: options.redactor,

@@ -14,6 +14,7 @@ import type { WorkerContext } from './worker-context.js';
 const SECRET = 'correct-horse-battery-staple';
 const worker: WorkerContext = {
   catalog: createCatalog(BUILTIN_TOOLS),
+  rules: { approvedSpecs: () => [], refresh: () => Promise.resolve() },
   runners: new Map(),
   policies: { cached: () => undefined, load: () => Promise.reject(new Error('not asked for here')) },
   redactor: createRedactor({ values: [SECRET] }),

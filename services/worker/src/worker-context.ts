@@ -11,6 +11,7 @@ import type { Running } from './running.js';
 /** What the pipeline works with. */
 export type WorkerContext = {
   catalog: Catalog;
+  rules: Pick<Backbone['rules'], 'approvedSpecs' | 'refresh'>;
   runners: ReadonlyMap<RunnerType, Runner>;
   policies: Policies;
   redactor: Redactor;

@@ -33,6 +33,8 @@ export const AtipOption = z.object({
   variadic: z.boolean().default(false),
 });
 
+export type AtipOption = z.infer<typeof AtipOption>;
+
 export const AtipCommand = z.object({
   description: z.string(),
   arguments: z.array(AtipArgument).optional(),

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { AtipArgument, AtipCommand, AtipOption } from './atip-document.js';
 
 type Parameter = Extract<Binding, { kind: 'atip' }>['parameters'][number];
-type Declared = z.infer<typeof AtipArgument> & Partial<z.infer<typeof AtipOption>>;
+type Declared = z.infer<typeof AtipArgument> & Partial<AtipOption>;
 
 const JSON_TYPES: Record<Declared['type'], JsonObject> = {
   string: { type: 'string' },
@@ -20,13 +20,16 @@ const JSON_TYPES: Record<Declared['type'], JsonObject> = {
 /** How a command's inputs become arguments, and the schema of those inputs. */
 export function atipParameters(
   { arguments: positionals = [], options = [] }: AtipCommand,
-  globalOptions: z.infer<typeof AtipOption>[],
+  inherited: AtipOption[],
 ): { parameters: Parameter[]; input_schema: JsonObject } {
   const declared: Declared[] = [
     ...positionals,
     ...options,
-    // A command's own option stands before the tool's of the same name.
-    ...globalOptions.filter(({ name }) => !options.some((option) => option.name === name)),
+    // An option stands before one of the same name that is further out: of its group, of the tool.
+    ...inherited.filter(
+      ({ name }, at) =>
+        !options.some((option) => option.name === name) && inherited.findIndex((option) => option.name === name) === at,
+    ),
   ];
   const named = withUniqueNames(declared);
   const required = named.flatMap(({ name, parameter }) => (parameter.required ? [name] : []));

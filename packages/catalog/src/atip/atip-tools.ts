@@ -3,11 +3,11 @@ import { type EffectsDeclaration, timeoutOf, toDeclaredEffects } from '../effect
 import { mergeEffects, undeclaredEffects } from '../effects/merge-effects.js';
 import { inferDanger } from '../infer/infer-danger.js';
 import { type Clue, cluesInWords } from '../infer/words.js';
-import type { AtipCommand, AtipDocument } from './atip-document.js';
+import type { AtipCommand, AtipDocument, AtipOption } from './atip-document.js';
 import { atipParameters } from './atip-parameters.js';
 
 /** A command and the way to it from the executable; the root has an empty path. */
-type Placed = { path: string[]; command: AtipCommand };
+type Placed = { path: string[]; command: AtipCommand; inherited: AtipOption[] };
 
 /** Every command of the document as a tool, groups and the executable itself included: any of them can be run. */
 export function atipTools(document: AtipDocument): Descriptor[] {
@@ -21,17 +21,25 @@ export function atipTools(document: AtipDocument): Descriptor[] {
 
 export const atipToolId = (tool: string, path: readonly string[]): string => `atip:${tool}:${path.join('.') || '.'}`;
 
-function* commandsOf({ commands = {}, description }: AtipDocument): Generator<Placed> {
+function* commandsOf({ commands = {}, description, globalOptions = [] }: AtipDocument): Generator<Placed> {
+  const root: Placed = { path: [], command: { description }, inherited: globalOptions };
   // The root is written as the command without a name; where it is not, it is the executable without arguments.
-  if (!Object.hasOwn(commands, '')) yield { path: [], command: { description } };
-  yield* walk(commands, []);
+  if (!Object.hasOwn(commands, '')) yield root;
+  yield* walk(commands, root);
 }
 
-function* walk(commands: Record<string, AtipCommand>, outer: string[]): Generator<Placed> {
-  for (const [name, command] of Object.entries(commands)) {
-    const path = name === '' ? outer : [...outer, ...name.split(/\s+/).filter(Boolean)];
-    yield { path, command };
-    if (command.commands) yield* walk(command.commands, path);
+/**
+ * A group's options are taken by what is in it, and so are its effects where a command says nothing of its own. What a
+ * command does say stands: a group that can delete is no reason to call its listing destructive.
+ */
+function* walk(commands: Record<string, AtipCommand>, group: Placed): Generator<Placed> {
+  const inherited = [...(group.command.options ?? []), ...group.inherited];
+  for (const [name, own] of Object.entries(commands)) {
+    const path = name === '' ? group.path : [...group.path, ...name.split(/\s+/).filter(Boolean)];
+    const command = { ...own, effects: own.effects ?? group.command.effects };
+    const placed: Placed = { path, command, inherited };
+    yield placed;
+    if (own.commands) yield* walk(own.commands, placed);
   }
 }
 
@@ -50,7 +58,7 @@ export function flattenedNames(tool: string, paths: readonly string[][]): string
   });
 }
 
-function toDescriptor(document: AtipDocument, { path, command }: Placed, name: string): Descriptor {
+function toDescriptor(document: AtipDocument, { path, command, inherited }: Placed, name: string): Descriptor {
   const levels = [document.effects, command.effects].flatMap((effects) => effects ?? []);
   const declared = levels.map(toDeclaredEffects);
   const effects = mergeEffects(...declared);
@@ -59,7 +67,7 @@ function toDescriptor(document: AtipDocument, { path, command }: Placed, name: s
     ...cluesInWords(path.join(' '), command.description),
   ]);
   const missing = undeclaredEffects(...declared);
-  const { parameters, input_schema } = atipParameters(command, document.globalOptions ?? []);
+  const { parameters, input_schema } = atipParameters(command, inherited);
   const binding: Binding = { kind: 'atip', executable: document.name, path, parameters };
   const timeout_ms = levels.map(timeoutOf).findLast((each) => each !== undefined);
   const trust = document.trust?.source;

@@ -133,6 +133,34 @@ describe('an ATIP command', () => {
     expect(pull?.inferred.map(({ why }) => why).join()).toContain('filesystem.delete');
   });
 
+  test('takes the options of its groups, the nearest first, and their effects where it has none', () => {
+    const option = (name: string, flag: string) => ({ name, flags: [flag], type: 'string', description: '' });
+    const { descriptors } = parseAtip(
+      document({
+        globalOptions: [option('host', '--host'), option('repo', '--outer')],
+        commands: {
+          issue: {
+            description: 'Issues',
+            options: [option('repo', '--repo')],
+            effects: { destructive: true, network: true },
+            commands: {
+              list: { description: 'List', effects: { destructive: false, network: true } },
+              close: { description: 'Close', options: [option('host', '--own')] },
+            },
+          },
+        },
+      }),
+    );
+    const flags = (name: string) => {
+      const { binding } = named(descriptors, name);
+      return binding.kind === 'atip' ? binding.parameters.flatMap((parameter) => parameter.flags) : [];
+    };
+    expect(flags('box_issue_list')).toEqual(['--repo', '--host']);
+    expect(flags('box_issue_close')).toEqual(['--own', '--repo']);
+    expect(named(descriptors, 'box_issue_list').effects).toMatchObject({ destructive: false, network: true });
+    expect(named(descriptors, 'box_issue_close').effects).toMatchObject({ destructive: true, network: true });
+  });
+
   test('that says nothing is dangerous, and trusted as little as can be', () => {
     expect(greet({})).toMatchObject({
       trust: 'inferred',

@@ -1,10 +1,18 @@
-import type { Agent, AgentRuntime, Capability, Json, JsonObject, Provider } from '@capstan/contracts';
+import {
+  type Agent,
+  type AgentRuntime,
+  type Capability,
+  isWildcard,
+  type Json,
+  type JsonObject,
+  matchesWildcard,
+  type Provider,
+} from '@capstan/contracts';
 import type { Catalog } from '../create-catalog.js';
 import { isObject } from '../provider/shape.js';
 import { type OfferedTool, toProviderTools } from '../provider/to-provider-tools.js';
 import { nameTools } from '../provider/tool-names.js';
 import type { CapabilityRegistry } from './create-capability-registry.js';
-import { matchesPattern } from './matches-pattern.js';
 
 /** An agent with everything its capabilities bring: one prompt, and tools each under a name of its own. */
 export type BuiltAgent = {
@@ -23,7 +31,7 @@ export function buildAgent(
   catalog: Pick<Catalog, 'get' | 'list'>,
 ): BuiltAgent {
   const capabilities = registry.resolve(agent.capabilities);
-  const denied = (tool_id: string) => agent.deny_tools.some((pattern) => matchesPattern(pattern, tool_id));
+  const denied = (tool_id: string) => agent.deny_tools.some((pattern) => matchesWildcard(pattern, tool_id));
   const wanted = [...capabilities.flatMap(({ tools }) => tools), ...agent.tools.flatMap((one) => expand(one, catalog))];
   const allowed = [...new Set(wanted)].filter((tool_id) => !denied(tool_id));
   const found = allowed.flatMap((tool_id) => catalog.get(tool_id)?.descriptor ?? []);
@@ -52,11 +60,11 @@ export const toRuntime = (agent_id: string, provider: Provider, built: BuiltAgen
 
 /** An id stands for itself even while its source is away; a pattern for what there is. */
 const expand = (pattern: string, catalog: Pick<Catalog, 'get' | 'list'>): string[] =>
-  /[*?]/.test(pattern)
+  isWildcard(pattern)
     ? catalog
         .list()
         .map(({ descriptor }) => descriptor.tool_id)
-        .filter((tool_id) => matchesPattern(pattern, tool_id))
+        .filter((tool_id) => matchesWildcard(pattern, tool_id))
     : [catalog.get(pattern)?.descriptor.tool_id ?? pattern];
 
 /** What capabilities say comes first, in their order, and the agent's own prompt last. */

@@ -7,7 +7,6 @@ import { BUILTIN_CAPABILITIES } from './builtin-capabilities.js';
 import { satisfies } from './capability-version.js';
 import { checkConfig } from './check-config.js';
 import { createCapabilityRegistry } from './create-capability-registry.js';
-import { matchesPattern } from './matches-pattern.js';
 import { parseCapabilities } from './parse-capabilities.js';
 
 const capability = (id: string, over: Partial<Capability> = {}): Capability =>
@@ -171,21 +170,4 @@ describe('an agent', () => {
     expect(() => checkConfig(capabilities, { test_math: { a: 1 } })).toThrow(/nothing to configure/);
     expect(() => checkConfig(capabilities, { noop: {} })).toThrow(/no such capability/);
   });
-});
-
-test.each([
-  ['*', '', true],
-  ['cap:*', 'cap:x:y', true],
-  ['cap:*:add', 'cap:test_math:add', true],
-  ['cap:*:add', 'cap:test_math:adder', false],
-  ['a?c', 'abc', true],
-  ['a?c', 'ac', false],
-  ['**a', 'bca', true],
-  ['shell.run', 'shellxrun', false],
-])('the pattern %s and %s: %s', (pattern, text, fits) => {
-  expect(matchesPattern(pattern, text)).toBe(fits);
-});
-
-test('a pattern made to be slow is not', () => {
-  expect(matchesPattern('*a'.repeat(100), 'a'.repeat(10_000).concat('b'))).toBe(false);
 });

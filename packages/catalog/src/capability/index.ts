@@ -2,5 +2,4 @@ export * from './build-agent.js';
 export * from './builtin-capabilities.js';
 export * from './check-config.js';
 export * from './create-capability-registry.js';
-export * from './matches-pattern.js';
 export * from './parse-capabilities.js';

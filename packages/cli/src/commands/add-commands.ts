@@ -46,6 +46,7 @@ const COMMANDS: Record<string, Record<string, Load>> = {
     keys: async () => (await import('./keys.js')).addKeys,
     secret: async () => (await import('./secret.js')).addSecret,
     quota: async () => (await import('./quota.js')).addQuota,
+    retention: async () => (await import('./retention.js')).addRetention,
     webhook: async () => (await import('./webhook.js')).addWebhook,
     policy: async () => (await import('./policy.js')).addPolicy,
     explain: async () => (await import('./explain.js')).addExplain,

@@ -32,7 +32,8 @@ const HOLD: Hold = {
   reason: 'refunds need \u001b[2Jtwo people',
   returned_because: null,
   risk: 'HIGH',
-  approvals: { required: 2, allow_self: false, given: 1 },
+  approvals: { required: 2, allow_self: false, given: 1, given_by: ['ann'] },
+  edits: [],
   created_at: AT,
   expires_at: '2026-01-01T12:15:30.000Z',
   decided_at: null,
@@ -122,7 +123,7 @@ describe('holds', () => {
     const { stdout } = await capstan(['holds', 'hld_1']);
     for (const part of [
       'refunds need',
-      '1 of 2 (operate)',
+      '1 of 2 by ann (operate)',
       'payments',
       '"amount": 250',
       'ann: release “fine by me”',

@@ -1,15 +1,17 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ReplayAnswer, StepDifference } from '@capstan/contracts';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { countOf } from '../format/count.js';
 import { printable } from '../format/printable.js';
 import { printTable } from '../print-items.js';
+import { followRun } from '../run/follow-run.js';
 import type { Session } from '../session.js';
+import { UsageError } from '../usage-error.js';
 
-type Options = { planHash?: string; reExecute?: boolean };
+type Options = { planHash?: string; reExecute?: boolean; from?: string };
 
 export const addReplay: AddCommand = (program, cli) => {
   program
@@ -17,17 +19,43 @@ export const addReplay: AddCommand = (program, cli) => {
     .description('a new run with the stored results of another, or of a bundle; nothing is executed')
     .argument('<run|file>', 'run_…, inv_…, or the file of a bundle')
     .option('--plan-hash <hash>', 'only if the run is of this plan')
+    .addOption(
+      new Option(
+        '--from <step>',
+        'execute this step and all that follows from it, with the stored results of the others',
+      ).conflicts('reExecute'),
+    )
     .option('--re-execute', 'run again what changes nothing, hold the rest, and tell where outputs differ now')
-    .action((what: string, { planHash, reExecute }: Options, command: Command) =>
+    .action((what: string, { planHash, reExecute, from }: Options, command: Command) =>
       cli.run(command, async (session) => {
-        const client = await session.client();
-        if (reExecute) return reExecuteRun(session, what.replace(/^inv_/, 'run_'), planHash);
-        if (/^(run|inv)_[\w-]+$/.test(what))
-          return print(session, await client.records.replay(what.replace(/^inv_/, 'run_'), { plan_hash: planHash }));
-        const { bundle_id } = await client.records.importBundle(await readFile(resolve(session.cwd, what), 'utf8'));
-        return print(session, await client.records.replayBundle(bundle_id));
+        const { records } = await session.client();
+        const file = !/^(run|inv)_[\w-]+$/.test(what);
+        const taken = file ? await replayFile(session, what) : null;
+        const run_id = taken?.run_id ?? what.replace(/^inv_/, 'run_');
+        const request = { plan_hash: planHash };
+        if (reExecute) return reExecuteRun(session, run_id, planHash);
+        if (from !== undefined) return followFrom(session, await records.replay(run_id, { ...request, from }));
+        return print(session, taken ?? (await records.replay(run_id, request)));
       }),
     );
+};
+
+/** Read as it is sent: a bundle may be larger than memory. */
+const replayFile = async (session: Session, file: string): Promise<ReplayAnswer> => {
+  const { records } = await session.client();
+  const path = resolve(session.cwd, file);
+  if (!existsSync(path)) throw new UsageError(`${file} is neither the id of a run nor a file`);
+  const { bundle_id } = await records.importBundle(createReadStream(path));
+  return records.replayBundle(bundle_id);
+};
+
+const followFrom = async (session: Session, answer: ReplayAnswer): Promise<ExitCode> => {
+  const { err } = session;
+  const { run_id, replay_of, reused_steps = 0, total_steps } = answer;
+  await err.line(
+    err.colors.dim(`${run_id} goes on from ${replay_of}: ${reused_steps} of ${countOf(total_steps, 'result')} re-used`),
+  );
+  return followRun(session, run_id);
 };
 
 const print = async (session: Session, answer: ReplayAnswer): Promise<ExitCode> => {

@@ -147,8 +147,9 @@ const printSchedules = async (session: Session): Promise<ExitCode> => {
       { title: 'LAST', text: ({ last_at }) => when(last_at) },
       {
         title: 'LAST RUN',
-        text: ({ last_run_id, last_error }) => last_error ?? last_run_id ?? '-',
-        paint: (text, { last_error }) => (last_error === null ? text : colors.red(text)),
+        text: ({ last_run_id, last_error, paused_reason }) => paused_reason ?? last_error ?? last_run_id ?? '-',
+        paint: (text, { last_error, paused_reason }) =>
+          paused_reason !== null ? colors.yellow(text) : last_error !== null ? colors.red(text) : text,
       },
     ],
   });

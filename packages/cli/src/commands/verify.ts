@@ -13,7 +13,7 @@ import { createProgress } from '../progress/progress.js';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 
-type Verdict = Pick<Verification, 'ok' | 'checked' | 'mismatches' | 'more'> & {
+type Verdict = Pick<Verification, 'ok' | 'checked' | 'mismatches' | 'more' | 'removed' | 'removed_more'> & {
   run_id: string | null;
   root: string | null;
   signed_by: string | null;
@@ -74,6 +74,17 @@ const verifyFile = async (session: Session, file: string): Promise<Verdict> => {
   }
 };
 
+const SHOWN = 10;
+
+/** What retention removed is no mismatch: its hash is part of what was verified. */
+const printRemoved = async ({ out }: Session, { removed, removed_more }: Verdict): Promise<void> => {
+  const count = removed.length + removed_more;
+  if (count === 0) return;
+  await out.line(`  ${countOf(count, 'result')} removed by retention, verified by hash:`);
+  for (const { row, removed_at } of removed.slice(0, SHOWN)) await out.line(`    ${printable(row)}  ${removed_at}`);
+  if (count > SHOWN) await out.line(`    and ${formatCount(count - SHOWN)} more`);
+};
+
 const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 const print = async (session: Session, verdict: Verdict): Promise<ExitCode> => {
@@ -84,6 +95,7 @@ const print = async (session: Session, verdict: Verdict): Promise<ExitCode> => {
     await out.line(
       `${out.colors.green('✓')} ${verdict.run_id}: ${countOf(checked, 'record')}, every hash as it should be`,
     );
+    await printRemoved(session, verdict);
     await out.line(out.colors.dim(`  root ${root}, ${signed_by === null ? 'not signed' : `signed by ${signed_by}`}`));
   } else {
     await printTable<Mismatch>(session, mismatches, {

@@ -41,13 +41,21 @@ const formatRules = (rules: readonly RuleLook[], { colors, tty, columns }: Outpu
     { colors, columns: tty ? columns : null },
   );
 
-const formatApprovals = ({ required = 1, roles, actors, allow_self, expires_in_ms }: Approvals): string =>
+const formatApprovals = ({
+  required = 1,
+  roles,
+  actors,
+  allow_self,
+  expires_in_ms,
+  revote_on_edit,
+}: Approvals): string =>
   [
     `${required} ${required === 1 ? 'person' : 'people'}`,
     ...(roles ? [`with ${roles.join(' and ')}`] : []),
     ...(actors ? [`of ${actors.join(', ') || 'nobody'}`] : []),
     ...(allow_self ? [] : ['not who submits']),
     ...(expires_in_ms === undefined ? [] : [`within ${formatDuration(expires_in_ms)}`]),
+    ...(revote_on_edit ? ['all anew when inputs are changed'] : []),
   ].join(', ');
 
 const formatLimits = ({ timeout_ms, ...rest }: Limits): string =>

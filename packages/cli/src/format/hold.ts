@@ -32,7 +32,7 @@ export const holdColumns = (colors: Colors, now: Date): Column<HoldSummary>[] =>
 
 /** All that somebody who decides has to know, on a screen. */
 export const formatHold = (hold: Hold, colors: Colors, now: Date): string => {
-  const { roles, actors, required, given } = hold.approvals;
+  const { roles, actors, required, given, given_by } = hold.approvals;
   const who = actors ? actors.join(', ') : (roles ?? ['operate']).join(' and ');
   const fields: Field[] = [
     ['tool', hold.tool_id],
@@ -40,13 +40,13 @@ export const formatHold = (hold: Hold, colors: Colors, now: Date): string => {
     ['asked by', hold.actor],
     ['reason', printable(hold.reason)],
     ['back because', hold.returned_because && printable(hold.returned_because)],
-    ['votes', `${given} of ${required} (${who})`],
+    ['votes', `${given} of ${required}${given > 0 ? ` by ${given_by.join(', ')}` : ''} (${who})`],
     ['expires', hold.status === 'pending' ? absoluteTime(hold.expires_at, now) : null],
     ['decided', hold.decided_by && `by ${hold.decided_by}, ${relativeTime(hold.decided_at ?? '', now)}`],
     ['side effects', hold.side_effects.join(', ')],
     ['invocation', hold.invocation_id],
     ['inputs', hold.input_hash],
-    ['were', hold.original_input_hash],
+    ['as submitted', hold.original_input_hash],
     ['descriptor', hold.descriptor_hash],
     ['policy', hold.policy_hash],
   ];
@@ -62,6 +62,6 @@ export const formatHold = (hold: Hold, colors: Colors, now: Date): string => {
 };
 
 const formatEntry = ({ kind, actor, at, comment, changed, counts }: HoldEntry, colors: Colors, now: Date): string => {
-  const what = changed ? `${kind} of ${changed.join(', ')}` : kind === 'release' && !counts ? 'release (void)' : kind;
+  const what = changed ? `changed ${changed.join(', ')}` : kind === 'release' && !counts ? 'release (void)' : kind;
   return `${colors.dim(relativeTime(at, now))}  ${actor}: ${what}${comment === null ? '' : ` “${printable(comment)}”`}`;
 };

@@ -55,6 +55,7 @@ const event = (step: Partial<Step>): RunEvent => ({
     reason: null,
     started_at: AT,
     finished_at: null,
+    reused_from: null,
     ...step,
   },
 });

@@ -1,6 +1,6 @@
 import type { Limits, ToolConstraints } from '@capstan/contracts';
 import { canonicalHost, isDeniedAddress } from '@capstan/egress';
-import { matchesDomain } from '../glob/domain-pattern.js';
+import { compileDomains, type FindDomain } from '../glob/domain-pattern.js';
 import { type Check, type Refusal, refuse } from './constraint.js';
 import { methodOf, urlsIn } from './read-inputs.js';
 
@@ -12,6 +12,11 @@ export function checkDomains(constraints: ToolConstraints, { required }: { requi
   const allow = allow_domains ?? (required ? [] : null);
   const methods = allow_methods?.map((method) => method.toUpperCase());
   if (!allow && deny_domains.length === 0 && !methods && max_response_bytes !== 0) return null;
+  const lists = {
+    allow: allow && shown(allow),
+    isAllowed: compileDomains(allow ?? []),
+    isDenied: compileDomains(deny_domains),
+  };
   return ({ descriptor, inputs }) => {
     if (max_response_bytes === 0)
       return refuse('max_response_bytes', 'max_response_bytes is 0, so nothing may be fetched');
@@ -20,41 +25,46 @@ export function checkDomains(constraints: ToolConstraints, { required }: { requi
     const urls = urlsIn(descriptor, inputs);
     if (required && urls.length === 0) return refuse('missing_argument', 'no URL is given');
     for (const url of urls) {
-      const refusal = checkUrl(url, allow, deny_domains);
+      const refusal = checkUrl(url, lists);
       if (refusal) return refusal;
     }
     return null;
   };
 }
 
-function checkUrl(url: string, allow: readonly string[] | null, deny: readonly string[]): Refusal | null {
+type Lists = { allow: string | null; isAllowed: FindDomain; isDenied: FindDomain };
+
+function checkUrl(url: string, { allow, isAllowed, isDenied }: Lists): Refusal | null {
   const host = hostOf(url);
   if (host === null) return refuse('invalid_url', `${JSON.stringify(url.slice(0, 200))} is not an http URL`);
-  const denied = deny.find((domain) => matchesDomain(domain, host));
+  const denied = isDenied(host);
   if (denied !== undefined) return refuse(`deny_domains[${denied}]`, `${host} matches the deny pattern ${denied}`);
   if (allow === null) return null;
-  if (allow.length === 0) return refuse('allow_domains=[]', 'no domain is allowed');
-  return allow.some((domain) => matchesDomain(domain, host))
-    ? null
-    : refuse('allow_domains', `${host} is not in allow_domains (${allow.join(', ')})`);
+  if (allow === '') return refuse('allow_domains=[]', 'no domain is allowed');
+  return isAllowed(host) !== undefined ? null : refuse('allow_domains', `${host} is not in allow_domains (${allow})`);
 }
 
 /** What the limits say of connections, for tools that are told where to go. */
 export function checkNetwork(limits: Pick<Limits, 'network' | 'deny_private_ips'>): Check {
   const { network, deny_private_ips = true } = limits;
+  const allowed = Array.isArray(network) ? { list: shown(network), find: compileDomains(network) } : null;
   return ({ descriptor, inputs }) => {
     if (network === 'none') return refuse('network=none', 'no connection is allowed');
     for (const url of urlsIn(descriptor, inputs)) {
       const host = hostOf(url);
       if (host === null) continue;
-      if (network && !network.some((domain) => matchesDomain(domain, host)))
-        return refuse('network', `${host} is not among the domains that are allowed (${network.join(', ')})`);
+      if (allowed && allowed.find(host) === undefined)
+        return refuse('network', `${host} is not among the domains that are allowed (${allowed.list})`);
       const why = deny_private_ips ? isDeniedAddress(host) : null;
       if (why) return refuse('deny_private_ips=true', why);
     }
     return null;
   };
 }
+
+const SHOWN = 10;
+const shown = (domains: readonly string[]): string =>
+  [...domains.slice(0, SHOWN), ...(domains.length > SHOWN ? [`${domains.length - SHOWN} more`] : [])].join(', ');
 
 /** Null for what is no URL of the web. */
 function hostOf(text: string): string | null {

@@ -1,5 +1,11 @@
-import type { Descriptor, PolicyDocument, ToolConstraints } from '@capstan/contracts';
-import { isWildcard, matchesWildcard } from '../glob/wildcard.js';
+import {
+  type Descriptor,
+  isWildcard,
+  matchesWildcard,
+  type PolicyDocument,
+  type ToolConstraints,
+  toolOfAlias,
+} from '@capstan/contracts';
 import { checkCommand } from './check-command.js';
 import { checkPaths } from './check-paths.js';
 import { checkDomains } from './check-urls.js';
@@ -11,12 +17,6 @@ const CORE: Record<string, 'path' | 'url' | 'command'> = {
   'fs.write': 'path',
   'http.get': 'url',
   'shell.run': 'command',
-};
-
-/** `fs_read` is another spelling of `fs.read`. */
-export const nameOf = (key: string): string => {
-  const dotted = key.replace('_', '.');
-  return Object.hasOwn(CORE, dotted) ? dotted : key;
 };
 
 export type ToolEntry = {
@@ -31,14 +31,14 @@ export type ToolEntry = {
 /** What `tools` says of a tool: the entry of its own first, then those with wildcards. All of them are checked. */
 export function entriesFor({ tools = {} }: PolicyDocument, { tool_id }: Descriptor): ToolEntry[] {
   return Object.entries(tools)
-    .filter(([key]) => (isWildcard(key) ? matchesWildcard(key, tool_id) : nameOf(key) === nameOf(tool_id)))
+    .filter(([key]) => (isWildcard(key) ? matchesWildcard(key, tool_id) : toolOfAlias(key) === tool_id))
     .map(([key, constraints]) => toEntry(key, tool_id, constraints))
     .sort((one, other) => Number(other.names_it) - Number(one.names_it));
 }
 
 function toEntry(key: string, tool_id: string, constraints: ToolConstraints): ToolEntry {
   const names_it = !isWildcard(key);
-  const core = names_it && Object.hasOwn(CORE, nameOf(tool_id)) ? CORE[nameOf(tool_id)] : undefined;
+  const core = names_it && Object.hasOwn(CORE, tool_id) ? CORE[tool_id] : undefined;
   const checks = [
     checkPaths(constraints, { required: core === 'path' }),
     checkDomains(constraints, { required: core === 'url' }),

@@ -1,21 +1,46 @@
-/** `example.com` is that name; `*.example.com` is every name under it, and the name itself; `*` is any. */
-export function matchesDomain(pattern: string, host: string): boolean {
-  const wanted = normal(pattern);
-  if (wanted === '*') return true;
-  if (!wanted.startsWith('*.')) return wanted === host;
-  return host.endsWith(wanted.slice(1)) || host === wanted.slice(2);
+import { canonicalHost } from '@capstan/egress';
+
+/** The pattern that covers a host, which is in its canonical form; undefined for none. */
+export type FindDomain = (host: string) => string | undefined;
+
+/**
+ * `example.com` is that name; `*.example.com` is every name under it, and the name itself; `*` is any. A host is looked up
+ * by each of its endings, so that a thousand patterns take no longer than one.
+ */
+export function compileDomains(patterns: readonly string[]): FindDomain {
+  const names = new Map<string, string>();
+  const trees = new Map<string, string>();
+  for (const pattern of patterns)
+    if (isTree(pattern)) trees.set(normal(pattern).slice(2), pattern);
+    else names.set(normal(pattern), pattern);
+  const any = names.get('*');
+  return (host) => any ?? names.get(host) ?? findTree(trees, host);
 }
 
-const normal = (name: string) => name.toLowerCase().replace(/\.$/, '');
+function findTree(trees: ReadonlyMap<string, string>, host: string): string | undefined {
+  if (trees.size === 0) return undefined;
+  for (let at = 0; ; at += 1) {
+    const found = trees.get(host.slice(at));
+    if (found !== undefined) return found;
+    at = host.indexOf('.', at);
+    if (at < 0) return undefined;
+  }
+}
+
+const isTree = (pattern: string) => pattern.startsWith('*.');
+
+/** As hosts are compared: names of any script in the form that is dialled. */
+function normal(pattern: string): string {
+  if (isTree(pattern)) return `*.${normal(pattern.slice(2))}`;
+  return canonicalHost(pattern) ?? pattern.toLowerCase();
+}
 
 /** Whether everything that `inner` allows is allowed by `outer` too. */
 function covers(outer: string, inner: string): boolean {
-  return inner.startsWith('*.')
-    ? outer === '*' || outer === inner || endsUnder(outer, inner)
-    : matchesDomain(outer, inner);
+  return isTree(inner)
+    ? outer === '*' || outer === inner || (isTree(outer) && inner.endsWith(outer.slice(1)))
+    : compileDomains([outer])(inner) !== undefined;
 }
-
-const endsUnder = (outer: string, inner: string) => outer.startsWith('*.') && inner.endsWith(outer.slice(1));
 
 /** Where both lists allow a connection to go: of two that overlap the narrower stays. */
 export function narrowDomains(one: readonly string[], other: readonly string[]): string[] {

@@ -1,5 +1,5 @@
+import { matchesWildcard } from '@capstan/contracts';
 import { expandBraces } from './expand-braces.js';
-import { matchesWildcard } from './wildcard.js';
 
 /** A path taken apart: no empty parts, no `.`. */
 export type Path = { absolute: boolean; parts: string[] };

@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import { createRedactor } from '@capstan/redact';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Runner, RunOutcome } from '../runner.js';
+import { openCgroups } from '../sandbox/cgroup/open-cgroups.js';
 import { processesWith } from '../testing/processes-with.js';
 import { testCall, testDescriptor } from '../testing/test-call.js';
 import { worksHere } from '../testing/works-here.js';
 import { createExecRunner } from './create-exec-runner.js';
 
+const cgroups = openCgroups();
+cgroups?.close();
 const CANARY = 'canary-that-nobody-may-hear';
 const SHELL_RUN = testDescriptor({ tool_id: 'shell.run', runner: 'exec', risk: 'HIGH' });
 process.env.CAPSTAN_TEST_CANARY = CANARY;
@@ -127,6 +130,18 @@ describe.each(['bubblewrap', 'namespaces', 'process'] as const)('containment by 
     test('memory ends at the limit', async () => {
       const outcome = await sh(`node -e "const a = []; for (;;) a.push(Buffer.alloc(50e6, 1))"`);
       expect(outcome).toMatchObject({ success: false });
+    });
+
+    test.skipIf(!has_walls || !cgroups)('memory is counted for all processes together, and the error says so', async () => {
+      const hoard = `node -e "const a = Buffer.alloc(200e6, 1); setTimeout(() => a.at(0), 3000)"`;
+      const outcome = await sh(`${hoard} & ${hoard} & ${hoard} & for job in 1 2 3; do wait %$job || exit 9; done`);
+      expect(outcome).toMatchObject({ success: false, error: expect.stringContaining('more memory than they may') });
+    });
+
+    test.skipIf(!has_walls || !cgroups)('how many processes it had at once is told, of each run anew', async () => {
+      const at_once = async (script: string) => (await sh(script)).facts?.observed?.processes;
+      expect(await at_once('sleep 0.3 & sleep 0.3 & sleep 0.3 & wait')).toBe(4);
+      expect(await at_once('true')).toBe(1);
     });
 
     test('a fork bomb is contained, and nothing is left of it', async () => {

@@ -3,18 +3,19 @@ import { resolve } from 'node:path';
 import { Failure } from '@capstan/contracts';
 import { createEgress, type Egress } from '@capstan/egress';
 import type { Call, Runner, RunOutcome } from '../runner.js';
+import { openCgroups } from '../sandbox/cgroup/open-cgroups.js';
 import { openContainment } from '../sandbox/containment.js';
 import { isSandboxRequired, requireSandbox } from '../sandbox/require-sandbox.js';
 import type { ResourceLimits } from '../sandbox/resource-limits.js';
 import type { Sandbox, SandboxLevel } from '../sandbox/sandbox.js';
 import type { Environment, ExecHost } from './exec-run.js';
+import { createLauncher } from './launcher/create-launcher.js';
 import { withRun } from './open-run.js';
 import { createOrphanGuard } from './orphan-guard.js';
 import type { Program } from './program.js';
 import { refused } from './refused.js';
 import { resolveSecrets } from './resolve-secrets.js';
 import { runContained } from './run-contained.js';
-import { createSpawner } from './spawner/create-spawner.js';
 import { toProgram } from './to-program.js';
 import { createWorkPlaces, removeForgottenSessions, type WorkPlaces } from './work-place.js';
 
@@ -53,7 +54,7 @@ export const createExecRunner = (options: ExecRunnerOptions): Runner => {
     close: async () => {
       const open = await opening?.catch(() => undefined);
       if (!open) return;
-      await open.spawner.close();
+      await open.launcher.close();
       await open.guard.close();
       await rm(open.containment.directory, { recursive: true, force: true });
       // One that was made elsewhere goes as well, unless sessions have their files there.
@@ -65,7 +66,8 @@ export const createExecRunner = (options: ExecRunnerOptions): Runner => {
 const openHost = async (options: ExecRunnerOptions): Promise<ExecHost> => {
   const containment = await openContainment({ work_dir: options.work_dir, levels: options.sandbox_levels });
   await removeForgottenSessions(containment);
-  const guard = createOrphanGuard(containment.directory);
+  const cgroups = containment.sandbox?.holds_tree ? openCgroups() : null;
+  const guard = createOrphanGuard(containment.directory, cgroups?.folders);
   guard.start();
   let own: Egress | undefined;
   const egress = (): Egress => {
@@ -80,8 +82,9 @@ const openHost = async (options: ExecRunnerOptions): Promise<ExecHost> => {
     open_places ??= createWorkPlaces(containment, sandbox);
     return open_places;
   };
-  const spawner = createSpawner();
-  return { env, path, places, spawner, containment, guard, resources, extension_tools, egress };
+  const launcher = createLauncher({ guard, cgroups });
+  const counts_trees = cgroups !== null;
+  return { env, path, places, launcher, counts_trees, containment, guard, resources, extension_tools, egress };
 };
 
 const run = async (host: () => Promise<ExecHost>, call: Call): Promise<RunOutcome> => {

@@ -2,16 +2,16 @@ import { constants } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
 import type { Json } from '@capstan/contracts';
 import type { RunOutcome } from '../runner.js';
-import type { Sandbox } from '../sandbox/sandbox.js';
 import { type Capture, FLOOD_BYTES } from './capture-output.js';
+import type { Ending } from './launcher/ending.js';
 import type { Program } from './program.js';
-import type { Ending } from './spawner/spawner-messages.js';
 
 const MAX_REASON_LENGTH = 300;
 
 export type Ended = {
   name: string;
-  sandbox: Sandbox;
+  /** The kernel killed something of it because memory had run out. */
+  out_of_memory: boolean;
   /** It was stopped because it wrote without end. */
   flooded: boolean;
   output: Program['output'];
@@ -21,7 +21,7 @@ export type Ended = {
 };
 
 /** What a process that did start came to. */
-export const execOutcome = ({ name, sandbox, flooded, output, ending, stdout, stderr }: Ended): RunOutcome => {
+export const execOutcome = ({ name, out_of_memory, flooded, output, ending, stdout, stderr }: Ended): RunOutcome => {
   const exit_code = ending.kind === 'exited' ? ending.exit_code : exitCodeOf(ending.signal);
   const payload = { stdout: stdout.text, stderr: stderr.text, exit_code };
   const truncated = stdout.truncated || stderr.truncated;
@@ -36,7 +36,8 @@ export const execOutcome = ({ name, sandbox, flooded, output, ending, stdout, st
       truncated,
     };
   if (exit_code === 0) return shaped(name, output, { payload, exit_code, truncated });
-  const error = [`${name} ${whatHappened(ending, sandbox)}`, lastLine(stderr.text)].filter(Boolean).join(': ');
+  const memory = out_of_memory ? ', and its processes used more memory than they may' : '';
+  const error = [`${name} ${whatHappened(ending)}${memory}`, lastLine(stderr.text)].filter(Boolean).join(': ');
   return { success: false, error, kind: 'TOOL_ERROR', retryable: true, payload, exit_code, truncated };
 };
 
@@ -74,9 +75,9 @@ const linesOf = (text: string): string[] => {
   return lines;
 };
 
-/** A sandbox tells of a death by signal as shells do, with an exit code above 128. */
-const whatHappened = (ending: Ended['ending'], { holds_tree }: Sandbox): string => {
-  const signal = ending.kind === 'killed' ? ending.signal : holds_tree ? signalOf(ending.exit_code) : undefined;
+/** A death by signal arrives as shells tell of it, as an exit code above 128. */
+const whatHappened = (ending: Ended['ending']): string => {
+  const signal = ending.kind === 'killed' ? ending.signal : signalOf(ending.exit_code);
   if (signal === undefined) return ending.kind === 'exited' ? `exited with ${ending.exit_code}` : 'was killed';
   return `was killed by ${signal}${REASONS[signal] ?? ''}`;
 };

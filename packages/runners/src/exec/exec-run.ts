@@ -6,7 +6,7 @@ import type { Mount, Sandbox } from '../sandbox/sandbox.js';
 import type { SystemPart } from '../sandbox/system-view.js';
 import type { OrphanGuard } from './orphan-guard.js';
 import type { Program } from './program.js';
-import type { Spawner } from './spawner/create-spawner.js';
+import type { Launcher } from './launcher/create-launcher.js';
 import type { WorkPlaces } from './work-place.js';
 
 export type Environment = Record<string, string | undefined>;
@@ -19,7 +19,9 @@ export type ExecHost = {
   containment: Containment;
   places(sandbox: Sandbox): WorkPlaces;
   guard: OrphanGuard;
-  spawner: Spawner;
+  launcher: Launcher;
+  /** Whether a cgroup bounds how many processes a run has. */
+  counts_trees: boolean;
   resources: Partial<ResourceLimits>;
   extension_tools: ((tools_hash: string) => Promise<string>) | undefined;
   egress(): Egress;

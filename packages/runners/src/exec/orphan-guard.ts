@@ -5,7 +5,7 @@ import { execa } from 'execa';
  * Cleans up after a worker that is killed -9. A small shell process per runner reads from a pipe what runs; when the
  * worker is gone, however it went, the pipe ends, and the guard kills the process groups that are left and removes the
  * worker's directory. `setpriv --pdeathsig` was the alternative: one more exec per run, Linux only, and it reaches the
- * tool itself but none of its children. What bubblewrap holds needs no entry: it dies by itself.
+ * tool itself but none of its children.
  *
  * Not covered: a worker killed in the millisecond between the fork of a tool and its entry here; processes that left
  * the group where no pid namespace holds them (see `signalGroup`); a machine without /bin/sh.
@@ -34,18 +34,24 @@ while read -r change entry; do
 done
 for each in $live; do kill -s KILL -- "-$each"; done
 for pause in 0.05 0.2 1; do
+  left=
   rm -rf -- "$1"
-  [ -e "$1" ] || break
+  for each in "$@"; do
+    [ "$each" = "$1" ] || rmdir "$each"/*/ "$each"
+    [ -e "$each" ] && left=yes
+  done
+  [ "$left" ] || break
   sleep $pause
 done
 `;
 
-export const createOrphanGuard = (directory: string): OrphanGuard => {
+/** `cgroups` are emptied of what is below them, and removed as well. */
+export const createOrphanGuard = (directory: string, cgroups: readonly string[] = []): OrphanGuard => {
   const live = new Set<number>();
   let guard: GuardProcess | undefined;
   const started = (): GuardProcess => {
     if (guard?.running) return guard;
-    guard = startGuard(directory);
+    guard = startGuard([directory, ...cgroups]);
     for (const leader of live) guard.tell(`+ ${leader}`);
     return guard;
   };
@@ -68,8 +74,8 @@ export const createOrphanGuard = (directory: string): OrphanGuard => {
 
 type GuardProcess = { readonly running: boolean; tell(line: string): void; stop(): Promise<void> };
 
-const startGuard = (directory: string): GuardProcess => {
-  const shell = execa('/bin/sh', ['-c', SCRIPT, 'capstan-orphan-guard', directory], {
+const startGuard = (directories: readonly string[]): GuardProcess => {
+  const shell = execa('/bin/sh', ['-c', SCRIPT, 'capstan-orphan-guard', ...directories], {
     detached: true,
     stdin: 'pipe',
     stdout: 'ignore',

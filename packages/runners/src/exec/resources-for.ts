@@ -4,6 +4,13 @@ import type { ExecRun } from './exec-run.js';
 
 const PROCESSES = processesPerRun(DEFAULT_LIMITS.processes);
 
+/** What neither the shell that starts a run nor its cgroup has set: see `launcher/`. */
+export const leftToSet = (
+  { host, sandbox }: ExecRun,
+  { processes, temporary_bytes }: ResourceLimits,
+): Partial<ResourceLimits> & Pick<ResourceLimits, 'temporary_bytes'> =>
+  host.counts_trees && sandbox.holds_tree ? { temporary_bytes } : { temporary_bytes, processes };
+
 /** What this run may use: the defaults, what the worker is set to, and what the policy says of sizes. */
 export const resourcesFor = ({ host, sandbox, call: { limits } }: ExecRun): ResourceLimits => ({
   ...DEFAULT_LIMITS,

@@ -1,12 +1,12 @@
+import type { ResourceLimits } from '../sandbox/resource-limits.js';
 import type { Launch, Sandbox } from '../sandbox/sandbox.js';
 import type { Capture } from './capture-output.js';
+import type { Launched, Launcher } from './launcher/create-launcher.js';
 import type { OrphanGuard } from './orphan-guard.js';
-import { signalGroup } from './process-group.js';
-import type { Spawner } from './spawner/create-spawner.js';
-import type { Ending } from './spawner/spawner-messages.js';
 
 export type Running = {
   sandbox: Sandbox;
+  limits: ResourceLimits;
   stdin: string | undefined;
   stdout: Capture;
   stderr: Capture;
@@ -14,19 +14,13 @@ export type Running = {
   /** Aborts when it writes without end: then it goes at once. */
   flood: AbortSignal;
   guard: OrphanGuard;
-  spawner: Spawner;
+  launcher: Launcher;
 };
 
 /** Runs a command with pipes to its end, and passes on to it when it is to stop. */
-export const runCommand = async (launch: Launch, running: Running): Promise<Ending> => {
-  const { sandbox, stdin, stdout, stderr, signal, flood, guard, spawner } = running;
-  let pid: number | undefined;
-  const started = (its_pid: number) => {
-    pid = its_pid;
-    guard.watch(pid);
-  };
-  const hooks = { stdout: stdout.write, stderr: stderr.write, started };
-  const run = spawner.run({ launch, stdin, level: sandbox.level }, hooks);
+export const runCommand = async (launch: Launch, running: Running): Promise<Launched> => {
+  const { sandbox, limits, stdin, stdout, stderr, signal, flood, launcher } = running;
+  const run = launcher.run({ launch, stdin, sandbox, limits }, { stdout: stdout.write, stderr: stderr.write });
   const ask = () => run.stop('ask');
   signal.addEventListener('abort', ask, { once: true });
   flood.addEventListener('abort', () => run.stop('kill'), { once: true });
@@ -34,8 +28,5 @@ export const runCommand = async (launch: Launch, running: Running): Promise<Endi
     return await run.ended;
   } finally {
     signal.removeEventListener('abort', ask);
-    // It is gone already, unless the spawner itself was.
-    if (pid !== undefined) signalGroup(pid, 'SIGKILL');
-    if (pid !== undefined) guard.release(pid);
   }
 };

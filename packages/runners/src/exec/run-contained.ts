@@ -6,7 +6,7 @@ import type { ExecRun } from './exec-run.js';
 import { type Found, findProgram } from './find-program.js';
 import { grantNetwork, type NetworkAccess } from './network-access.js';
 import { refused } from './refused.js';
-import { resourcesFor } from './resources-for.js';
+import { leftToSet, resourcesFor } from './resources-for.js';
 import { runCommand } from './run-command.js';
 import { runInTerminal } from './run-in-terminal.js';
 import { missingProgram, spawnFailure } from './spawn-failure.js';
@@ -32,6 +32,7 @@ export const runContained = async (run: ExecRun): Promise<RunOutcome> => {
 const start = async (run: ExecRun, found: Found, network: NetworkAccess | null): Promise<RunOutcome> => {
   const { host, sandbox, program, secrets, call } = run;
   const name = basename(program.file) || program.file;
+  const limits = resourcesFor(run);
   const [file = '', ...args] = [...(network?.command ?? []), found.file, ...program.args];
   const launch = sandbox.launch({
     file,
@@ -41,7 +42,7 @@ const start = async (run: ExecRun, found: Found, network: NetworkAccess | null):
     work: run.work,
     mounts: [...(run.tools ? [run.tools] : []), ...(found.mount ? [found.mount] : []), ...(network?.mounts ?? [])],
     loopback: network !== null,
-    limits: resourcesFor(run),
+    limits: program.tty ? limits : leftToSet(run, limits),
     tty: program.tty,
   });
   const flood = new AbortController();
@@ -49,24 +50,28 @@ const start = async (run: ExecRun, found: Found, network: NetworkAccess | null):
   const stderr = captureOutput('stderr', call, () => flood.abort());
   const running = {
     sandbox,
+    limits,
     stdin: secrets.stdin,
     stdout,
     stderr,
     signal: call.signal,
     flood: flood.signal,
     guard: host.guard,
-    spawner: host.spawner,
+    launcher: host.launcher,
   };
-  const ending = await (program.tty ? runInTerminal : runCommand)(launch, running);
+  const { ending, tree } = await (program.tty ? runInTerminal : runCommand)(launch, running);
   if (ending.kind === 'not_started') return spawnFailure(name, ending.code, ending.message);
   const flooded = flood.signal.aborted;
-  return execOutcome({
+  const outcome = execOutcome({
     name,
-    sandbox,
     flooded,
     output: program.output,
     ending,
+    out_of_memory: tree?.out_of_memory ?? false,
     stdout: stdout.end(),
     stderr: stderr.end(),
   });
+  // Where the bridge to the network runs beside the tool, the count is not the tool's.
+  const processes = network === null ? (tree?.processes ?? null) : null;
+  return processes === null ? outcome : { ...outcome, facts: { observed: { processes } } };
 };

@@ -1,16 +1,16 @@
 import { constants } from 'node:os';
 import { Failure } from '@capstan/contracts';
 import type { Launch } from '../sandbox/sandbox.js';
+import { type Launched, TERMINATION_MS } from './launcher/create-launcher.js';
+import type { Ending } from './launcher/ending.js';
 import { signalGroup } from './process-group.js';
 import type { Running } from './run-command.js';
-import type { Ending } from './spawner/spawner-messages.js';
-import { TERMINATION_MS } from './spawner/start-process.js';
 import { askToEnd } from './stop-process.js';
 
 const END_OF_INPUT = '\u0004';
 
 /** Runs a command in a terminal of its own. All it writes arrives as one stream, as a person would see it. */
-export const runInTerminal = async (launch: Launch, running: Running): Promise<Ending> => {
+export const runInTerminal = async (launch: Launch, running: Running): Promise<Launched> => {
   const { sandbox, stdin, stdout, signal, flood, guard } = running;
   const { spawn } = await loadPty();
   const { file, args, cwd, env, ...who } = launch;
@@ -42,7 +42,7 @@ export const runInTerminal = async (launch: Launch, running: Running): Promise<E
   if (stdin !== undefined) terminal.write(stdin.endsWith('\n') || stdin === '' ? stdin : `${stdin}\n`);
   terminal.write(END_OF_INPUT);
   try {
-    return await ended;
+    return { ending: await ended, tree: null };
   } finally {
     signal.removeEventListener('abort', stop);
     timers.forEach(clearTimeout);

@@ -12,6 +12,12 @@ export const askToEnd = (level: SandboxLevel, pid: number): void => {
   else signalGroup(leader, 'SIGTERM');
 };
 
+/** The same for what a shell has started, which is in the shell's own group. */
+export const askToEndIn = (level: SandboxLevel, shell: number): void => {
+  if (level !== 'bubblewrap') askToEnd(level, shell);
+  else for (const pid of childrenOf(shell)) askToEnd(level, pid);
+};
+
 const childrenOf = (pid: number): number[] => {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);

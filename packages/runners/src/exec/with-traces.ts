@@ -18,7 +18,10 @@ export const withTraces = async (
   network: NetworkAccess | null,
 ): Promise<RunOutcome> => {
   const { sandbox, program, call, work } = run;
-  const observed: NonNullable<RunFacts['observed']> = network === null ? {} : { domains: network.domains() };
+  const observed: NonNullable<RunFacts['observed']> = {
+    ...outcome.facts?.observed,
+    ...(network === null ? {} : { domains: network.domains() }),
+  };
   const facts: RunFacts = { sandbox: sandbox.level, observed };
   if (run.isUntouched()) return { ...outcome, facts };
   if (!run.stays) {

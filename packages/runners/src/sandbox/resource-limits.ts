@@ -25,18 +25,21 @@ export const DEFAULT_LIMITS: Omit<ResourceLimits, 'cpu_seconds'> = {
   temporary_bytes: 256 * MIB,
 };
 
-/** A tool may use every core until its deadline. */
-export const cpuSeconds = (timeout_ms: number): number => Math.ceil(timeout_ms / 1000 + 1) * availableParallelism();
+/** A tool may use every core until its deadline. In powers of two, so that most runs have the same limits. */
+export const cpuSeconds = (timeout_ms: number): number =>
+  2 ** Math.ceil(Math.log2((timeout_ms / 1000 + 1) * availableParallelism()));
+
+const FLAGS: Record<string, string> = {
+  address_bytes: 'as',
+  memory_bytes: 'data',
+  cpu_seconds: 'cpu',
+  processes: 'nproc',
+  file_bytes: 'fsize',
+  open_files: 'nofile',
+};
 
 /** In front of a command line: prlimit sets the limits on itself and becomes the program, so there is no process more. */
-export const prlimitArgs = (prlimit: string, limits: ResourceLimits): string[] => [
-  prlimit,
-  `--as=${limits.address_bytes}`,
-  `--data=${limits.memory_bytes}`,
-  `--cpu=${limits.cpu_seconds}`,
-  `--nproc=${limits.processes}`,
-  `--fsize=${limits.file_bytes}`,
-  `--nofile=${limits.open_files}`,
-  '--core=0',
-  '--',
-];
+export const prlimitArgs = (prlimit: string, limits: Partial<ResourceLimits>): string[] => {
+  const flags = Object.entries(limits).flatMap(([name, value]) => (name in FLAGS ? [`--${FLAGS[name]}=${value}`] : []));
+  return flags.length === 0 ? [] : [prlimit, ...flags, '--core=0', '--'];
+};

@@ -18,7 +18,8 @@ export type Confined = {
   mounts: readonly Mount[];
   /** The loopback interface is up; nothing else is ever reachable but through it. */
   loopback: boolean;
-  limits: ResourceLimits;
+  /** Those that it does not have from whoever starts it. */
+  limits: Partial<ResourceLimits> & Pick<ResourceLimits, 'temporary_bytes'>;
   tty: boolean;
 };
 

@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deleteOldInvocations } from '../invocation/delete-old.js';
 import { settleInvocations } from '../invocation/settle-invocations.js';
 import type { Store } from '../open-store.js';
+import { removeResults } from '../retention/remove-results.js';
+import { retentionRules } from '../retention/retention-rule.js';
 import { newSettlement } from '../testing/new-settlement.js';
 import { openTestStore } from '../testing/open-test-store.js';
 import { startOne } from '../testing/run-one.js';
@@ -111,7 +112,7 @@ describe.each(['postgres', 'disk', 's3'] as const)('an artifact in %s', (place) 
     await sql`UPDATE invocations SET created_at = now() - interval '2 days', finished_at = now() - interval '2 days'`.execute(
       store.db,
     );
-    await deleteOldInvocations(store, 86_400_000, 100);
+    for (const rule of retentionRules({ results_days: 1 }, [])) await removeResults(store, rule, 100);
     expect(await deleteUnusedArtifacts(store, storage, 100)).toBeGreaterThan(0);
     expect(await findArtifact(store, 'acme', hash)).toBeUndefined();
     if (place === 'disk') expect(await readdir(join(directory, hash.slice(0, 2)))).not.toContain(hash);

@@ -16,7 +16,7 @@ export async function listAudit(
   const { rows } = await sql<AuditEntry>`
     SELECT a.seq, a.at, a.tenant, a.actor, a.event, a.subject, a.detail, l.chain_hash
     FROM audit a LEFT JOIN audit_links l ON l.seq = a.seq
-    WHERE a.tenant = ${tenant} AND a.seq < ${before} AND ${matching(filter)} ORDER BY a.seq DESC LIMIT ${limit + 1}`.execute(
+    WHERE a.tenant = ${tenant} AND a.seq < ${before} AND ${matching(tenant, filter)} ORDER BY a.seq DESC LIMIT ${limit + 1}`.execute(
     db,
   );
   const items = rows.slice(0, limit);
@@ -35,7 +35,7 @@ export async function* exportAudit(
     const { rows } = await sql<AuditEntry>`
       SELECT a.seq, a.at, a.tenant, a.actor, a.event, a.subject, a.detail, l.chain_hash
       FROM audit a LEFT JOIN audit_links l ON l.seq = a.seq
-      WHERE a.tenant = ${tenant} AND a.seq > ${after} AND ${matching(filter)} ORDER BY a.seq LIMIT ${batch}`.execute(
+      WHERE a.tenant = ${tenant} AND a.seq > ${after} AND ${matching(tenant, filter)} ORDER BY a.seq LIMIT ${batch}`.execute(
       store.db,
     );
     const last = rows.at(-1);
@@ -45,13 +45,22 @@ export async function* exportAudit(
   }
 }
 
-function matching({ event, subject, actor, since, until }: AuditFilter): RawBuilder<unknown> {
+function matching(tenant: string, { event, subject, actor, since, until }: AuditFilter): RawBuilder<unknown> {
   const all = [sql`true`];
   if (event?.endsWith('*')) all.push(sql`starts_with(a.event, ${event.slice(0, -1)})`);
   else if (event !== undefined) all.push(sql`a.event = ${event}`);
-  if (subject !== undefined) all.push(sql`a.subject = ${subject}`);
+  if (subject !== undefined) all.push(sql`a.seq IN (${about(tenant, subject)})`);
   if (actor !== undefined) all.push(sql`a.actor = ${actor}`);
   if (since) all.push(sql`a.at >= ${since}`);
   if (until) all.push(sql`a.at < ${until}`);
   return sql.join(all, sql` AND `);
 }
+
+/** An invocation may be one of many that were submitted together: such an event has the moment at which it was created. */
+const about = (tenant: string, subject: string): RawBuilder<unknown> => sql`
+  SELECT seq FROM audit WHERE tenant = ${tenant} AND subject = ${subject}
+  UNION ALL
+  SELECT seq FROM audit
+  WHERE at = (SELECT created_at FROM invocations WHERE invocation_id = ${subject} AND tenant = ${tenant})
+    AND tenant = ${tenant} AND event = 'invocation.submit' AND subject <> ${subject}
+    AND strpos(detail::text, to_json(${subject}::text)::text) > 0`;

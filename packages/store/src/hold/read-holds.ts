@@ -2,6 +2,7 @@ import type {
   Approval,
   Approvals,
   Decision,
+  HoldEdit,
   HoldEntry,
   HoldStatus,
   JsonObject,
@@ -26,7 +27,8 @@ export type HeldCall = {
   round: number;
   returned_because: string | null;
   approvals: Approvals;
-  given: number;
+  given_by: string[];
+  edits: HoldEdit[];
   inputs: JsonObject;
   input_hash: string;
   original_inputs: JsonObject | null;
@@ -47,14 +49,20 @@ export type HeldCall = {
   approval: Approval | null;
 };
 
-/** A vote counts for what it was given for, in this round. */
-const COUNTS = sql.raw(`e.kind = 'release' AND e.round = h.round AND e.input_hash = i.input_hash
-  AND e.descriptor_hash = i.descriptor_hash AND e.policy_hash = i.policy_hash`);
+/**
+ * A vote counts in its round, for the tool and the policy that it was given for. An edit that makes another call of it starts
+ * the next round; one that does not leaves the votes of who looked at the call, but not those given in advance.
+ */
+const COUNTS = sql.raw(`e.kind = 'release' AND e.round = h.round AND e.descriptor_hash = i.descriptor_hash
+  AND e.policy_hash = i.policy_hash AND (e.grant_id IS NULL OR e.input_hash = i.input_hash)`);
 
 const SELECT = sql`
   SELECT h.seq, h.hold_id, h.invocation_id, i.run_id, h.tenant, h.actor, i.roles, h.tool_id, i.runner, h.status, h.round,
     h.returned_because, coalesce(h.approvals, '{}') AS approvals,
-    (SELECT count(*)::int FROM hold_entries e WHERE e.hold_id = h.hold_id AND ${COUNTS}) AS given,
+    ARRAY (SELECT e.actor FROM hold_entries e WHERE e.hold_id = h.hold_id AND ${COUNTS} GROUP BY e.actor ORDER BY min(e.seq)) AS given_by,
+    coalesce((SELECT json_agg(json_build_object('at', e.at, 'actor', e.actor, 'changed', e.changed, 'previous_input_hash',
+      e.previous_input_hash, 'input_hash', e.input_hash) ORDER BY e.seq)
+      FROM hold_entries e WHERE e.hold_id = h.hold_id AND e.kind = 'edit'), '[]') AS edits,
     i.inputs, i.input_hash, h.original_inputs, h.original_input_hash, i.descriptor_hash, i.policy_hash, i.decision, i.mode,
     i.session_id, i.labels, i.spec_frozen, i.spec_hash, i.timeout_ms, h.created_at, h.expires_at, h.decided_at, h.decided_by,
     CASE WHEN h.approved_input_hash IS NOT NULL THEN json_build_object('input_hash', h.approved_input_hash,
@@ -70,6 +78,7 @@ export async function getHold(db: Db, tenant: string, hold_id: string): Promise<
 /** JSON made by Postgres spells times its own way. */
 const shown = <Row extends HeldCall>(row: Row): Row => ({
   ...row,
+  edits: row.edits.map((edit) => ({ ...edit, at: new Date(edit.at).toISOString() })),
   approval: row.approval && {
     ...row.approval,
     expires_at: inUtc(row.approval.expires_at),

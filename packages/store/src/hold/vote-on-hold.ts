@@ -1,26 +1,11 @@
-import {
-  type BoundHashes,
-  type Decision,
-  holdIdOf,
-  type JsonObject,
-  type Role,
-  type RunnerType,
-  whyMayNotRelease,
-} from '@capstan/contracts';
+import { type Role, type RunnerType, whyMayNotRelease } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db } from '../open-store.js';
 import { type BoxedDeliveries, boxDeliveries } from '../outbox/outbox.js';
 import { notifyHold } from './notify-hold.js';
+import { hashesOf, type Proposal, proposeCall } from './propose-call.js';
 import { getHold, type HeldCall, lockHold } from './read-holds.js';
-
-/** What would run now: the inputs as they are to be, decided on by the policy in force, with the tool as it is. */
-export type Proposal = BoundHashes & {
-  inputs: JsonObject;
-  decision: Decision;
-  runner: RunnerType;
-  idempotent: boolean;
-};
 
 export type ReleaseVote = {
   tenant: string;
@@ -54,9 +39,9 @@ export async function voteOnHold(db: Db, vote: ReleaseVote): Promise<Voted> {
   const approvals = proposal.decision.approvals ?? hold.approvals;
   const why = whyMayNotRelease(approvals, hold.actor, voter);
   if (why) return { kind: 'refused', why };
-  await propose(db, hold, vote);
-  if (!(await addVote(db, hold, vote))) return { kind: 'known' };
-  const given = (await getHold(db, vote.tenant, vote.hold_id))?.given ?? 0;
+  const round = await proposeCall(db, hold, proposal, { actor: voter.actor, comment: vote.comment });
+  if (!(await addVote(db, vote, round))) return { kind: 'known' };
+  const given = (await getHold(db, vote.tenant, vote.hold_id))?.given_by.length ?? 0;
   const required = approvals.required ?? 1;
   const { grant_id } = voter;
   await appendAudit(db, [
@@ -72,84 +57,19 @@ export async function voteOnHold(db: Db, vote: ReleaseVote): Promise<Voted> {
   return { kind: 'released', box: await release(db, hold, vote, approvals.expires_in_ms) };
 }
 
-const hashesOf = ({ input_hash, descriptor_hash, policy_hash }: BoundHashes): BoundHashes => ({
-  input_hash,
-  descriptor_hash,
-  policy_hash,
-});
-
 async function now(db: Db): Promise<number> {
   const { rows } = await sql<{ now: string }>`SELECT now() AS now`.execute(db);
   return Date.parse(rows[0]?.now ?? '');
 }
 
-/** From here on the row is what would run, so that votes for anything else no longer count. */
-async function propose(db: Db, hold: HeldCall, { proposal, voter, comment }: ReleaseVote): Promise<void> {
-  const { inputs, decision, runner, idempotent } = proposal;
-  const hashes = hashesOf(proposal);
-  const isEdit = hashes.input_hash !== hold.input_hash;
-  const isSame = !isEdit && hashes.descriptor_hash === hold.descriptor_hash && hashes.policy_hash === hold.policy_hash;
-  if (isSame) return;
-  await db
-    .updateTable('invocations')
-    .set({ inputs: JSON.stringify(inputs), ...hashes, decision: JSON.stringify(decision), runner, idempotent })
-    .where('invocation_id', '=', hold.invocation_id)
-    .where('status', '=', 'held')
-    .execute();
-  if (decision.approvals)
-    await db
-      .updateTable('holds')
-      .set({ approvals: JSON.stringify(decision.approvals) })
-      .where('hold_id', '=', hold.hold_id)
-      .execute();
-  if (!isEdit) return;
-  const changed = changedMembers(hold.inputs, inputs);
-  await db
-    .updateTable('holds')
-    .set({
-      original_inputs: JSON.stringify(hold.original_inputs ?? hold.inputs),
-      original_input_hash: hold.original_input_hash ?? hold.input_hash,
-    })
-    .where('hold_id', '=', hold.hold_id)
-    .execute();
-  await db
-    .insertInto('hold_entries')
-    .values({
-      hold_id: hold.hold_id,
-      actor: voter.actor,
-      kind: 'edit',
-      round: hold.round,
-      comment,
-      ...hashes,
-      previous_input_hash: hold.input_hash,
-      changed,
-      grant_id: null,
-    })
-    .execute();
-  await appendAudit(db, [
-    {
-      tenant: hold.tenant,
-      actor: voter.actor,
-      event: 'hold.edit',
-      subject: hold.hold_id,
-      detail: { from: hold.input_hash, to: hashes.input_hash, changed },
-    },
-  ]);
-}
-
-function changedMembers(before: JsonObject, after: JsonObject): string[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name])).sort();
-}
-
-async function addVote(db: Db, hold: HeldCall, { voter, comment, proposal }: ReleaseVote): Promise<boolean> {
+async function addVote(db: Db, { hold_id, voter, comment, proposal }: ReleaseVote, round: number): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('hold_entries')
     .values({
-      hold_id: holdIdOf(hold.invocation_id),
+      hold_id,
       actor: voter.actor,
       kind: 'release',
-      round: hold.round,
+      round,
       comment,
       ...hashesOf(proposal),
       previous_input_hash: null,

@@ -1,4 +1,5 @@
 import type { Decision, InvocationStatus, JsonObject, Role, RunnerType } from '@capstan/contracts';
+import { submissionEvents } from '../audit/submission-events.js';
 import { warnAt } from '../hold/warn-at.js';
 import type { Statement, Store } from '../open-store.js';
 import type { BoxedDeliveries } from '../outbox/outbox.js';
@@ -46,7 +47,8 @@ export type NewInvocation = {
 export type Inserted = { created_at: string; inserted: number };
 
 /**
- * One statement commits all rows, writes one outbox row for the lot, and clears outbox rows that were delivered since.
+ * One statement commits all rows and what the audit says of them, writes one outbox row for the lot, and clears outbox
+ * rows that were delivered since.
  * Inputs travel as text within the JSON: Postgres' JSON functions refuse \\u0000, its `json` type does not.
  * What is held gets its hold in the same breath; only its rows are carried along whole for that.
  * The caller compares `inserted` with what it sent: fewer means that idempotency keys were known already.
@@ -71,7 +73,7 @@ const INSERT: Statement = {
         timeout_ms int, max_attempts int, webhook_url text, labels jsonb, retry_backoff_ms int, watched boolean, quota_scopes text[], status text, run_at timestamptz,
         delay_ms bigint, expires_in_ms bigint)
       ON CONFLICT (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
-      RETURNING status, CASE WHEN status = 'held' THEN invocations END AS held
+      RETURNING invocation_id, status, CASE WHEN status = 'held' THEN invocations END AS held
     ), parked AS (
       INSERT INTO holds (hold_id, invocation_id, tenant, actor, tool_id, approvals, expires_in_ms, expires_at, warn_at)
       SELECT 'hld_' || substr((held).invocation_id, 5), (held).invocation_id, (held).tenant, (held).actor, (held).tool_id,
@@ -88,6 +90,11 @@ const INSERT: Statement = {
         CASE WHEN ${countOf('inserted', 'live_steps')} = 0 THEN now() END
       FROM json_to_record($5::json) AS run (run_id text, tenant text, actor text)
       WHERE $5::json IS NOT NULL
+    ), audited AS (
+      INSERT INTO audit (tenant, actor, event, subject, detail)
+      SELECT tenant, actor, event, subject, detail
+      FROM json_to_recordset($7::json) AS e (tenant text, actor text, event text, subject text, detail json, only_with text)
+      WHERE only_with IS NULL OR only_with IN (SELECT invocation_id FROM inserted)
     ), unboxed AS (
       DELETE FROM outbox WHERE outbox_id = ANY ($4::text[])
     )
@@ -120,6 +127,7 @@ export async function insertInvocations(
       delivered,
       run ? JSON.stringify(run) : null,
       signals,
+      JSON.stringify(submissionEvents(rows)),
     ]),
   );
   if (!inserted) throw new Error('insert-invocations answered no row');

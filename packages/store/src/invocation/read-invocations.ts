@@ -55,6 +55,7 @@ const select = (db: Db) =>
       'results.input_hash as result_input_hash',
       'results.output_hash',
       'results.chain_hash',
+      'results.removed_at',
     ]);
 
 type Row = Awaited<ReturnType<ReturnType<typeof select>['executeTakeFirstOrThrow']>>;
@@ -74,7 +75,7 @@ function toInvocation(row: Row): Invocation {
     truncated,
     ...rest
   } = row;
-  const { result_input_hash, output_hash, chain_hash, ...invocation } = rest;
+  const { result_input_hash, output_hash, chain_hash, removed_at, ...invocation } = rest;
   const result = {
     success,
     payload,
@@ -89,6 +90,7 @@ function toInvocation(row: Row): Invocation {
     input_hash: result_input_hash,
     output_hash,
     chain_hash,
+    ...(removed_at === null ? {} : { removed_at }),
   };
   return {
     ...invocation,

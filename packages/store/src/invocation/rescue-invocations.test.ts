@@ -92,8 +92,9 @@ describe('what a lost worker ran', () => {
   test('is on the audit', async () => {
     const id = await lose();
     await rescueInvocations(store, 10);
-    const event = await store.db.selectFrom('audit').selectAll().where('subject', '=', id).execute();
-    expect(event).toMatchObject([
+    const events = await store.db.selectFrom('audit').selectAll().where('subject', '=', id).orderBy('seq').execute();
+    expect(events).toMatchObject([
+      { event: 'invocation.submit', detail: { calls: { 'cap:test_math:add': { [id]: expect.any(String) } } } },
       { tenant: 'acme', actor: 'coordinator', event: 'invocation.rescue', detail: { lost_attempt: 1, now: 'queued' } },
     ]);
   });

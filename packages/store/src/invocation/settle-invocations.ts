@@ -1,6 +1,7 @@
 import type { Artifact, InvocationStatus, Json, RunFacts, SideEffect } from '@capstan/contracts';
+import { auditDenials } from '../audit/audit-denials.js';
 import { RETURN_HOLDS } from '../hold/return-holds.js';
-import type { Statement, Store } from '../open-store.js';
+import type { Query, Statement, Store } from '../open-store.js';
 import { tally } from '../run/tally.js';
 import { notify } from '../signal/channel.js';
 
@@ -109,11 +110,15 @@ export async function settleInvocations(
   /** Sent to every process as the settlements are committed. */
   signals: string[] = [],
 ): Promise<({ status: InvocationStatus } | null)[]> {
-  const moved = await store.query<Moved>(SETTLE, [
-    JSON.stringify(settlements.map(flat)),
-    settlements.map((settlement) => settlement.invocation_id),
-    signals,
-  ]);
+  const settle = (query: Query) =>
+    query<Moved>(SETTLE, [
+      JSON.stringify(settlements.map(flat)),
+      settlements.map((settlement) => settlement.invocation_id),
+      signals,
+    ]);
+  const moved = settlements.some(({ status }) => status === 'denied')
+    ? await store.transact(async (query) => auditDenials(query, await settle(query)))
+    : await settle(store.query);
   const taken = byAttempt(moved);
   const left = settlements.filter((settlement) => !taken.has(nameOf(settlement)));
   const before = left.length > 0 ? byAttempt(await refuse(store, left)) : null;

@@ -22,7 +22,12 @@ const store = await openTestStore();
 const operator: Principal = { key_id: 'key_1', tenant: 'acme', actor: 'ann', roles: ['operate'] };
 const read = (id: string) => getInvocation(store.db, 'acme', id);
 const audit = (subject: string) =>
-  store.db.selectFrom('audit').select(['event', 'actor', 'detail']).where('subject', '=', subject).execute();
+  store.db
+    .selectFrom('audit')
+    .select(['event', 'actor', 'detail'])
+    .where('subject', '=', subject)
+    .where('event', '<>', 'invocation.submit')
+    .execute();
 const resultsOf = (id: string) => store.db.selectFrom('results').selectAll().where('invocation_id', '=', id).execute();
 const insert = async (given: Partial<NewInvocation>) => {
   const row = newInvocation(given);

@@ -3,6 +3,7 @@ import { hashText } from '@capstan/integrity';
 import { nanoid } from 'nanoid';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
+import { pauseSchedulesOf } from '../schedule/schedules.js';
 
 /** Keys carry 190 bits of randomness, so a plain hash protects them; there is nothing to guess. */
 export const newSecret = (): string => `cap_${nanoid(32)}`;
@@ -62,10 +63,12 @@ export function listKeys(db: Db, tenant: string | null): Promise<Key[]> {
 
 export async function deleteKey(store: Store, by: Principal, key_id: string, tenant: string | null): Promise<boolean> {
   return store.db.transaction().execute(async (db) => {
-    let query = db.deleteFrom('keys').where('key_id', '=', key_id);
+    let query = db.selectFrom('keys').select(['tenant', 'actor']).where('key_id', '=', key_id).forUpdate();
     if (tenant !== null) query = query.where('tenant', '=', tenant);
-    const deleted = await query.returning(['tenant', 'actor']).executeTakeFirst();
+    const deleted = await query.executeTakeFirst();
     if (!deleted) return false;
+    await pauseSchedulesOf(db, key_id);
+    await db.deleteFrom('keys').where('key_id', '=', key_id).execute();
     await appendAudit(db, [
       {
         tenant: deleted.tenant,

@@ -1,4 +1,5 @@
 import type { Descriptor, Principal, ToolChanges } from '@capstan/contracts';
+import { sql } from 'kysely';
 import type { Statement, Store } from '../open-store.js';
 import { replaceToolsIn } from '../tool/replace-tools.js';
 
@@ -6,10 +7,13 @@ import { replaceToolsIn } from '../tool/replace-tools.js';
 export async function markMcpServerStale(store: Store, name: string): Promise<boolean> {
   const marked = await store.db
     .updateTable('mcp_servers')
-    .set({ stale: true })
+    .set((eb) => ({ stale: true, marked_at: eb.fn<string>('now') }))
     .where('name', '=', name)
     .where('enabled', '=', true)
-    .where('stale', '=', false)
+    // What was said before a look that is still under way says nothing of what that look saw.
+    .where((eb) =>
+      eb.or([eb('stale', '=', false), eb('marked_at', 'is', null), eb('marked_at', '<', eb.ref('attempted_at'))]),
+    )
     .returning('name')
     .executeTakeFirst();
   return marked !== undefined;
@@ -63,7 +67,8 @@ export async function recordMcpDiscovery(
         failed
           ? { error: found.error, failures: eb('failures', '+', 1), stale: true }
           : {
-              ...{ error: null, failures: 0, stale: false, tools: found.descriptors.length },
+              ...{ error: null, failures: 0, tools: found.descriptors.length },
+              stale: sql<boolean>`coalesce(marked_at > attempted_at, false)`,
               discovered_at: eb.fn<string>('now'),
             },
       )

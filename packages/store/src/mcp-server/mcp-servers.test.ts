@@ -88,6 +88,16 @@ test('disabling or removing a server takes its tools along', async () => {
   expect(await removeMcpServer(store, ANN, 'gone')).toBe(false);
 });
 
+test('what a server says while it is looked at is not forgotten with that look', async () => {
+  await addMcpServer(store, ANN, config('talking'));
+  const claimed = await claim('talking');
+  await markMcpServerStale(store, 'talking');
+  await recordMcpDiscovery(store, ANN, claimed, { descriptors: [] });
+  expect(await getMcpServer(store.db, 'talking')).toMatchObject({ stale: true, error: null });
+  await recordMcpDiscovery(store, ANN, await claim('talking'), { descriptors: [] });
+  expect(await getMcpServer(store.db, 'talking')).toMatchObject({ stale: false });
+});
+
 test('a stale server is claimed by one of all who ask, and not again for a while', async () => {
   await addMcpServer(store, ANN, config('stale'));
   await recordMcpDiscovery(store, ANN, await claim('stale'), { descriptors: [] });

@@ -12,6 +12,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       tools int NOT NULL DEFAULT 0,
       failures int NOT NULL DEFAULT 0,
       error text,
+      marked_at timestamptz,
       attempted_at timestamptz,
       discovered_at timestamptz,
       created_by text NOT NULL,

@@ -91,7 +91,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       seq bigint GENERATED ALWAYS AS IDENTITY,
       tenant text NOT NULL,
       actor text NOT NULL,
-      roles text[] NOT NULL,
+      -- It may do what this key may. Without one it rests, until somebody resumes it as theirs.
+      key_id text REFERENCES keys ON DELETE SET NULL,
       name text,
       cron text,
       time_zone text NOT NULL,
@@ -105,16 +106,19 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       overlap text NOT NULL CHECK (overlap IN ('skip', 'queue', 'cancel')),
       catch_up int NOT NULL,
       paused boolean NOT NULL,
+      paused_reason text,
       next_at timestamptz,
       last_at timestamptz,
       last_run_id text,
       last_error text,
       created_at timestamptz NOT NULL DEFAULT now(),
+      CHECK (key_id IS NOT NULL OR paused),
       CHECK ((cron IS NULL) <> (every_ms IS NULL)),
       CHECK ((tool_id IS NULL) <> (plan IS NULL))
     )`.execute(db);
   await sql`CREATE INDEX schedules_due ON schedules (next_at) WHERE NOT paused AND next_at IS NOT NULL`.execute(db);
   await sql`CREATE INDEX schedules_by_tenant ON schedules (tenant, seq)`.execute(db);
+  await sql`CREATE INDEX schedules_by_key ON schedules (key_id)`.execute(db);
 
   // That a start is due is known once, and what became of it.
   await sql`

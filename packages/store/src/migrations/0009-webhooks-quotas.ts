@@ -97,6 +97,19 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       updated_at timestamptz NOT NULL DEFAULT now()
     )`.execute(db);
 
+  // For how long a tenant keeps what ended; without a row, as long as the installation does.
+  await sql`
+    CREATE TABLE retentions (
+      tenant text PRIMARY KEY,
+      settings json NOT NULL,
+      updated_by text NOT NULL,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      updated_at timestamptz NOT NULL DEFAULT now()
+    )`.execute(db);
+  // Since then the payload is gone, and only its hash is left.
+  await sql`ALTER TABLE results ADD COLUMN removed_at timestamptz,
+    ADD CONSTRAINT results_removed CHECK (removed_at IS NULL OR payload IS NULL)`.execute(db);
+
   // That a call took a slot, and when: what is counted by the minute and by the day.
   await sql`
     CREATE TABLE quota_uses (
@@ -121,6 +134,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
 export async function down(db: Kysely<unknown>): Promise<void> {
   for (const table of [
+    'retentions',
     'quota_warnings',
     'quota_uses',
     'quotas',
@@ -131,4 +145,5 @@ export async function down(db: Kysely<unknown>): Promise<void> {
   ])
     await sql`DROP TABLE ${sql.table(table)}`.execute(db);
   await sql`ALTER TABLE invocations DROP COLUMN watched, DROP COLUMN quota_scopes`.execute(db);
+  await sql`ALTER TABLE results DROP COLUMN removed_at`.execute(db);
 }

@@ -16,7 +16,7 @@ import { invocationIdOf } from './step-sql.js';
 
 type Row = Pick<
   StepTable,
-  'run_id' | 'step' | 'element' | 'step_id' | 'name' | 'tool_id' | 'seq' | 'has_invocation'
+  'run_id' | 'step' | 'element' | 'step_id' | 'name' | 'tool_id' | 'seq' | 'has_invocation' | 'reused_from'
 > & {
   status: StepTable['status'];
   invocation_status: InvocationStatus | null;
@@ -36,7 +36,7 @@ type PlainRow = ResultColumns &
   };
 export type StepChange = { seq: number; step: Omit<Step, 'result'> };
 
-const COLUMNS = sql`s.run_id, s.step, s.element, s.step_id, s.name, s.tool_id, s.seq, s.has_invocation, s.status,
+const COLUMNS = sql`s.run_id, s.step, s.element, s.step_id, s.name, s.tool_id, s.seq, s.has_invocation, s.reused_from, s.status,
   s.reason AS step_reason, i.status AS invocation_status, i.started_at, i.finished_at,
   CASE WHEN i.status IN ('denied', 'held') THEN i.decision ->> 'reason' END AS decision_reason, r.error AS result_error`;
 const FROM = sql`steps s
@@ -95,6 +95,7 @@ export async function listPlainSteps(
       reason: row.decision_reason ?? row.error,
       started_at: row.started_at,
       finished_at: row.finished_at,
+      reused_from: null,
       result: resultOf(row),
     })),
     next_cursor: rows.length > page.limit && last ? `${last.invocation_seq}.${Number(place) + shown.length}` : null,
@@ -131,7 +132,7 @@ function statusTold({ status, invocation_status }: Row): Step['status'] {
 
 /** Once there is an invocation, it says how the step stands, also after a redrive. */
 function toStep(row: Row): Omit<Step, 'result'> {
-  const { run_id, step, element, step_id, name, tool_id, started_at, finished_at } = row;
+  const { run_id, step, element, step_id, name, tool_id, started_at, finished_at, reused_from } = row;
   const status = row.invocation_status ?? (row.status === 'started' ? 'running' : row.status);
   return {
     step_id,
@@ -144,6 +145,7 @@ function toStep(row: Row): Omit<Step, 'result'> {
     reason: row.step_reason ?? row.decision_reason ?? row.result_error,
     started_at,
     finished_at,
+    reused_from,
   };
 }
 

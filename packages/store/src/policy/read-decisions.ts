@@ -49,19 +49,27 @@ const READ: Statement = {
     WHERE ${IN_RANGE} AND seq > $4 ORDER BY seq LIMIT $5`,
 };
 
-/** In the order of submission, a batch at a time, so that any number of them takes the memory of one batch. */
+/**
+ * In the order of submission, a batch at a time, so that any number of them takes the memory of two batches: the next is
+ * read while one is judged, which takes the gateway as long as it takes Postgres.
+ */
 export async function* readDecisions(
   store: Store,
   range: DecisionRange,
   { batch = 2000, with_inputs }: { batch?: number; with_inputs: string[] },
 ): AsyncGenerator<RecordedDecision[]> {
   const { tenant, since = null, until = null } = range;
-  let after = '0';
-  while (true) {
-    const rows = await store.query<RecordedDecision>(READ, [tenant, since, until, after, batch, with_inputs]);
-    if (rows.length > 0) yield rows;
+  const read = (after: string) => {
+    const rows = store.query<RecordedDecision>(READ, [tenant, since, until, after, batch, with_inputs]);
+    // Who stops listening is not told how the next one fared.
+    rows.catch(() => {});
+    return rows;
+  };
+  let next: Promise<RecordedDecision[]> | null = read('0');
+  while (next) {
+    const rows: RecordedDecision[] = await next;
     const last = rows.at(-1);
-    if (!last || rows.length < batch) return;
-    after = last.seq;
+    next = last && rows.length === batch ? read(last.seq) : null;
+    if (rows.length > 0) yield rows;
   }
 }

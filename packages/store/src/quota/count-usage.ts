@@ -9,13 +9,18 @@ export type Usage = {
   live: number;
   minute: number;
   day: number;
+  /** Real where calls have ended, at least the typical time where they have not. */
   runtime_ms: number;
+  /** Of the calls of today that have ended; 0 while there are none. */
+  typical_ms: number;
   cost_units: number;
 };
 
 /**
  * `budgets` are the scopes whose runtime and cost are asked for: those cost a look at every call of the day, the others an
- * index. How many wait is counted where `waiting` says so: they may be many. A cost that the tool reported replaces the one that was expected; what never ran cost nothing.
+ * index. How many wait is counted where `waiting` says so: they may be many. Budgets reserve:
+ * a call that has not ended counts with what it is expected to take (as long as those before it did) and to cost (as its tool
+ * declares), and with what it really took and cost once it has. What never ran cost nothing.
  */
 export async function countUsage(
   db: Db,
@@ -33,23 +38,30 @@ export async function countUsage(
     )
     SELECT scope, coalesce(CASE WHEN ${waiting}::boolean THEN (SELECT waiting FROM waits WHERE waits.scope = scope.scope) END, 0) AS waiting,
       coalesce((SELECT live FROM held WHERE held.scope = scope.scope), 0) AS live, calls.minute, calls.day,
-      coalesce(budget.runtime_ms, 0) AS runtime_ms, coalesce(budget.cost_units, 0) AS cost_units
+      coalesce(budget.runtime_ms, 0) AS runtime_ms, coalesce(budget.typical_ms, 0) AS typical_ms,
+      coalesce(budget.cost_units, 0) AS cost_units
     FROM unnest(${scopes}::text[]) AS scope
     CROSS JOIN LATERAL (
       SELECT count(*) FILTER (WHERE taken_at >= date_trunc('minute', now()))::int AS minute, count(*)::int AS day
       FROM quota_uses u WHERE u.scope = scope.scope AND taken_at >= date_trunc('day', now())
     ) calls
     LEFT JOIN LATERAL (
-      SELECT sum(ran.ms + CASE WHEN i.status = 'running' THEN extract(epoch FROM clock_timestamp() - i.started_at) * 1000 ELSE 0 END)::float8 AS runtime_ms,
-        sum(CASE WHEN r.facts ->> 'cost_units' IS NOT NULL THEN (r.facts ->> 'cost_units')::float8
-          WHEN i.attempt = 0 AND i.finished_at IS NOT NULL THEN 0 ELSE u.cost_units END)::float8 AS cost_units
-      FROM quota_uses u JOIN invocations i ON i.invocation_id = u.invocation_id
-        LEFT JOIN results r ON r.invocation_id = u.invocation_id
-        CROSS JOIN LATERAL (
-          SELECT coalesce(sum(extract(epoch FROM a.ended_at - a.started_at)) * 1000, 0) AS ms
-          FROM attempts a WHERE a.invocation_id = u.invocation_id
-        ) ran
-      WHERE u.scope = scope.scope AND u.taken_at >= date_trunc('day', now())
+      SELECT sum(CASE WHEN ended THEN ms ELSE greatest(ms, typical_ms) END)::float8 AS runtime_ms,
+        max(typical_ms)::float8 AS typical_ms, sum(units)::float8 AS cost_units
+      FROM (
+        SELECT i.finished_at IS NOT NULL AS ended, ran.ms,
+          avg(ran.ms) FILTER (WHERE i.finished_at IS NOT NULL AND i.attempt > 0) OVER () AS typical_ms,
+          CASE WHEN r.facts ->> 'cost_units' IS NOT NULL THEN (r.facts ->> 'cost_units')::float8
+            WHEN i.attempt = 0 AND i.finished_at IS NOT NULL THEN 0 ELSE u.cost_units END AS units
+        FROM quota_uses u JOIN invocations i ON i.invocation_id = u.invocation_id
+          LEFT JOIN results r ON r.invocation_id = u.invocation_id
+          CROSS JOIN LATERAL (
+            SELECT coalesce(sum(extract(epoch FROM a.ended_at - a.started_at)) * 1000, 0)
+              + CASE WHEN i.status = 'running' THEN extract(epoch FROM clock_timestamp() - i.started_at) * 1000 ELSE 0 END AS ms
+            FROM attempts a WHERE a.invocation_id = u.invocation_id
+          ) ran
+        WHERE u.scope = scope.scope AND u.taken_at >= date_trunc('day', now())
+      ) calls_of_today
     ) budget ON scope = ANY (${budgets}::text[])`.execute(db);
   return rows;
 }
@@ -83,6 +95,12 @@ const LIMITS = [
   'max_cost_units_per_day',
 ] as const satisfies QuotaLimit[];
 
+/** How much of it one more call is expected to take. */
+const expectedOf = (usage: Usage, limit: QuotaLimit, cost_units: number): number => {
+  if (limit === 'max_cost_units_per_day') return cost_units;
+  return limit === 'max_runtime_ms_per_day' ? usage.typical_ms : 1;
+};
+
 /** The limit that has no room for one more call, or null. With `counted` it has been counted to the windows before. */
 export function limitReached(
   { limits }: Pick<Quota, 'limits'>,
@@ -93,10 +111,10 @@ export function limitReached(
   for (const limit of LIMITS) {
     const max = limits[limit];
     if (max === undefined || (counted && limit !== 'max_concurrent')) continue;
-    const more = limit === 'max_cost_units_per_day' ? cost_units : 1;
-    // Of runtime nothing is known beforehand: what is left, be it little, lets one more begin.
-    const full = limit === 'max_runtime_ms_per_day' ? usage.runtime_ms >= max : usedOf(usage, limit) + more > max;
-    if (full) return limit;
+    const used = usedOf(usage, limit);
+    // The first of a day has nothing to be compared with: what is left of the runtime, be it little, lets it begin.
+    if (used + expectedOf(usage, limit, cost_units) > max || (limit === 'max_runtime_ms_per_day' && used >= max))
+      return limit;
   }
   return null;
 }
@@ -107,6 +125,7 @@ export function addCall(usage: Usage, cost_units: number, counted = false): void
   if (counted) return;
   usage.minute += 1;
   usage.day += 1;
+  usage.runtime_ms += usage.typical_ms;
   usage.cost_units += cost_units;
 }
 

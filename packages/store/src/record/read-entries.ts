@@ -1,4 +1,4 @@
-import { columnsOf, type Entry, type Row } from '@capstan/integrity';
+import { type Entry, type Row, readColumnsOf } from '@capstan/integrity';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../open-store.js';
 
@@ -6,7 +6,7 @@ import type { Db } from '../open-store.js';
 export type ReadEntry = Entry & { seq: string | null; chain_hash: string | null };
 export type EntryKey = Pick<Entry, 'kind' | 'id'>;
 
-const columns = (table: string): RawBuilder<unknown> => sql.join(columnsOf(table).map((column) => sql.ref(column)));
+const columns = (table: string): RawBuilder<unknown> => sql.join(readColumnsOf(table).map((column) => sql.ref(column)));
 
 /** Of a run that has a row. */
 export async function readRunEntry(db: Db, run_id: string): Promise<ReadEntry | undefined> {

@@ -106,11 +106,11 @@ async function insertSteps(db: Db, run_id: string, lines: readonly RecordLine[])
   if (rows.length === 0) return;
   await sql`
     INSERT INTO steps (run_id, step, element, step_id, name, tool_id, status, unmet, seq, item, has_invocation, reason, elements, unended,
-      unsuccessful)
+      unsuccessful, reused_from)
     SELECT ${run_id}, step, element, step_id, name, tool_id, status, unmet, seq, item::json, has_invocation, reason, elements, unended,
-      unsuccessful
+      unsuccessful, reused_from
     FROM json_to_recordset(${JSON.stringify(rows)}::json) AS s (step int, element int, step_id text, name text, tool_id text, status text,
-      unmet int, seq int, item text, has_invocation boolean, reason text, elements int, unended int, unsuccessful int)`.execute(
+      unmet int, seq int, item text, has_invocation boolean, reason text, elements int, unended int, unsuccessful int, reused_from text)`.execute(
     db,
   );
 }
@@ -147,7 +147,7 @@ async function insertInvocations(db: Db, by: Principal, run_id: string, lines: r
       ...{
         ...row,
         invocation_id: id(line),
-        payload: text(row.payload),
+        payload: row.removed_at ? null : text(row.payload),
         declared_side_effects: text(row.declared_side_effects),
       },
       ...{ artifacts: text(row.artifacts), facts: row.facts === null ? null : text(row.facts) },
@@ -155,10 +155,10 @@ async function insertInvocations(db: Db, by: Principal, run_id: string, lines: r
   );
   await sql`
     INSERT INTO results (invocation_id, attempt, success, payload, error, code, declared_side_effects, artifacts, facts, duration_ms,
-      exit_code, truncated, input_hash, output_hash)
+      exit_code, truncated, input_hash, output_hash, removed_at)
     SELECT invocation_id, attempt, success, payload::json, error, code, declared_side_effects::json, artifacts::json, facts::json,
-      duration_ms, exit_code, truncated, input_hash, output_hash
+      duration_ms, exit_code, truncated, input_hash, output_hash, removed_at
     FROM json_to_recordset(${JSON.stringify(results)}::json) AS r (invocation_id text, attempt int, success boolean, payload text,
       error text, code int, declared_side_effects text, artifacts text, facts text, duration_ms float8, exit_code int, truncated boolean,
-      input_hash text, output_hash text)`.execute(db);
+      input_hash text, output_hash text, removed_at timestamptz)`.execute(db);
 }

@@ -8,7 +8,7 @@ const INVOCATION = sql`tenant, actor, roles, tool_id, runner, inputs, input_hash
   session_id, idempotent, spec_frozen, spec_hash, priority, timeout_ms, max_attempts, labels, status, expires_at, run_at,
   retry_backoff_ms`;
 const RESULT = sql`attempt, success, payload, error, code, declared_side_effects, artifacts, facts, duration_ms, exit_code,
-  truncated, input_hash, output_hash`;
+  truncated, input_hash, output_hash, removed_at`;
 
 export type Replay = { run_id: string; of: Run };
 
@@ -71,18 +71,26 @@ async function copyPlan(db: Db, run_id: string, of: string): Promise<void> {
   await sql`INSERT INTO plan_runs (run_id, active, ${plan}) SELECT ${run_id}, false, ${plan} FROM plan_runs WHERE run_id = ${of}`.execute(
     db,
   );
-  const step = sql`step, element, step_id, name, tool_id, status, unmet, seq, item, has_invocation, reason, elements, unended, unsuccessful`;
+  const step = sql`step, element, step_id, name, tool_id, status, unmet, seq, item, has_invocation, reason, elements, unended, unsuccessful,
+    reused_from`;
   await sql`INSERT INTO steps (run_id, ${step}) SELECT ${run_id}, ${step} FROM steps WHERE run_id = ${of}`.execute(db);
 }
 
-async function copyInvocations(db: Db, run_id: string, { run_id: of, kind }: Run): Promise<void> {
+/** Of a plan all of them, or those of some steps. */
+export async function copyInvocations(
+  db: Db,
+  run_id: string,
+  { run_id: of, kind }: Pick<Run, 'run_id' | 'kind'>,
+  only: RawBuilder<unknown> = sql`true`,
+): Promise<void> {
   const nano = run_id.slice('run_'.length);
   // A step's invocation is named after its place in the plan; all others after their place in the run.
   const new_id: RawBuilder<string> =
     kind === 'plan'
       ? sql`'inv_' || ${nano} || substr(invocation_id, ${of.length + 1})`
       : sql`'inv_' || ${nano} || '-' || (row_number() OVER (ORDER BY seq) - 1)`;
-  const mine = kind === 'lone' ? sql`invocation_id = ${loneInvocationId(of)} AND run_id IS NULL` : sql`run_id = ${of}`;
+  const whole = kind === 'lone' ? sql`invocation_id = ${loneInvocationId(of)} AND run_id IS NULL` : sql`run_id = ${of}`;
+  const mine = sql`${whole} AND ${only}`;
   const copied = sql`SELECT ${new_id} AS new_id, invocation_id AS old_id FROM invocations WHERE ${mine}`;
   await sql`
     INSERT INTO invocations (invocation_id, run_id, finished_at, ${INVOCATION})

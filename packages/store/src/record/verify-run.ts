@@ -1,11 +1,11 @@
-import { createVerifier, type Link, type Mismatch, type Seal } from '@capstan/integrity';
+import { createVerifier, type Link, type Mismatch, type Removal, removalsOf, type Seal } from '@capstan/integrity';
 import { sql } from 'kysely';
 import type { Store } from '../open-store.js';
 import { readLinks } from '../seal/read-seal.js';
 import { readDescriptorDocuments, readPolicyDocuments } from './documents.js';
 import { type ReadEntry, readEntries } from './read-entries.js';
 
-export type VerifyStep = { checked: number; mismatches: Mismatch[] };
+export type VerifyStep = { checked: number; mismatches: Mismatch[]; removed: Removal[] };
 
 /** Recomputes every hash from what is stored, page by page; the last step is about the run as a whole. */
 export async function* verifyRun(store: Store, seal: Seal): AsyncGenerator<VerifyStep> {
@@ -18,12 +18,13 @@ export async function* verifyRun(store: Store, seal: Seal): AsyncGenerator<Verif
       const entry = entries[at];
       return [...verifier.check(link, entry), ...(entry ? checkPlace(link, entry, order) : [])];
     });
-    yield { checked: links.length, mismatches };
+    yield { checked: links.length, mismatches, removed: entries.flatMap((entry) => (entry ? removalsOf(entry) : [])) };
   }
   const policies = await readPolicyDocuments(store.db, verifier.used.policies);
   const descriptors = await readDescriptorDocuments(store.db, verifier.used.descriptors);
   yield {
     checked: 0,
+    removed: [],
     mismatches: [
       ...verifier.checkSeal(seal),
       ...verifier.checkDocuments('policies', 'document', policies),

@@ -1,4 +1,4 @@
-import { type JsonObject, loneInvocationId, type ScheduleFire } from '@capstan/contracts';
+import { type JsonObject, loneInvocationId, type Role, type ScheduleFire } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db, Store } from '../open-store.js';
 import type { ScheduleTable } from '../tables.js';
@@ -9,7 +9,6 @@ export type DueSchedule = Pick<
   | 'schedule_id'
   | 'tenant'
   | 'actor'
-  | 'roles'
   | 'name'
   | 'cron'
   | 'time_zone'
@@ -19,6 +18,8 @@ export type DueSchedule = Pick<
   | 'catch_up'
   | 'last_run_id'
 > & {
+  /** Of its key, as they are now. */
+  roles: Role[];
   every_ms: string | null;
   submission: JsonObject | null;
   plan: JsonObject | null;
@@ -29,13 +30,14 @@ export type DueSchedule = Pick<
   now: string;
 };
 
-const COLUMNS = sql`schedule_id, tenant, actor, roles, name, cron, time_zone, every_ms, submission, tool_id, plan, plan_hash,
-  inputs, overlap, catch_up, next_at, last_run_id, created_at, now() AS now`;
+const CLAIMED = sql`s.schedule_id, s.tenant, s.actor, k.roles, s.name, s.cron, s.time_zone, s.every_ms, s.submission,
+  s.tool_id, s.plan, s.plan_hash, s.inputs, s.overlap, s.catch_up, s.next_at, s.last_run_id, s.created_at, now() AS now
+  FROM schedules s JOIN keys k ON k.key_id = s.key_id`;
 
 export async function claimDueSchedule(db: Db): Promise<DueSchedule | undefined> {
   const { rows } = await sql<DueSchedule>`
-    SELECT ${COLUMNS} FROM schedules WHERE NOT paused AND next_at IS NOT NULL AND next_at <= now()
-    ORDER BY next_at LIMIT 1 FOR UPDATE SKIP LOCKED`.execute(db);
+    SELECT ${CLAIMED} WHERE NOT s.paused AND s.next_at IS NOT NULL AND s.next_at <= now()
+    ORDER BY s.next_at LIMIT 1 FOR UPDATE OF s SKIP LOCKED`.execute(db);
   return rows[0];
 }
 
@@ -51,9 +53,7 @@ export async function claimQueuedFire(
   schedule_id: string,
 ): Promise<{ schedule: DueSchedule; fire_at: string } | undefined> {
   const { rows } = await sql<DueSchedule>`
-    SELECT ${COLUMNS} FROM schedules WHERE schedule_id = ${schedule_id} AND NOT paused FOR UPDATE SKIP LOCKED`.execute(
-    db,
-  );
+    SELECT ${CLAIMED} WHERE s.schedule_id = ${schedule_id} AND NOT s.paused FOR UPDATE OF s SKIP LOCKED`.execute(db);
   const [schedule] = rows;
   if (!schedule) return undefined;
   const fire = await db

@@ -2,6 +2,7 @@ import type { JsonObject, Overlap, Page, Principal, Schedule, ScheduleFire } fro
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
+import type { ScheduleTable } from '../tables.js';
 
 export type NewScheduleRow = {
   schedule_id: string;
@@ -32,6 +33,7 @@ const SHOWN = [
   'overlap',
   'catch_up',
   'paused',
+  'paused_reason',
   'next_at',
   'last_at',
   'last_run_id',
@@ -51,7 +53,7 @@ export async function storeNow(db: Db): Promise<Date> {
 }
 
 export async function insertSchedule(store: Store, by: Principal, row: NewScheduleRow): Promise<void> {
-  const { tenant, actor, roles } = by;
+  const { tenant, actor, key_id } = by;
   const json = (value: JsonObject | null) => (value === null ? null : JSON.stringify(value));
   await store.db.transaction().execute(async (db) => {
     await db
@@ -60,7 +62,8 @@ export async function insertSchedule(store: Store, by: Principal, row: NewSchedu
         ...row,
         tenant,
         actor,
-        roles,
+        key_id,
+        paused_reason: null,
         submission: json(row.submission),
         plan: json(row.plan),
         inputs: JSON.stringify(row.inputs),
@@ -72,12 +75,12 @@ export async function insertSchedule(store: Store, by: Principal, row: NewSchedu
   });
 }
 
-export type StoredSchedule = Schedule & { inputs: JsonObject; plan: JsonObject | null };
+export type StoredSchedule = Schedule & { inputs: JsonObject; plan: JsonObject | null; key_id: string | null };
 
 export async function getSchedule(db: Db, tenant: string, schedule_id: string): Promise<StoredSchedule | undefined> {
   const row = await db
     .selectFrom('schedules')
-    .select([...SHOWN, 'inputs', 'plan'])
+    .select([...SHOWN, 'inputs', 'plan', 'key_id'])
     .where('tenant', '=', tenant)
     .where('schedule_id', '=', schedule_id)
     .executeTakeFirst();
@@ -106,7 +109,8 @@ export async function listSchedules(
 }
 
 export type ScheduleUpdate = Partial<
-  Pick<NewScheduleRow, 'name' | 'cron' | 'time_zone' | 'every_ms' | 'overlap' | 'catch_up' | 'paused' | 'next_at'>
+  Pick<NewScheduleRow, 'name' | 'cron' | 'time_zone' | 'every_ms' | 'overlap' | 'catch_up' | 'paused' | 'next_at'> &
+    Pick<ScheduleTable, 'actor' | 'key_id' | 'paused_reason'>
 >;
 
 export async function updateSchedule(
@@ -130,6 +134,14 @@ export async function updateSchedule(
     return true;
   });
 }
+
+/** Those of a key that is about to go: nothing runs with what nobody has any more. */
+export const pauseSchedulesOf = (db: Db, key_id: string) =>
+  db
+    .updateTable('schedules')
+    .set({ paused: true, paused_reason: 'the key that it ran with was revoked; whoever resumes it makes it theirs' })
+    .where('key_id', '=', key_id)
+    .execute();
 
 /** What it has started goes on. */
 export async function deleteSchedule(store: Store, by: Principal, schedule_id: string): Promise<boolean> {

@@ -26,6 +26,7 @@ export function postgresSignals(store: Store, onError: (error: unknown) => void)
   let client: pg.Client | null = null;
   let closed = false;
   let retry: NodeJS.Timeout | undefined;
+  let listening: Promise<void> = Promise.resolve();
 
   const connect = async () => {
     const next = new pg.Client({ connectionString: store.url, application_name: 'capstan-signals', keepAlive: true });
@@ -43,8 +44,14 @@ export function postgresSignals(store: Store, onError: (error: unknown) => void)
       reconnect(next);
     }
   };
-  const listen = async (channels: string[]) => {
-    await client?.query(channels.map((channel) => `LISTEN ${channel}`).join(';'));
+  /** One statement after the other, as a connection wants them. */
+  const listen = (channels: string[]) => {
+    listening = listening
+      .catch(() => {})
+      .then(async () => {
+        await client?.query(channels.map((channel) => `LISTEN ${channel}`).join(';'));
+      });
+    return listening;
   };
   const reconnect = (ended: pg.Client) => {
     if (closed || retry || (client !== null && client !== ended)) return;

@@ -1,4 +1,5 @@
-import { type Backbone, proposeRelease } from '@capstan/backbone';
+import { proposeRelease } from '@capstan/admission';
+import type { Backbone } from '@capstan/backbone';
 import { type Grant, Risk, whyMayNotRelease } from '@capstan/contracts';
 import { type CompiledPolicy, compilePolicy } from '@capstan/policy';
 import {
@@ -34,7 +35,7 @@ export async function applyGrants(
   const policy = await policyInForce(store.db, hold);
   if (!policy) return;
   const compiled = await kept.get(policy.policy_hash, async () => compilePolicy(policy.document));
-  const proposed = proposeRelease(backbone.catalog, hold, compiled);
+  const proposed = proposeRelease(backbone, hold, compiled);
   // A person sees why, once they try to release it.
   if (!proposed.ok) return;
   const { risk } = proposed.descriptor;

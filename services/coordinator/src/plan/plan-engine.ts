@@ -21,10 +21,10 @@ const MAX_HEARD = 2000;
 const KEPT_PLANS = 200;
 const KEPT_POLICIES = 500;
 /**
- * A turn costs much the same for one ending as for hundreds. While so many steps of a run are under way, workers have enough
- * to do, and endings are gathered for a moment.
+ * A turn costs much the same for one ending as for hundreds. While more steps of a run than these are under way, endings are
+ * gathered for a moment, until half of them have ended: workers have the other half to do.
  */
-const PLENTY = 500;
+const FEW = 8;
 
 export type PlanEngine = {
   /** Ids of invocations that ended; those that are no steps are none of its business. Answers when a turn is due. */
@@ -52,8 +52,8 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
   const missed = new Set<string>();
   /** Those of which not only endings are to be looked at. */
   const looked = new Set<string>();
-  /** Runs with plenty under way. */
-  const busy = new Set<string>();
+  /** How many steps of a run are under way, where it is more than a few, as far as this process knows. */
+  const under_way = new Map<string, number>();
   /** Those that are to be looked at now rather than soon. */
   const urgent = new Set<string>();
   const handingOver = new Set<Promise<void>>();
@@ -100,9 +100,8 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
       );
       return { ...taken, runs: [...turns.keys()], rows: [...turns.values()].map(({ row }) => row) };
     });
-    for (const { run_id, live, max_parallel } of advanced.rows)
-      if (live > PLENTY && max_parallel === null) busy.add(run_id);
-      else busy.delete(run_id);
+    for (const run_id of run_ids) under_way.delete(run_id);
+    for (const { run_id, live } of advanced.rows) if (live > FEW) under_way.set(run_id, live);
     const handing = tell(backbone, advanced, advanced.runs).finally(() => handingOver.delete(handing));
     handingOver.add(handing);
     for (const run_id of advanced.unfinished) lookAt(run_id);
@@ -141,8 +140,9 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
       for (const invocation_id of invocation_ids) {
         const place = stepPlaceOf(invocation_id);
         if (!place) continue;
-        note(place.run_id).push({ ...place, element: place.element ?? -1, invocation_id });
-        if (!busy.has(place.run_id)) urgent.add(place.run_id);
+        const endings = note(place.run_id);
+        endings.push({ ...place, element: place.element ?? -1, invocation_id });
+        if (2 * endings.length >= (under_way.get(place.run_id) ?? 0)) urgent.add(place.run_id);
         due = urgent.size > 0 ? 'now' : 'soon';
       }
       return due;

@@ -2,7 +2,7 @@ import type { Backbone } from '@capstan/backbone';
 import { repeat } from '../repeat.js';
 import { createPlanEngine } from './plan-engine.js';
 
-const SOON_MS = 100;
+const SOON_MS = 10;
 const MAX_SOON_MS = 1000;
 /** So many times as long as a turn takes. */
 const GATHER = 3;

@@ -3,7 +3,7 @@ import { type JsonObject, stepInvocationId } from '@capstan/contracts';
 import type { CompiledStep } from '@capstan/plan';
 import type { CompiledPolicy } from '@capstan/policy';
 import type { ClaimedRun } from '@capstan/store';
-import { type AdmittedCall, admitCall } from '../admit-call.js';
+import { type Admitted, admitUnsent } from '../admit-unsent.js';
 
 /** A step that is to be called. */
 export type StepCall = { run: ClaimedRun; step: CompiledStep; element: number | null; inputs: JsonObject };
@@ -15,20 +15,26 @@ export function admitStep(
   parts: Pick<Backbone, 'catalog' | 'rules'>,
   policy: CompiledPolicy,
   { run, step, element, inputs }: StepCall,
-): AdmittedCall {
-  return admitCall(parts, policy, {
+): Admitted {
+  const call = {
     invocation_id: stepInvocationId(run.run_id, step.index, element),
     run_id: run.run_id,
-    by: run,
+    tenant: run.tenant,
+    actor: run.actor,
+    roles: run.roles,
     tool_id: step.tool_id,
     inputs,
     labels: run.labels,
     session_id: run.session_id,
     // A plan cannot change once it is submitted: it is the specification that its steps run inside.
+    spec_frozen: true,
     spec_hash: run.plan_hash,
     timeout_ms: step.timeout_ms,
-    max_attempts: step.retry?.max_attempts ?? null,
+    max_attempts: step.retry?.max_attempts,
     retry_backoff_ms: step.retry ? (step.retry.backoff_ms ?? DEFAULT_BACKOFF_MS) : null,
-    facts: (tool_id) => ({ calls_of_tool: run.calls[tool_id] ?? 0, run_elapsed_ms: run.elapsed_ms }),
-  });
+  };
+  return admitUnsent(parts, policy, call, (tool_id) => ({
+    calls_of_tool: run.calls[tool_id] ?? 0,
+    run_elapsed_ms: run.elapsed_ms,
+  }));
 }

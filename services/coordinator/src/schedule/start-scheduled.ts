@@ -11,7 +11,7 @@ import {
   queryIn,
 } from '@capstan/store';
 import { nanoid } from 'nanoid';
-import { admitCall } from '../admit-call.js';
+import { admitUnsent } from '../admit-unsent.js';
 
 /** What was started, and what is to be done once it is committed. */
 export type StartedFire = ScheduleFire & { box: BoxedDeliveries | null };
@@ -54,19 +54,21 @@ async function startTool(
   if (!parsed.success) return failed(fire_at, parsed.error.issues[0]?.message ?? 'not a submission');
   const { priority, timeout_ms, max_attempts, webhook_url, session_id, labels } = parsed.data;
   const invocation_id = `inv_${nanoid()}`;
-  const admitted = admitCall(parts, policy, {
+  const admitted = admitUnsent(parts, policy, {
     invocation_id,
     run_id: null,
-    by: schedule,
+    tenant: schedule.tenant,
+    actor: schedule.actor,
+    roles: schedule.roles,
     tool_id: parsed.data.tool_id,
     inputs: parsed.data.inputs,
     labels: { ...labels, ...labelsOf(schedule) },
     session_id: session_id ?? null,
     idempotency_key: `${schedule_id}:${fire_at}`,
     priority,
-    timeout_ms: timeout_ms ?? null,
-    max_attempts: max_attempts ?? null,
-    webhook_url: webhook_url ?? null,
+    timeout_ms,
+    max_attempts,
+    webhook_url,
   });
   if (!admitted.ok) return failed(fire_at, admitted.reason);
   const { row } = admitted;

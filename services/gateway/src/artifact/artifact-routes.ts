@@ -10,7 +10,12 @@ export const artifactRoutes: Route[] = [
     path: '/v1/artifacts/{sha256}',
     summary: 'The content of an artifact that a result names',
     roles: ['submit', 'operate', 'audit'],
-    answers: { 200: { description: 'The bytes, under the media type and the name that the run gave them' } },
+    answers: {
+      200: {
+        description: 'The bytes, under the media type and the name that the run gave them',
+        media_type: '*/*',
+      },
+    },
     handle: async ({ store, artifacts }, { principal, params, request, reply }) => {
       const sha256 = params.sha256 ?? '';
       const found = SHA256.test(sha256) ? await findArtifact(store, principal.tenant, sha256) : undefined;

@@ -3,6 +3,7 @@ import { Failure, InstalledAtipTool, JsonObject, ToolChanges } from '@capstan/co
 import { type AtipRow, putAtipDocument, readAtipDocument, readAtipDocuments, removeAtipDocument } from '@capstan/store';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
+import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { announceTools, requireInstallationAdmin } from '../tool/installation-admin.js';
@@ -62,12 +63,14 @@ export const atipRoutes: Route[] = [
     path: '/v1/atip-tools',
     summary: 'The ATIP documents that were added',
     roles: READERS,
-    answers: {
-      200: { description: 'All', schema: z.object({ items: z.array(InstalledAtipTool), next_cursor: z.null() }) },
-    },
-    handle: async (gateway) => {
+    query: AllQuery,
+    answers: { 200: { description: 'All', schema: allOf(InstalledAtipTool) } },
+    handle: async (gateway, { query }) => {
       const rows = await readAtipDocuments(gateway.store.db);
-      return { items: rows.map((row) => answer(gateway, row)), next_cursor: null };
+      return pageOfAll(
+        rows.map((row) => answer(gateway, row)),
+        query,
+      );
     },
   }),
   route({

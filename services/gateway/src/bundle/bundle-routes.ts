@@ -14,7 +14,12 @@ export const bundleRoutes: Route[] = [
     path: '/v1/runs/{id}/bundle',
     summary: 'Everything that verifying and replaying a run needs, as one file',
     roles: READERS,
-    answers: { 200: { description: 'JSON Lines: a header, documents, records in the order of the chain, the seal' } },
+    answers: {
+      200: {
+        description: 'JSON Lines: a header, documents, records in the order of the chain, the seal',
+        media_type: 'application/x-ndjson',
+      },
+    },
     handle: async (gateway, { principal, params, reply }) => {
       const { run, seal } = await requireSeal(gateway, principal, params.id ?? '');
       reply.header('content-disposition', `attachment; filename="${run.run_id}.capstan.jsonl"`);

@@ -1,5 +1,6 @@
 import { Capability } from '@capstan/contracts';
 import { z } from 'zod';
+import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 
@@ -11,15 +12,13 @@ export const capabilityRoutes: Route[] = [
     path: '/v1/capabilities',
     summary: 'What agents can be given: prompts and tools, by capability',
     roles: READERS,
+    query: AllQuery,
     answers: {
-      200: {
-        description: 'All capabilities',
-        schema: z.object({ items: z.array(Capability), total: z.int(), next_cursor: z.null() }),
-      },
+      200: { description: 'All capabilities', schema: allOf(Capability).extend({ total: z.int() }) },
     },
-    handle: ({ capabilities }) => {
-      const items = capabilities.list();
-      return { items, total: items.length, next_cursor: null };
+    handle: ({ capabilities }, { query }) => {
+      const all = capabilities.list();
+      return { ...pageOfAll(all, query), total: all.length };
     },
   }),
   route({

@@ -17,13 +17,15 @@ export const START: Place = { attempt: -1, part: 0 };
 const RUNNING = 0;
 /** Log lines take the parts from 1; what follows an attempt comes after all of them. */
 const AFTER_LOGS = 2_000_000_000;
-const END = 2_000_000_000;
+/** Within the last attempt, so that a redrive, a later attempt, comes after an end that was seen already. */
+const ENDED = AFTER_LOGS + 1;
+const RESULT = ENDED + 1;
 
 export const toId = ({ attempt, part }: Place): string => `${attempt}-${part}`;
 
 export function fromId(id: string | undefined): Place | null {
-  const [, attempt, part] = /^(\d+)-(\d+)$/.exec(id ?? '') ?? [];
-  return attempt && part ? { attempt: Number(attempt), part: Number(part) } : null;
+  const [, attempt, part] = /^(\d{1,9})-(\d{1,10})$/.exec(id ?? '') ?? [];
+  return attempt && part ? { attempt: Number(attempt), part: Math.min(Number(part), RESULT) } : null;
 }
 
 export const isAfter = (a: Place, b: Place): boolean =>
@@ -40,7 +42,7 @@ export function eventsOf(invocation: Invocation, attempts: Attempt[], logs: LogR
   const first = firstStatus(invocation);
   if (!isTerminal(first)) status({ attempt: 0, part: 0 }, first, 0, invocation.created_at);
   const begun = attempts[0];
-  if (first === 'deferred' && (begun || invocation.status === 'queued'))
+  if ((first === 'deferred' || first === 'held') && (begun || invocation.status === 'queued'))
     status({ attempt: 0, part: 1 }, 'queued', 0, begun?.started_at ?? invocation.run_at ?? invocation.created_at);
 
   for (const { attempt, started_at, ended_at } of attempts) {
@@ -51,8 +53,8 @@ export function eventsOf(invocation: Invocation, attempts: Attempt[], logs: LogR
   }
   if (isTerminal(invocation.status)) {
     const at = invocation.finished_at ?? invocation.created_at;
-    status({ attempt: END, part: 0 }, invocation.status, invocation.attempt, at);
-    const place = { attempt: END, part: 1 };
+    status({ attempt: invocation.attempt, part: ENDED }, invocation.status, invocation.attempt, at);
+    const place = { attempt: invocation.attempt, part: RESULT };
     if (invocation.result) events.push({ place, event: { id: toId(place), event: 'result', data: invocation.result } });
   }
   return events;

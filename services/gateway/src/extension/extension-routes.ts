@@ -2,6 +2,7 @@ import { InstalledExtension, NewExtension, ToolChanges } from '@capstan/contract
 import { type ExtensionRow, enableExtension, readExtension, readExtensions, removeExtension } from '@capstan/store';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
+import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { announceTools, requireInstallationAdmin } from '../tool/installation-admin.js';
@@ -43,12 +44,14 @@ export const extensionRoutes: Route[] = [
     path: '/v1/extensions',
     summary: 'The extensions that are installed',
     roles: READERS,
-    answers: {
-      200: { description: 'All', schema: z.object({ items: z.array(InstalledExtension), next_cursor: z.null() }) },
-    },
-    handle: async (gateway) => {
+    query: AllQuery,
+    answers: { 200: { description: 'All', schema: allOf(InstalledExtension) } },
+    handle: async (gateway, { query }) => {
       const rows = await readExtensions(gateway.store.db);
-      return { items: rows.map((row) => answer(gateway, row)), next_cursor: null };
+      return pageOfAll(
+        rows.map((row) => answer(gateway, row)),
+        query,
+      );
     },
   }),
   route({

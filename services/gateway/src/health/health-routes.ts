@@ -1,10 +1,17 @@
 import { pingStore } from '@capstan/store';
+import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
 import { type Route, route } from '../http/route.js';
 
 const PING_MS = 2000;
 
-type Check = { ok: boolean; error?: string };
+const Check = z.object({ ok: z.boolean(), error: z.string().optional() });
+type Check = z.infer<typeof Check>;
+const Readiness = z.object({
+  ready: z.boolean(),
+  postgres: Check,
+  queue: Check.extend({ kind: z.enum(['postgres', 'redis']) }),
+});
 
 async function check(ping: () => Promise<void>): Promise<Check> {
   let timer: NodeJS.Timeout | undefined;
@@ -32,14 +39,17 @@ export const healthRoutes: Route[] = [
     method: 'GET',
     path: '/healthz',
     summary: 'Whether this process lives',
-    answers: { 200: { description: 'It does' } },
+    answers: { 200: { description: 'It does', schema: z.object({ status: z.literal('ok') }) } },
     handle: () => ({ status: 'ok' }),
   }),
   route({
     method: 'GET',
     path: '/readyz',
     summary: 'Whether Postgres and the queue can be reached',
-    answers: { 200: { description: 'Both can' }, 503: { description: 'One cannot; the body says which' } },
+    answers: {
+      200: { description: 'Both can', schema: Readiness },
+      503: { description: 'One cannot; the body says which', schema: Readiness },
+    },
     handle: async (gateway, { reply }) => {
       const answer = await readiness(gateway);
       return reply.code(answer.ready ? 200 : 503).send(answer);
@@ -49,7 +59,7 @@ export const healthRoutes: Route[] = [
     method: 'GET',
     path: '/metrics',
     summary: 'Prometheus metrics',
-    answers: { 200: { description: 'Text exposition format' } },
+    answers: { 200: { description: 'Text exposition format', media_type: 'text/plain' } },
     handle: async ({ metrics }, { reply }) =>
       reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
   }),

@@ -1,4 +1,4 @@
-import { proposeRelease } from '@capstan/backbone';
+import { proposeRelease } from '@capstan/admission';
 import {
   Failure,
   type Hold,
@@ -29,7 +29,7 @@ export async function release(
   const why = inputs && whyMayNotRelease(hold.approvals, hold.actor, principal);
   if (why) throw mayNot(hold, why);
   if (input_hash !== undefined && input_hash !== hold.input_hash) throw changedMeanwhile(hold_id);
-  const proposed = proposeRelease(gateway.catalog, hold, await policyFor(gateway, hold), inputs);
+  const proposed = proposeRelease(gateway, hold, await policyFor(gateway, hold), inputs);
   if (!proposed.ok)
     throw new Failure(proposed.kind, {
       detail: `It cannot be released: ${proposed.why}.`,
@@ -57,6 +57,10 @@ export async function release(
       throw changedMeanwhile(hold_id);
     case 'decided':
       return answerDecided(gateway, principal, hold_id, 'release');
+    case 'voted':
+      // An edit that voids votes is news to those who gave them.
+      gateway.relay.publish('due', ['now']);
+      break;
     case 'released':
       await tellReleased(gateway, hold, voted.box);
   }

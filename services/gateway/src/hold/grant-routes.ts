@@ -12,8 +12,10 @@ export const grantRoutes: Route[] = [
     roles: ['operate'],
     body: NewGrant,
     answers: { 201: { description: 'The grant', schema: Grant } },
-    handle: async ({ store, relay }, { principal, body, reply }) => {
+    handle: async ({ store, relay, rules }, { principal, body, reply }) => {
       const grant = await insertGrant(store, principal, body);
+      relay.publish('refresh', ['grants']);
+      await rules.refresh();
       // What waits already may be for it.
       relay.publish('due', ['now']);
       return reply.code(201).send(grant);
@@ -40,8 +42,10 @@ export const grantRoutes: Route[] = [
     summary: 'Take back a grant; what it released stays released',
     roles: ['operate'],
     answers: { 204: { description: 'It is good for nothing any more' } },
-    handle: async ({ store }, { principal, params, reply }) => {
+    handle: async ({ store, relay, rules }, { principal, params, reply }) => {
       if (!(await revokeGrant(store, principal, params.id ?? ''))) throw notFound(params.id ?? '');
+      relay.publish('refresh', ['grants']);
+      await rules.refresh();
       return reply.code(204).send();
     },
   }),

@@ -19,9 +19,7 @@ export async function readHold(gateway: GatewayContext, principal: Principal, ho
   return {
     ...summarize(gateway, hold),
     inputs: redacted(hold.inputs),
-    input_hash: hold.input_hash,
     original_inputs: hold.original_inputs && redacted(hold.original_inputs),
-    original_input_hash: hold.original_input_hash,
     descriptor_hash: hold.descriptor_hash,
     policy_hash: hold.policy_hash,
     rules: decision.rules ?? [],

@@ -1,6 +1,6 @@
 import type { Backbone } from '@capstan/backbone';
 import { Failure, toProblem } from '@capstan/contracts';
-import { isUnavailable } from '@capstan/store';
+import { isUnavailable, isUnstorable, storageFailure } from '@capstan/store';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
 /** Every error leaves as problem+json with a code and a suggestion, and none with a stack. */
@@ -24,14 +24,13 @@ const pathOf = (request: FastifyRequest) => request.url.split('?', 1)[0] ?? requ
 
 function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
-  if (isUnavailable(error))
-    return new Failure('STORAGE_UNAVAILABLE', { detail: 'Postgres cannot be reached.', cause: error });
   const code = isFastifyError(error) ? error.code : '';
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Failure('BODY_TOO_LARGE', { detail: 'The body is too large.' });
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
     return new Failure('UNSUPPORTED_MEDIA_TYPE', { detail: 'Only JSON bodies are taken here.' });
   if (isFastifyError(error) && error.statusCode !== undefined && error.statusCode < 500)
     return new Failure('INVALID_REQUEST', { detail: error.message });
+  if (isUnavailable(error) || isUnstorable(error)) return storageFailure(error);
   return new Failure('INTERNAL', { detail: 'Something went wrong here.', cause: error });
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Route } from './route.js';
+import { type Route, type RouteAnswer, route } from './route.js';
 
 const Problem = z.object({
   type: z.string(),
@@ -10,13 +10,27 @@ const Problem = z.object({
   suggestion: z.string(),
 });
 
+/** Answers the description of all routes, itself among them. */
+export function openapiRoute(routes: Route[]): Route {
+  const self = route({
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'This document',
+    answers: { 200: { description: 'OpenAPI 3.1', schema: z.object({ openapi: z.literal('3.1.0') }) } },
+    handle: () => document,
+  });
+  const document = openapi([...routes, self]);
+  return self;
+}
+
 /** OpenAPI 3.1 from the same schemas that requests are checked with. */
-export function openapi(routes: Route[]) {
+function openapi(routes: Route[]) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
-    const operations = paths[route.path] ?? {};
-    operations[route.method.toLowerCase()] = toOperation(route);
-    paths[route.path] = operations;
+    const path = route.path.replace(/\*$/, '{path}');
+    const operations = paths[path] ?? {};
+    operations[route.method.toLowerCase()] = toOperation({ ...route, path });
+    paths[path] = operations;
   }
   return {
     openapi: '3.1.0',
@@ -48,10 +62,11 @@ function toOperation(route: Route) {
   };
 }
 
-const toResponse = ({ description, schema }: { description: string; schema?: z.ZodType }) => ({
-  description,
-  ...(schema ? { content: { 'application/json': { schema: toSchema(schema, 'output') } } } : {}),
-});
+function toResponse({ description, schema, media_type }: RouteAnswer) {
+  if (!schema && !media_type) return { description };
+  const content = schema ? toSchema(schema, 'output') : { type: 'string' };
+  return { description, content: { [media_type ?? 'application/json']: { schema: content } } };
+}
 
 const pathParameters = (path: string) =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({

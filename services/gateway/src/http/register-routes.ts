@@ -1,9 +1,12 @@
 import { Failure, hasRole, type Principal, type Role } from '@capstan/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
 import { parseWith } from './parse-request.js';
 import type { Route } from './route.js';
 
+/** Where nothing is to be said, an unknown field is still an error. */
+const NoBody = z.strictObject({});
 const NOBODY: Principal = { key_id: '', tenant: '', actor: '', roles: [] };
 
 export function registerRoutes(
@@ -49,7 +52,7 @@ function registerRoute(app: FastifyInstance, gateway: GatewayContext, route: Rou
         principal: request.principal ?? NOBODY,
         params: paramsOf(request),
         query: route.query ? parseWith(route.query, request.query, 'query') : undefined,
-        body: route.body ? parseWith(route.body, request.body ?? {}, 'body') : undefined,
+        body: bodyOf(route, request),
         request,
         reply,
       }),
@@ -60,6 +63,9 @@ function requireRole(principal: Principal, roles: Role[]): void {
   if (!hasRole(principal, ...roles))
     throw new Failure('ROLE_MISSING', { detail: `This needs the role ${roles.join(' or ')}.`, context: { roles } });
 }
+
+const bodyOf = (route: Route, request: FastifyRequest): unknown =>
+  route.raw_body ? undefined : parseWith(route.body ?? NoBody, request.body ?? {}, 'body');
 
 const paramsOf = (request: FastifyRequest) => request.params as Record<string, string>;
 

@@ -13,6 +13,9 @@ export type Asked<Query, Body> = {
   reply: FastifyReply;
 };
 
+/** JSON when it has a schema and nothing else is said. */
+export type RouteAnswer = { description: string; schema?: z.ZodType; media_type?: string };
+
 /** A route, once: what registers it also writes /openapi.json. */
 export type Route = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -22,7 +25,7 @@ export type Route = {
   roles?: Role[];
   query?: z.ZodType;
   body?: z.ZodType;
-  answers: Record<number, { description: string; schema?: z.ZodType }>;
+  answers: Record<number, RouteAnswer>;
   body_limit?: 'bulk';
   /** Takes a body of any Content-Type, as bytes where it is neither JSON nor YAML. */
   raw_body?: boolean;

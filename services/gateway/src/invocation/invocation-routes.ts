@@ -103,7 +103,7 @@ export const invocationRoutes: Route[] = [
     path: '/v1/invocations/{id}/events',
     summary: 'Follow an invocation: server-sent events, resumable with Last-Event-ID',
     roles: READERS,
-    answers: { 200: { description: 'text/event-stream of status, log and result' } },
+    answers: { 200: { description: 'Events: status, log and result', media_type: 'text/event-stream' } },
     handle: streamEvents,
   }),
   route({

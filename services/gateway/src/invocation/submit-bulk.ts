@@ -9,7 +9,7 @@ import {
 import type { NewInvocation } from '@capstan/store';
 import { nanoid } from 'nanoid';
 import type { GatewayContext } from '../gateway-context.js';
-import { admit, denial } from './admit.js';
+import { admitSent, denial } from './admit.js';
 
 /** Takes what is right and names what is not; all that is taken is committed at once, as one run. */
 export async function submitBulk(gateway: GatewayContext, principal: Principal, sent: unknown[]): Promise<BulkAnswer> {
@@ -20,7 +20,7 @@ export async function submitBulk(gateway: GatewayContext, principal: Principal, 
   const calls = new Map<string, number>();
   sent.forEach((one, index) => {
     try {
-      const row = admit(gateway, principal, one, run_id, (tool_id) => ({ calls_of_tool: calls.get(tool_id) }));
+      const row = admitSent(gateway, principal, one, run_id, (tool_id) => ({ calls_of_tool: calls.get(tool_id) }));
       if (row.status !== 'denied') calls.set(row.tool_id, (calls.get(row.tool_id) ?? 0) + 1);
       rows.push({ index, row });
     } catch (error) {
@@ -37,7 +37,7 @@ export async function submitBulk(gateway: GatewayContext, principal: Principal, 
     if (outcome?.kind === 'known') items[index] = knownItem(index, row, outcome.invocation);
     else {
       gateway.metrics.submitted(row.status);
-      items[index] = newItem(index, row);
+      items[index] = newItem(gateway, index, row);
     }
   });
   const count = (...statuses: string[]) => items.filter((item) => statuses.includes(item.status)).length;
@@ -45,11 +45,11 @@ export async function submitBulk(gateway: GatewayContext, principal: Principal, 
   return { run_id, accepted: items.length - held - denied - invalid, held, denied, invalid, items };
 }
 
-const newItem = (index: number, row: NewInvocation): BulkItem => ({
+const newItem = (gateway: GatewayContext, index: number, row: NewInvocation): BulkItem => ({
   index,
   invocation_id: row.invocation_id,
   status: row.status,
-  ...(row.status === 'denied' ? { problem: toProblem(denial(row)) } : {}),
+  ...(row.status === 'denied' ? { problem: toProblem(denial(gateway, row)) } : {}),
 });
 
 function knownItem(index: number, row: NewInvocation, known: Invocation): BulkItem {

@@ -1,7 +1,7 @@
 import { Failure, type Invocation, isTerminal, loneRunId, type Principal } from '@capstan/contracts';
 import type { InvocationOutcome, NewInvocation, RoomLeft } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
-import { admit, denial } from './admit.js';
+import { admitSent, denial } from './admit.js';
 import type { Waiting } from './waiters.js';
 
 export type Answer = { status: 200 | 202; invocation: Invocation; room?: RoomLeft | undefined };
@@ -13,7 +13,7 @@ export async function submit(
   sent: unknown,
   wait_ms: number,
 ): Promise<Answer> {
-  const row = admit(gateway, principal, sent, null);
+  const row = admitSent(gateway, principal, sent, null);
   // Before the commit: a quick tool may end before we would be back here.
   const mayEnd = row.status === 'queued' || row.status === 'deferred';
   const waiting = wait_ms > 0 && mayEnd ? gateway.waiters.wait(row.invocation_id, wait_ms) : null;
@@ -21,7 +21,7 @@ export async function submit(
     const committed = await gateway.committer.one(row);
     if (committed.kind === 'known') return await answerKnown(gateway, row, committed.invocation, wait_ms);
     gateway.metrics.submitted(row.status);
-    if (row.status === 'denied') throw denial(row);
+    if (row.status === 'denied') throw denial(gateway, row);
     const { created_at, room } = committed;
     return { ...answer(toInvocation(row, created_at), waiting ? await waiting.ended : null), room };
   } finally {
@@ -41,7 +41,7 @@ async function answerKnown(
       detail: 'This idempotency_key was used for another call.',
       context: { invocation_id: known.invocation_id },
     });
-  if (known.status === 'denied') throw denial(known);
+  if (known.status === 'denied') throw denial(gateway, known);
   if (wait_ms === 0 || isTerminal(known.status)) return { status: wait_ms > 0 ? 200 : 202, invocation: known };
   return answer(known, await waitFor(gateway, known.invocation_id, wait_ms));
 }
@@ -61,7 +61,7 @@ function answer(invocation: Invocation, outcome: InvocationOutcome | null): Answ
   return { status: 200, invocation: { ...invocation, status, attempt, finished_at, result } };
 }
 
-/** The row as every other answer shows it; run_at and expires_at are Postgres' to compute and appear when it is read. */
+/** The row as every other answer shows it. */
 function toInvocation(row: NewInvocation, created_at: string): Invocation {
   return {
     invocation_id: row.invocation_id,
@@ -83,10 +83,20 @@ function toInvocation(row: NewInvocation, created_at: string): Invocation {
     max_attempts: row.max_attempts,
     attempt: 0,
     labels: row.labels,
-    run_at: row.run_at,
-    expires_at: null,
+    run_at: row.run_at ?? later(created_at, row.delay_ms),
+    expires_at: later(created_at, row.expires_in_ms),
     created_at,
     finished_at: null,
     result: null,
   };
+}
+
+/** As Postgres adds and writes it: in microseconds, which Date does not have, and without zeros at the end. */
+function later(moment: string, ms: number | null | undefined): string | null {
+  if (ms === null || ms === undefined) return null;
+  const micros = /\.\d{3}(\d+)Z$/.exec(moment)?.[1] ?? '';
+  return new Date(Date.parse(moment) + ms)
+    .toISOString()
+    .replace('Z', `${micros}Z`)
+    .replace(/\.?0+Z$/, 'Z');
 }

@@ -1,6 +1,7 @@
 import { DEFAULT_TENANT, Failure, Key, NewKey, type Principal } from '@capstan/contracts';
 import { createKey, deleteKey, listKeys } from '@capstan/store';
 import { z } from 'zod';
+import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 
@@ -27,11 +28,9 @@ export const keyRoutes: Route[] = [
     path: '/v1/keys',
     summary: 'List keys, without their secrets',
     roles: ['admin'],
-    answers: { 200: { description: 'All keys', schema: z.object({ items: z.array(Key), next_cursor: z.null() }) } },
-    handle: async ({ store }, { principal }) => ({
-      items: await listKeys(store.db, scope(principal)),
-      next_cursor: null,
-    }),
+    query: AllQuery,
+    answers: { 200: { description: 'All keys', schema: allOf(Key) } },
+    handle: async ({ store }, { principal, query }) => pageOfAll(await listKeys(store.db, scope(principal)), query),
   }),
   route({
     method: 'DELETE',

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { claimMcpServer, claimStaleMcpServers } from '@capstan/store';
+import { claimMcpServer, claimStaleMcpServers, listMcpServers } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 import { discover } from './discover.js';
 import { putInternalPolicy } from './internal-policy.js';
@@ -8,14 +8,16 @@ import { putInternalPolicy } from './internal-policy.js';
 export type McpDiscovery = {
   /** Looks now. Resolves when that is done, or after a while; it goes on in the background then. */
   now(gateway: GatewayContext, name: string): Promise<void>;
+  /** The same for every server that is switched on. */
+  all(gateway: GatewayContext): Promise<void>;
   start(gateway: GatewayContext): Promise<() => void>;
 };
 
 export const MCP_SERVERS_CHANGED = 'mcp-servers';
 export const MCP_SERVER_STALE = 'mcp-stale';
 
-/** A server that says at every turn that its tools changed is looked at this often, no more. */
-const EVERY_MS = 60_000;
+/** A server that says at every turn that its tools changed is looked at this often, and one that fails ever more seldom. */
+const EVERY_MS = 2000;
 /** For signals that were lost. */
 const SWEEP_MS = 5000;
 const ANSWER_MS = 20_000;
@@ -48,13 +50,18 @@ export function createMcpDiscovery(): McpDiscovery {
         );
   };
 
+  const now = async (gateway: GatewayContext, name: string) => {
+    const looking = lookAfter(gateway, name);
+    looking.catch((error: unknown) =>
+      gateway.log.warn({ err: error, server: name }, 'an MCP server was not looked at'),
+    );
+    await Promise.race([looking, delay(ANSWER_MS, undefined, { ref: false })]);
+  };
   return {
-    now: async (gateway, name) => {
-      const looking = lookAfter(gateway, name);
-      looking.catch((error: unknown) =>
-        gateway.log.warn({ err: error, server: name }, 'an MCP server was not looked at'),
-      );
-      await Promise.race([looking, delay(ANSWER_MS, undefined, { ref: false })]);
+    now,
+    all: async (gateway) => {
+      const servers = await listMcpServers(gateway.store.db);
+      await Promise.all(servers.filter(({ enabled }) => enabled).map(({ name }) => now(gateway, name)));
     },
     start: async (gateway) => {
       await putInternalPolicy(gateway.store);
@@ -62,7 +69,10 @@ export function createMcpDiscovery(): McpDiscovery {
         if (!gateway.stopping.aborted) sweep(gateway).catch(() => {});
       };
       const unsubscribe = gateway.relay.subscribe('refresh', (what) => {
-        if (what.includes(MCP_SERVER_STALE)) look();
+        if (!what.includes(MCP_SERVER_STALE)) return;
+        look();
+        // One that was looked at a moment ago has its turn only then.
+        setTimeout(look, EVERY_MS).unref();
       });
       const timer = setInterval(look, SWEEP_MS);
       timer.unref();

@@ -10,6 +10,7 @@ import {
 import { getMcpServer, listMcpServers, removeMcpServer } from '@capstan/store';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
+import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
 import { parseWith } from '../http/parse-request.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
@@ -31,7 +32,7 @@ const show = async ({ store }: GatewayContext, name: string): Promise<McpServer>
 };
 
 const isFile = (body: unknown): boolean => McpFile.safeParse(body).success;
-const Servers = z.object({ items: z.array(McpServer), next_cursor: z.null() });
+const Servers = allOf(McpServer);
 const READERS: Route['roles'] = ['operate', 'audit'];
 
 export const mcpServerRoutes: Route[] = [
@@ -40,10 +41,11 @@ export const mcpServerRoutes: Route[] = [
     path: '/v1/mcp-servers',
     summary: 'MCP servers, with how they are',
     roles: READERS,
+    query: AllQuery,
     answers: { 200: { description: 'All servers', schema: Servers } },
-    handle: async ({ store }, { principal }) => {
+    handle: async ({ store }, { principal, query }) => {
       requireInstallation(principal);
-      return { items: (await listMcpServers(store.db)).map(toMcpServer), next_cursor: null };
+      return pageOfAll((await listMcpServers(store.db)).map(toMcpServer), query);
     },
   }),
   route({

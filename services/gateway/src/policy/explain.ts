@@ -1,8 +1,8 @@
+import { requestOf, resolveTool } from '@capstan/admission';
 import type { ExplainRequest, Explanation, Principal } from '@capstan/contracts';
 import { type CompiledPolicy, compilePolicy, parsePolicy, suggestFor } from '@capstan/policy';
 import type { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
-import { resolveTool } from '../invocation/admit.js';
 
 /** What policy would say, and of every rule why. Nothing is recorded. */
 export function explain(
@@ -10,19 +10,12 @@ export function explain(
   principal: Principal,
   asked: z.output<typeof ExplainRequest>,
 ): Explanation {
-  const tool = resolveTool(gateway, asked.tool_id);
-  const decision = policyFor(gateway, principal, asked.policy).explain({
-    descriptor: tool.descriptor,
-    inputs: tool.prepare(asked.inputs).inputs,
-    mode: asked.mode,
-    timeout_ms: asked.timeout_ms,
-    actor: { name: asked.actor ?? principal.actor, roles: asked.roles ?? principal.roles, tenant: principal.tenant },
-    labels: asked.labels,
-    session_id: asked.session_id ?? null,
-    spec_frozen: asked.spec_frozen,
-    spec_hash: asked.spec_hash,
-  });
-  return { ...decision, suggestion: suggestFor({ tool_id: tool.descriptor.tool_id, inputs: asked.inputs, decision }) };
+  const tool = resolveTool(gateway.catalog, asked.tool_id);
+  const { tenant } = principal;
+  const { actor = principal.actor, roles = principal.roles, session_id = null } = asked;
+  const call = { ...asked, tenant, actor, roles, session_id };
+  const decision = policyFor(gateway, principal, asked.policy).explain(requestOf(gateway.rules, tool, call));
+  return { ...decision, suggestion: suggestFor({ descriptor: tool.descriptor, inputs: asked.inputs, decision }) };
 }
 
 export const policyFor = (gateway: GatewayContext, { tenant }: Principal, draft: unknown): CompiledPolicy =>

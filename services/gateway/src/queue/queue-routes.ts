@@ -1,6 +1,6 @@
-import { Failure, QueueInfo, RunnerType, WorkerInfo } from '@capstan/contracts';
+import { DEFAULT_TENANT, Failure, QueueInfo, RunnerType, WorkerInfo } from '@capstan/contracts';
 import { listQueues, listWorkers, setPaused } from '@capstan/store';
-import { z } from 'zod';
+import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 
 const setPause = (path: string, summary: string, paused: boolean): Route =>
@@ -11,6 +11,11 @@ const setPause = (path: string, summary: string, paused: boolean): Route =>
     roles: ['operate'],
     answers: { 200: { description: 'The queue', schema: QueueInfo } },
     handle: async ({ store, relay }, { principal, params }) => {
+      if (principal.tenant !== DEFAULT_TENANT)
+        throw new Failure('TENANT_FORBIDDEN', {
+          detail: 'All tenants share the queues.',
+          suggestion: 'Ask an operator of the tenant default to pause or resume a queue.',
+        });
       const runner = RunnerType.safeParse(params.runner);
       if (!runner.success)
         throw new Failure('NOT_FOUND', {
@@ -29,10 +34,9 @@ export const queueRoutes: Route[] = [
     path: '/v1/queues',
     summary: 'What waits and runs, by runner type',
     roles: ['submit', 'operate', 'audit'],
-    answers: {
-      200: { description: 'All queues', schema: z.object({ items: z.array(QueueInfo), next_cursor: z.null() }) },
-    },
-    handle: async ({ store }) => ({ items: await listQueues(store.db), next_cursor: null }),
+    query: AllQuery,
+    answers: { 200: { description: 'All queues', schema: allOf(QueueInfo) } },
+    handle: async ({ store }, { query }) => pageOfAll(await listQueues(store.db), query),
   }),
   setPause('/v1/queues/{runner}/pause', 'Stop handing out work of a runner type', true),
   setPause('/v1/queues/{runner}/resume', 'Hand out work again', false),
@@ -41,9 +45,8 @@ export const queueRoutes: Route[] = [
     path: '/v1/workers',
     summary: 'Workers, also those that ended lately',
     roles: ['operate', 'audit'],
-    answers: {
-      200: { description: 'All workers', schema: z.object({ items: z.array(WorkerInfo), next_cursor: z.null() }) },
-    },
-    handle: async ({ store }) => ({ items: await listWorkers(store.db), next_cursor: null }),
+    query: AllQuery,
+    answers: { 200: { description: 'All workers', schema: allOf(WorkerInfo) } },
+    handle: async ({ store }, { query }) => pageOfAll(await listWorkers(store.db), query),
   }),
 ];

@@ -1,12 +1,11 @@
 import { DEFAULT_TENANT, Failure, NewQuota, type Principal, Quota, QuotaScope, QuotaUsage } from '@capstan/contracts';
 import { countUsage, deleteQuota, getQuota, listQuotas, putQuota } from '@capstan/store';
-import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
+import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 
 const READERS: Route['roles'] = ['admin', 'operate', 'audit'];
-const all = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), next_cursor: z.null() });
 
 function scopeOf(params: Record<string, string>): string {
   const scope = QuotaScope.safeParse(params.scope);
@@ -38,16 +37,18 @@ export const quotaRoutes: Route[] = [
     path: '/v1/quotas',
     summary: 'All quotas',
     roles: READERS,
-    answers: { 200: { description: 'All', schema: all(Quota) } },
-    handle: async (gateway, { principal }) => ({ items: await visible(gateway, principal), next_cursor: null }),
+    query: AllQuery,
+    answers: { 200: { description: 'All', schema: allOf(Quota) } },
+    handle: async (gateway, { principal, query }) => pageOfAll(await visible(gateway, principal), query),
   }),
   route({
     method: 'GET',
     path: '/v1/quotas/usage',
     summary: 'What each quota has used, counted now',
     roles: READERS,
-    answers: { 200: { description: 'All', schema: all(QuotaUsage) } },
-    handle: async (gateway, { principal }) => {
+    query: AllQuery,
+    answers: { 200: { description: 'All', schema: allOf(QuotaUsage) } },
+    handle: async (gateway, { principal, query }) => {
       const quotas = await visible(gateway, principal);
       const counted = await countUsage(
         gateway.store.db,
@@ -68,7 +69,7 @@ export const quotaRoutes: Route[] = [
           cost_units_today: usage?.cost_units ?? 0,
         };
       });
-      return { items, next_cursor: null };
+      return pageOfAll(items, query);
     },
   }),
   route({

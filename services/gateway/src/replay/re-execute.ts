@@ -9,7 +9,7 @@ import {
 import { linkReplay, type NewInvocation, type ReadEntry, readRecord } from '@capstan/store';
 import { nanoid } from 'nanoid';
 import type { GatewayContext } from '../gateway-context.js';
-import { admit } from '../invocation/admit.js';
+import { admitSent } from '../invocation/admit.js';
 
 const HOLD_MS = 86_400_000;
 /** As many as a bulk submission takes. */
@@ -49,7 +49,7 @@ function again(
   const { tool_id, inputs, session_id, timeout_ms, labels } = recorded;
   const entry = gateway.catalog.get(String(tool_id));
   if (!entry) return null;
-  const row = admit(
+  const row = admitSent(
     gateway,
     principal,
     {

@@ -8,6 +8,7 @@ import { readRun } from '../run/control-run.js';
 import { requireSeal } from '../verify/sealed-run.js';
 import { compareCall } from './differences.js';
 import { reExecute } from './re-execute.js';
+import { replayFrom } from './replay-from.js';
 
 const answers = {
   201: { description: 'A new run with the stored results; nothing was executed', schema: ReplayAnswer },
@@ -30,7 +31,8 @@ export const replayRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/runs/{id}/replay',
-    summary: 'A new run whose results are the stored ones, in the stored order; or its calls made again',
+    summary:
+      'A new run whose results are the stored ones, in the stored order; or its calls made again, all of them or from a step on',
     roles: ['submit', 'operate'],
     body: ReplayRequest,
     answers,
@@ -41,6 +43,7 @@ export const replayRoutes: Route[] = [
       // The seal says which plan it was, whatever the row says now.
       if (run.kind === 'plan') checkPlan({ run_id: run.run_id, plan_hash: seal.plan_hash }, run.plan_hash ?? undefined);
       if (body.re_execute) return reply.code(201).send(await reExecute(gateway, principal, run));
+      if (body.from !== undefined) return reply.code(201).send(await replayFrom(gateway, principal, run, body.from));
       const run_id = `run_${nanoid()}`;
       await replayRun(store, principal, { run_id, of: run });
       return reply.code(201).header('location', `/v1/runs/${run_id}`).send(toAnswer(run_id, run));

@@ -40,6 +40,7 @@ export async function buildReport(gateway: GatewayContext, principal: Principal,
     verification: verification && {
       ...{ ok: verification.ok, checked: verification.checked, mismatches: verification.mismatches },
       ...{ more: verification.more, seal: verification.seal },
+      removed: verification.removed.length + verification.removed_more,
     },
   };
 }
@@ -80,7 +81,15 @@ const parse = (step: object): ReportStep => ReportStep.parse(step);
 const isFannedOut = ({ tables }: ReadEntry): boolean => Number(tables.steps?.[0]?.elements ?? 0) > 0;
 
 const EMPTY = {
-  ...{ reason: null, invocation_id: null, decision: null, created_at: null, started_at: null, finished_at: null },
+  ...{
+    reason: null,
+    invocation_id: null,
+    reused_from: null,
+    decision: null,
+    created_at: null,
+    started_at: null,
+    finished_at: null,
+  },
   ...{
     duration_ms: null,
     attempts: [],
@@ -101,6 +110,7 @@ function ofStep(run_id: string, { tables }: ReadEntry) {
     tool_id: String(row.tool_id),
     status: row.status === 'started' ? 'running' : row.status,
     reason: row.reason,
+    reused_from: row.reused_from,
     invocation_id: row.has_invocation ? stepInvocationId(run_id, Number(row.step), element < 0 ? null : element) : null,
   };
 }

@@ -1,5 +1,6 @@
 import type { Report, ReportStep } from '@capstan/contracts';
 import { renderGantt } from './gantt.js';
+import { whatOf } from './hold-entry.js';
 import { type Html, html } from './html.js';
 import { duration, ICONS } from './render-text.js';
 import { STYLE } from './style.js';
@@ -35,12 +36,12 @@ ${report.plan && document('Plan', report.plan)}${report.inputs && document('Inpu
 function verdict({ verification, run }: Report): Html {
   if (!verification)
     return html`<section class="verdict open"><b>Not sealed.</b> The run is ${run.status}; its record is complete when it has ended.</section>`;
-  const { ok, checked, seal, mismatches, more } = verification;
+  const { ok, checked, seal, mismatches, more, removed } = verification;
   const sealed =
     seal &&
     html`<table class="facts">${fact('Root of the chain', seal.root)}${fact('Seal', seal.seal_hash)}${fact('Sealed at', seal.sealed_at)}${fact('Signed by', seal.key_id ?? 'not signed')}</table>`;
   if (ok)
-    return html`<section class="verdict good"><b>✓ The record verifies.</b> ${checked} records, each held against its hash and its place in the chain.${sealed}</section>`;
+    return html`<section class="verdict good"><b>✓ The record verifies.</b> ${checked} records, each held against its hash and its place in the chain.${removed > 0 && ` ${removed} results were removed by retention; their hashes verify.`}${sealed}</section>`;
   return html`<section class="verdict broken"><b>✗ The record does not verify:</b> ${mismatches.length + more} mismatches.${sealed}
 <table><tr><th>Table</th><th>Row</th><th>Field</th><th>Stored</th><th>Computed</th><th>Why</th></tr>
 ${mismatches.slice(0, 50).map((one) => html`<tr><td>${one.table}</td><td>${one.row}</td><td>${one.field}</td><td><code>${json(one.stored)}</code></td><td><code>${json(one.computed)}</code></td><td>${one.why}</td></tr>`)}</table></section>`;
@@ -58,12 +59,12 @@ function stepDetails(step: ReportStep): Html {
   return html`<details id="step-${step.index}"${(step.status === 'denied' || step.status === 'failed') && html` open`}><summary><span class="icon ${step.status}">${ICONS[step.status]}</span> <b>${step.step_id}</b> <code>${step.tool_id}</code>
 <span class="right">${step.duration_ms !== null && duration(step.duration_ms)} <span class="tag ${step.status}">${step.status}</span></span></summary>
 <table class="facts">${decision && html`<tr><th>Decision</th><td><span class="tag ${decision.effect}">${decision.effect}</span> ${decision.reason} ${decision.rule_matched && html`<code>${decision.rule_matched}</code>`}</td></tr>`}
-${hold && html`<tr><th>Hold</th><td>${hold.status}${hold.decided_by && html` by <b>${hold.decided_by}</b> at ${hold.decided_at}`}${hold.entries.map((entry) => html`<br>${entry.at}: ${entry.kind} by <b>${entry.actor}</b>${entry.comment && html` — “${entry.comment}”`}`)}</td></tr>`}
+${hold && html`<tr><th>Hold</th><td>${hold.status}${hold.decided_by && html` by <b>${hold.decided_by}</b> at ${hold.decided_at}`}${hold.entries.map((entry) => html`<br>${entry.at}: ${entry.kind} by <b>${entry.actor}</b>${entry.comment && html` — “${entry.comment}”`} <code>${whatOf(entry)}</code>`)}</td></tr>${fact('Inputs as submitted', hold.original_input_hash ?? step.input_hash)}${fact('Inputs as released', hold.approved_input_hash)}`}
 ${(step.error ?? step.reason) && html`<tr><th>Reason</th><td class="bad">${step.error ?? step.reason}</td></tr>`}
 ${step.attempts.map((one) => html`<tr><th>Attempt ${one.attempt}</th><td>${one.outcome} on ${one.worker_id}, ${one.started_at}${one.error && html` — ${one.error}`}</td></tr>`)}
 ${step.sandbox && fact('Sandbox', step.sandbox)}${step.declared_side_effects.length > 0 && facts('Declared effects', step.declared_side_effects)}${step.observed && fact('Observed', json(step.observed))}
 ${fact('Input hash', step.input_hash)}${fact('Output hash', step.output_hash)}${fact('Link of the chain', step.chain_hash)}</table>
-${document('Inputs', step.inputs)}${step.output !== null && document('Output', step.output)}</details>`;
+${hold?.original_input_hash && document('Inputs as submitted', hold.original_inputs)}${document('Inputs', step.inputs)}${step.output !== null && document('Output', step.output)}</details>`;
 }
 
 const document = (name: string, value: unknown): Html => html`<h4>${name}</h4><pre>${json(value, 2)}</pre>`;

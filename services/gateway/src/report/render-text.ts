@@ -1,4 +1,5 @@
 import type { Report, ReportStep, StepStatus } from '@capstan/contracts';
+import { whatOf } from './hold-entry.js';
 
 export const ICONS: Record<StepStatus, string> = {
   ...{
@@ -50,10 +51,13 @@ function stepLines(step: ReportStep, start: number): string[] {
   if (why) lines.push(`               ${plain(why)}`);
   if (step.decision?.effect === 'deny')
     lines.push(`               rule: ${plain(step.decision.rule_matched ?? 'none')}`);
-  for (const entry of step.hold?.entries ?? [])
+  for (const entry of step.hold?.entries ?? []) {
+    const what = whatOf(entry);
     lines.push(
       `               ${entry.kind} by ${plain(entry.actor)} at ${entry.at}${entry.comment ? `: ${plain(entry.comment)}` : ''}`,
+      ...(what === null ? [] : [`                 ${plain(what)}`]),
     );
+  }
   if (step.attempts.length > 1)
     for (const { attempt, outcome, worker_id } of step.attempts)
       lines.push(`               attempt ${attempt}: ${outcome ?? ''} on ${worker_id}`);
@@ -62,9 +66,10 @@ function stepLines(step: ReportStep, start: number): string[] {
 
 function verdict(verification: Report['verification']): string {
   if (!verification) return 'Record: not sealed yet, the run has not ended';
-  const { ok, checked, mismatches, more, seal } = verification;
+  const { ok, checked, mismatches, more, removed, seal } = verification;
   const signed = seal?.key_id ? `, signed by ${seal.key_id}` : ', not signed';
-  if (ok) return `Record: verified, ${checked} records, root ${seal?.root}${signed}`;
+  const gone = removed > 0 ? `; ${removed} results were removed by retention, their hashes verify` : '';
+  if (ok) return `Record: verified, ${checked} records, root ${seal?.root}${signed}${gone}`;
   const [first] = mismatches;
   const named = first ? `: ${first.table}.${first.field} of ${plain(first.row)} — ${first.why}` : '';
   return `Record: BROKEN, ${mismatches.length + more} mismatches${named}`;

@@ -7,7 +7,7 @@ const MAX_ELEMENTS = 100;
 
 /** What would be decided about each step, as far as that is known before anything has run. */
 export function dryRun(
-  { catalog }: Pick<GatewayContext, 'catalog'>,
+  { catalog, rules }: Pick<GatewayContext, 'catalog' | 'rules'>,
   principal: Principal,
   plan: CompiledPlan,
   inputs: JsonObject,
@@ -45,7 +45,7 @@ export function dryRun(
       session_id: null,
       spec_frozen: true,
       spec_hash: plan.plan_hash,
-      facts: { calls_of_tool: calls.get(tool_id) ?? 0 },
+      facts: { calls_of_tool: calls.get(tool_id) ?? 0, approved_specs: rules.approvedSpecs(principal.tenant) },
     });
     if (decision.allowed) calls.set(tool_id, (calls.get(tool_id) ?? 0) + 1);
     return { ...shown, effect: decision.effect, reason: decision.reason, decision };

@@ -85,7 +85,7 @@ export const runRoutes: Route[] = [
     path: '/v1/runs/{id}/events',
     summary: 'Follow a run: server-sent events, resumable with Last-Event-ID',
     roles: READERS,
-    answers: { 200: { description: 'text/event-stream of step and run' } },
+    answers: { 200: { description: 'Events: step and run', media_type: 'text/event-stream' } },
     handle: streamRun,
   }),
   control('pause', 'Start no more steps of a plan; what is under way goes on'),

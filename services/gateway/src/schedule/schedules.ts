@@ -1,5 +1,6 @@
 import {
   Failure,
+  hasRole,
   type JsonObject,
   type NewSchedule,
   type Principal,
@@ -105,7 +106,8 @@ export async function readSchedule(
   const next: string[] = [];
   for (let at = next_at === null ? null : new Date(next_at); at && next.length < SHOWN; at = timetable.next(at))
     next.push(at.toISOString());
-  return { ...schedule, next: schedule.paused ? [] : next, last: await lastFires(store.db, id, SHOWN) };
+  const { key_id: _, ...shown } = schedule;
+  return { ...shown, next: schedule.paused ? [] : next, last: await lastFires(store.db, id, SHOWN) };
 }
 
 /** With another time, or resumed, it is due next from now on: what a pause left out is not made up for. */
@@ -132,10 +134,18 @@ export async function changeSchedule(
     ...(change.overlap === undefined ? {} : { overlap: change.overlap }),
     ...(change.catch_up === undefined ? {} : { catch_up: change.catch_up }),
     ...(change.paused === undefined ? {} : { paused: change.paused }),
+    ...(resumed ? { paused_reason: null, ...(before.key_id === null ? takenOverBy(principal) : {}) } : {}),
     ...(timed ? when : {}),
     ...(timed || resumed ? { next_at: firstOf(timetable, now) } : {}),
   };
   await updateSchedule(store, principal, id, update);
   relay.publish('due', [id]);
   return readSchedule(gateway, principal, id);
+}
+
+/** Its key was revoked: from now on it may do what whoever resumes it may. */
+function takenOverBy(principal: Principal): Pick<ScheduleUpdate, 'actor' | 'key_id'> {
+  if (!hasRole(principal, 'submit'))
+    throw new Failure('ROLE_MISSING', { detail: 'To take a schedule over needs the role submit.' });
+  return { actor: principal.actor, key_id: principal.key_id };
 }

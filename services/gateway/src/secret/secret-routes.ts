@@ -1,6 +1,7 @@
 import { DEFAULT_TENANT, Failure, NewSecret, type Principal, Secret, SecretName } from '@capstan/contracts';
 import { deleteSecret, listSecrets, putSecret, rewrapSecrets } from '@capstan/store';
 import { z } from 'zod';
+import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 
@@ -25,12 +26,10 @@ export const secretRoutes: Route[] = [
     path: '/v1/secrets',
     summary: 'The names of the secrets; no value is ever shown',
     roles: ['admin'],
-    query: Tenant,
-    answers: { 200: { description: 'All', schema: z.object({ items: z.array(Secret), next_cursor: z.null() }) } },
-    handle: async ({ store }, { principal, query }) => ({
-      items: await listSecrets(store.db, tenantOf(principal, query.tenant)),
-      next_cursor: null,
-    }),
+    query: AllQuery.extend(Tenant.shape),
+    answers: { 200: { description: 'All', schema: allOf(Secret) } },
+    handle: async ({ store }, { principal, query }) =>
+      pageOfAll(await listSecrets(store.db, tenantOf(principal, query.tenant)), query),
   }),
   route({
     method: 'PUT',

@@ -23,6 +23,7 @@ type Handled = {
   tool_id: string | null;
   invocation: Invocation | null;
   refused: Failure | string | null;
+  warnings: string[];
 };
 
 /**
@@ -74,29 +75,35 @@ async function handle(gateway: GatewayContext, principal: Principal, asked: Aske
     tool_id,
     invocation: null,
     refused,
+    warnings: [],
   });
   if (call.problem !== null) return refuse(`${call.name}: ${call.problem}.`);
   const tool = findTool(call.name);
   if ('problem' in tool) return refuse(tool.problem);
+  const inputs = toInputs(call, tool.defaults);
+  const warnings = gateway.catalog.get(tool.tool_id)?.prepare(inputs).warnings ?? [];
+  const known = { call, tool_id: tool.tool_id, warnings };
   try {
-    const submission = toSubmission(asked, tool.tool_id, tool.defaults);
+    const submission = toSubmission(asked, tool.tool_id, inputs);
     const { invocation } = await submit(gateway, principal, submission, wait_ms);
-    return { call, tool_id: tool.tool_id, invocation, refused: null };
+    return { ...known, invocation, refused: null };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const invocation = await onRecord(gateway, principal, error);
-    return { call, tool_id: tool.tool_id, invocation, refused: error };
+    return { ...known, invocation: await onRecord(gateway, principal, error), refused: error };
   }
 }
 
-function toSubmission({ call, place, format, request }: Asked, tool_id: string, defaults: JsonObject): JsonObject {
-  const { session_id, agent_id, idempotency_key } = request;
-  const given = call.arguments;
+/** What the model says goes before what its agent configured. */
+function toInputs({ arguments: given }: ProviderCall, defaults: JsonObject): JsonObject {
   const inputs = typeof given === 'object' && given !== null && !Array.isArray(given) ? given : {};
+  return Object.keys(defaults).length > 0 ? { ...defaults, ...inputs } : inputs;
+}
+
+function toSubmission({ place, format, request }: Asked, tool_id: string, inputs: JsonObject): JsonObject {
+  const { session_id, agent_id, idempotency_key } = request;
   return {
     tool_id,
-    // What the model says goes before what its agent configured.
-    inputs: Object.keys(defaults).length > 0 ? { ...defaults, ...inputs } : inputs,
+    inputs,
     labels: { provider: format, ...(agent_id === undefined ? {} : { agent_id }) },
     ...(session_id === undefined ? {} : { session_id }),
     ...(idempotency_key === undefined ? {} : { idempotency_key: `${idempotency_key}:${place}` }),
@@ -120,10 +127,12 @@ function rethrowOutage(handled: Handled[]): void {
   if (outage instanceof Failure && handled.every(({ invocation }) => invocation === null)) throw outage;
 }
 
-const toAnswer = ({ call, invocation, refused }: Handled): AnsweredCall => ({
-  call,
-  result: refused === null && invocation ? resultText(invocation) : { text: refusalText(refused), ok: false },
-});
+/** A model that is not told what was left out believes that it counted. */
+function toAnswer({ call, invocation, refused, warnings }: Handled): AnsweredCall {
+  if (refused !== null || !invocation) return { call, result: { text: refusalText(refused), ok: false } };
+  const { text, ok } = resultText(invocation);
+  return { call, result: { text: [text, ...warnings.map((warning) => `[WARNING: ${warning}]`)].join('\n'), ok } };
+}
 
 function refusalText(refused: Failure | string | null): string {
   if (!(refused instanceof Failure)) return `Error: ${refused ?? 'the call was not taken'}`;
@@ -131,13 +140,14 @@ function refusalText(refused: Failure | string | null): string {
 }
 
 function toOutcome(call: ProviderCall, handled: Handled | undefined): ToolCallOutcome {
-  if (!handled) return { ...call, tool_id: null, invocation_id: null, status: 'provider', error: null };
-  const { tool_id, invocation, refused } = handled;
+  if (!handled) return { ...call, tool_id: null, invocation_id: null, status: 'provider', error: null, warnings: [] };
+  const { tool_id, invocation, refused, warnings } = handled;
   return {
     ...call,
     tool_id,
     invocation_id: invocation?.invocation_id ?? null,
     status: invocation?.status ?? 'refused',
     error: refused instanceof Failure ? refused.message : refused,
+    warnings,
   };
 }

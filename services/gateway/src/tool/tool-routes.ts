@@ -1,7 +1,8 @@
 import type { CatalogEntry } from '@capstan/catalog';
-import { CatalogSource, Failure, Tool } from '@capstan/contracts';
+import { CatalogSource, DEFAULT_TENANT, Failure, Tool } from '@capstan/contracts';
 import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
+import { findSources } from './find-sources.js';
 import { findTools, ToolQuery } from './find-tools.js';
 import { announceTools } from './installation-admin.js';
 
@@ -50,7 +51,7 @@ export const toolRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/tools/refresh',
-    summary: 'Look again at what tools there are, in every process',
+    summary: 'Look again at what tools there are, at every MCP server and in every process',
     roles: ['operate', 'admin'],
     answers: {
       200: {
@@ -58,9 +59,10 @@ export const toolRoutes: Route[] = [
         schema: z.object({ tools: z.int(), sources: z.array(CatalogSource) }),
       },
     },
-    handle: async (gateway) => {
+    handle: async (gateway, { principal }) => {
+      if (principal.tenant === DEFAULT_TENANT) await gateway.mcp_discovery.all(gateway);
       await announceTools(gateway);
-      return { tools: gateway.catalog.list().length, sources: gateway.catalog.sources() };
+      return { tools: gateway.catalog.list().length, sources: await findSources(gateway) };
     },
   }),
 ];

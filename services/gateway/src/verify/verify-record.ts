@@ -13,7 +13,9 @@ export async function* verifyRecord(
 ): AsyncGenerator<VerifyLine> {
   const { run_id } = run;
   const voided = await readVoidedSeals(store.db, run_id);
-  const found: Verification = { ok: true, run_id, checked: 0, mismatches: [], more: 0, seal, voided };
+  const found: Verification = {
+    ...{ ok: true, run_id, checked: 0, mismatches: [], more: 0, removed: [], removed_more: 0, seal, voided },
+  };
   const note = (mismatches: Mismatch[]) => {
     if (mismatches.length > 0) found.ok = false;
     const room = MAX_MISMATCHES - found.mismatches.length;
@@ -34,9 +36,12 @@ export async function* verifyRecord(
     yield { kind: 'done', ...found };
     return;
   }
-  for await (const { checked, mismatches } of verifyRun(store, seal)) {
+  for await (const { checked, mismatches, removed } of verifyRun(store, seal)) {
     found.checked += checked;
     note(mismatches);
+    const room = MAX_MISMATCHES - found.removed.length;
+    found.removed.push(...removed.slice(0, room));
+    found.removed_more += Math.max(0, removed.length - room);
     yield {
       kind: 'progress',
       checked: found.checked,

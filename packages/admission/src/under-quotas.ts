@@ -1,5 +1,5 @@
+import type { LiveRules } from '@capstan/backbone';
 import type { Descriptor, InvocationStatus } from '@capstan/contracts';
-import type { LiveRules } from './live-rules.js';
 
 type First = { status: InvocationStatus; expires_in_ms: number | null };
 type Marked = First & { quota_scopes?: string[]; cost_units?: number };

@@ -1,0 +1,40 @@
+import type { Descriptor, JsonObject, ToolConstraints } from '@capstan/contracts';
+import { canonicalHost, isDeniedAddress } from '@capstan/egress';
+import { commandIn, pathsIn, urlsIn } from '../constraint/read-inputs.js';
+
+const FILE = 'policy.yaml';
+
+/** What to add, between how to get at the policy and how to put it in force. */
+export const addToPolicy = (yaml: string, note?: string): string =>
+  `Add this to the policy (capstan policy get > ${FILE}):\n${yaml}\nThen put it in force: capstan policy put ${FILE}.${note ? ` ${note}` : ''}`;
+
+/** JSON is YAML, so that no name and no value needs more care. */
+export const toYaml = (value: string | number | boolean | readonly string[]): string =>
+  typeof value === 'object' ? `[${value.map((each) => JSON.stringify(each)).join(', ')}]` : JSON.stringify(value);
+
+/** An entry of `tools`. */
+export function entryOf(tool_id: string, constraints: ToolConstraints): string {
+  const key = /^[a-z]+\.[a-z]+$/.test(tool_id) ? tool_id : JSON.stringify(tool_id);
+  const lines = Object.entries(constraints).flatMap(([name, value]) =>
+    value === undefined ? [] : [`    ${name}: ${toYaml(value)}`],
+  );
+  return ['tools:', `  ${key}:`, ...lines].join('\n');
+}
+
+export const programsOf = (descriptor: Descriptor, inputs: JsonObject): string[] =>
+  (commandIn(descriptor, inputs) ?? []).slice(0, 1).filter((program) => program !== '');
+
+/** A path stands for itself in a list of globs, as far as it has none of their signs. */
+export const pathsOf = (inputs: JsonObject): string[] => [...new Set(pathsIn(inputs))];
+
+/** Where the call connects, as an entry allows it: a private address has to be allowed as such. */
+export function domainsOf(descriptor: Descriptor, inputs: JsonObject): ToolConstraints | null {
+  const hosts = urlsIn(descriptor, inputs).flatMap((url) =>
+    URL.canParse(url) ? (canonicalHost(new URL(url).hostname) ?? []) : [],
+  );
+  if (hosts.length === 0) return null;
+  return {
+    allow_domains: [...new Set(hosts)],
+    ...(hosts.some((host) => isDeniedAddress(host) !== null) ? { deny_private_ips: false } : {}),
+  };
+}

@@ -1,0 +1,48 @@
+import type { Decision, Descriptor, JsonObject } from '@capstan/contracts';
+import { suggestConstraint } from './suggest-constraint.js';
+import { suggestRule } from './suggest-rule.js';
+
+export type Denied = {
+  descriptor: Descriptor;
+  inputs: JsonObject;
+  decision: Pick<Decision, 'code' | 'rule_matched'>;
+};
+
+/** What to change so that a call that was denied is allowed. Null for one that was not. */
+export function suggestFor({ descriptor, inputs, decision }: Denied): string | null {
+  const { code, rule_matched } = decision;
+  const rule = rule_matched ?? 'the rule';
+  switch (code) {
+    case null:
+      return null;
+    case 'HELD':
+      return 'It waits for a person: capstan holds, then capstan release <hold_id>.';
+    case 'NO_RULE':
+      return suggestRule(descriptor, inputs);
+    case 'CONSTRAINT':
+      return suggestConstraint(descriptor, inputs, rule);
+    case 'TRUST_INSUFFICIENT':
+      return `Use a tool of a more trusted source, or set trust_min${rule_matched ? '' : ' of that rule'} in the policy to ${descriptor.trust}, if this one deserves it.`;
+    case 'COST_EXCEEDED':
+      return `Use a cheaper tool, or raise ${rule} in the policy.`;
+    case 'RULE_ERROR':
+      return `Correct the condition of rule ${rule}: a member that may be missing is asked for first, as in has(labels.env) && labels.env == 'prod'.`;
+    case 'PLANNING_MODE':
+      return 'Submit it with mode: execution, or plan with tools that only read.';
+    case 'SPEC_NOT_FROZEN':
+      return 'Freeze the specification, and submit with spec_frozen: true and its spec_hash.';
+    case 'SPEC_HASH_MISMATCH':
+      return 'Have the specification approved: capstan grant --plan <spec_hash>, or its hash in approved_specs of the policy.';
+    case 'CALLS_EXCEEDED':
+    case 'RUN_TIMEOUT':
+      return `Split the work into several runs, or raise ${rule} in the policy.`;
+    case 'POLICY_ERROR':
+      return 'Look at the document with capstan policy get, and put a correct one.';
+    case 'RISK_FORBIDDEN':
+      return `Set ${rule}.effect in the policy to hold, so that a person decides, or to allow.`;
+    default:
+      return rule.startsWith('effects.')
+        ? `Set ${rule} in the policy to hold, so that a person decides, or to allow.`
+        : `Change rule ${rule} in the policy, or its match, if this call should be allowed.`;
+  }
+}

@@ -1,0 +1,44 @@
+import type { Descriptor, JsonObject } from '@capstan/contracts';
+import { addToPolicy, domainsOf, entryOf, pathsOf, programsOf, toYaml } from './snippet.js';
+
+/** Nothing speaks of the tool: what would allow this call, and no more than that. */
+export function suggestRule(descriptor: Descriptor, inputs: JsonObject): string {
+  const { tool_id, runner, effects } = descriptor;
+  switch (tool_id) {
+    case 'shell.run':
+      return addToPolicy(entryOf(tool_id, { allow_executables: or(programsOf(descriptor, inputs), 'echo') }));
+    case 'fs.read':
+    case 'fs.write':
+      return addToPolicy(entryOf(tool_id, { allow_paths: or(pathsOf(inputs), './**') }));
+    case 'http.get':
+      return addToPolicy(entryOf(tool_id, domainsOf(descriptor, inputs) ?? { allow_domains: ['example.com'] }));
+  }
+  const domains = domainsOf(descriptor, inputs);
+  if (domains) return addToPolicy(entryOf(tool_id, domains), consent(descriptor, true));
+  if (runner === 'exec' && effects.network)
+    return addToPolicy(
+      entryOf(tool_id, { allow_domains: ['example.com'] }),
+      'Name the hosts that it needs instead of example.com: it reaches no others.',
+    );
+  return addToPolicy(
+    `rules:\n  - id: ${ruleId(tool_id)}\n    effect: allow\n    match: { tool: ${toYaml(tool_id)} }`,
+    consent(descriptor, false),
+  );
+}
+
+const or = (found: string[], example: string): string[] => (found.length > 0 ? found : [example]);
+const ruleId = (tool_id: string) => `allow-${tool_id.replace(/[^a-z0-9]+/gi, '-').slice(0, 100)}`;
+
+/** What the gate of its risk will still ask for. */
+function consent({ risk }: Descriptor, is_listed: boolean): string | undefined {
+  switch (risk) {
+    case 'HIGH':
+      return is_listed
+        ? undefined
+        : 'Its risk is HIGH, so that each call then waits for a person, unless risk.HIGH of the policy says otherwise.';
+    case 'CRITICAL':
+      return 'Its risk is CRITICAL: a call then needs an approved specification (spec_frozen, spec_hash) and an admin who releases it.';
+    default:
+      return undefined;
+  }
+}

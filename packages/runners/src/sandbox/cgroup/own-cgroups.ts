@@ -1,0 +1,38 @@
+import { join, relative } from 'node:path';
+
+/** A folder of the cgroup file system that the worker is in, and what can be bounded below it. */
+export type OwnCgroup = { folder: string; version: 1 | 2; controllers: readonly Controller[] };
+export type Controller = 'pids' | 'memory';
+
+const CONTROLLERS: readonly Controller[] = ['pids', 'memory'];
+
+/**
+ * Where a process is, from its /proc/self/cgroup and /proc/self/mountinfo. Version 2 has one tree for all controllers,
+ * version 1 one for each; both can be there at once.
+ */
+export const readOwnCgroups = (cgroup: string, mountinfo: string): OwnCgroup[] => {
+  const mounts = mountinfo.split('\n').flatMap(toMount);
+  return cgroup.split('\n').flatMap((line) => {
+    const [, named = '', path = ''] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+    if (path === '') return [];
+    const version = named === '' ? 2 : 1;
+    const controllers = version === 2 ? CONTROLLERS : CONTROLLERS.filter((each) => named.split(',').includes(each));
+    const mount = mounts.find(
+      (each) => each.version === version && (version === 2 || controllers.some((name) => each.options.includes(name))),
+    );
+    const below = mount && relative(mount.root, path);
+    // A path outside of what is mounted here belongs to somebody else.
+    if (!mount || below === undefined || below.startsWith('..')) return [];
+    return [{ folder: join(mount.point, below), version, controllers }];
+  });
+};
+
+type CgroupMount = { root: string; point: string; version: 1 | 2; options: readonly string[] };
+
+const toMount = (line: string): CgroupMount[] => {
+  const [before = '', after = ''] = line.split(' - ');
+  const [, , , root, point] = before.split(' ');
+  const [type, , options = ''] = after.split(' ');
+  if (root === undefined || point === undefined || (type !== 'cgroup' && type !== 'cgroup2')) return [];
+  return [{ root, point, version: type === 'cgroup2' ? 2 : 1, options: options.split(',') }];
+};

@@ -1,0 +1,21 @@
+import type { InvocationStatus } from '@capstan/contracts';
+import type { Query, Statement } from '../open-store.js';
+
+const AUDIT: Statement = {
+  name: 'audit-denials',
+  text: `
+    INSERT INTO audit (tenant, actor, event, subject, detail)
+    SELECT i.tenant, i.actor, 'invocation.deny', i.invocation_id, json_build_object('run_id', i.run_id, 'tool_id', i.tool_id,
+      'input_hash', i.input_hash, 'policy_hash', i.policy_hash, 'reason', a.error, 'attempt', i.attempt)
+    FROM invocations i JOIN attempts a ON a.invocation_id = i.invocation_id AND a.attempt = i.attempt
+    WHERE i.invocation_id = ANY ($1)`,
+};
+
+type Settled = { invocation_id: string; status: InvocationStatus };
+
+/** In the transaction that settles them: calls that were let in, and that the policy refuses right before the run. */
+export async function auditDenials<T extends Settled>(query: Query, settled: T[]): Promise<T[]> {
+  const denied = settled.filter(({ status }) => status === 'denied').map(({ invocation_id }) => invocation_id);
+  if (denied.length > 0) await query(AUDIT, [denied]);
+  return settled;
+}

@@ -1,0 +1,15 @@
+import { sql } from 'kysely';
+import type { Db } from '../open-store.js';
+
+export type ApprovedSpec = { tenant: string; spec_hash: string };
+
+/**
+ * The specifications that somebody vouches for with a grant. One that is used up still stands for those calls that it was
+ * used for; what is over or was taken back stands for none.
+ */
+export async function approvedSpecs(db: Db): Promise<ApprovedSpec[]> {
+  const { rows } = await sql<ApprovedSpec>`
+    SELECT DISTINCT tenant, plan_hash AS spec_hash FROM grants
+    WHERE kind = 'plan' AND revoked_at IS NULL AND expires_at > now()`.execute(db);
+  return rows;
+}

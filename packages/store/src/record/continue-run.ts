@@ -1,0 +1,115 @@
+import type { Principal, Run, StepStatus } from '@capstan/contracts';
+import { sql } from 'kysely';
+import { appendAudit } from '../audit/append-audit.js';
+import type { Db, Store } from '../open-store.js';
+import { invocationIdOf } from '../plan/step-sql.js';
+import type { StepTable } from '../tables.js';
+import { copyInvocations } from './replay-run.js';
+
+/** A step, or an element of one, as it stands on record. */
+export type RecordedStep = Pick<StepTable, 'step' | 'element'> & { status: StepStatus };
+
+/** The same in a run that goes on from there: with its result, or still to be done. */
+export type CarriedStep = Pick<
+  StepTable,
+  'step' | 'element' | 'status' | 'unmet' | 'elements' | 'unended' | 'unsuccessful'
+> & {
+  reused: boolean;
+};
+
+/** By place in the plan, a step before its elements. Its invocation says how it stands, also after a redrive. */
+export async function readRecordedSteps(db: Db, run_id: string): Promise<Map<number, RecordedStep[]>> {
+  const { rows } = await sql<RecordedStep>`
+    SELECT s.step, s.element, coalesce(i.status, s.status) AS status
+    FROM steps s LEFT JOIN invocations i ON s.has_invocation AND i.invocation_id = ${sql.raw(invocationIdOf('s'))}
+    WHERE s.run_id = ${run_id} ORDER BY s.step, s.element`.execute(db);
+  const steps = new Map<number, RecordedStep[]>();
+  for (const row of rows) {
+    const known = steps.get(row.step);
+    if (known) known.push(row);
+    else steps.set(row.step, [row]);
+  }
+  return steps;
+}
+
+export type Continuation = {
+  run_id: string;
+  of: Run;
+  from: string;
+  policy_hash: string;
+  steps: readonly CarriedStep[];
+};
+
+/**
+ * A new run of the same plan, with the results that are re-used as they are on record and everything else ready for the
+ * engine. Whoever asks answers for it: it runs with their roles, under `policy_hash`.
+ */
+export async function continueRun(
+  store: Store,
+  by: Principal,
+  { run_id, of, from, policy_hash, steps }: Continuation,
+): Promise<void> {
+  const reused = steps.filter((step) => step.reused && step.elements === null);
+  await store.db.transaction().execute(async (db) => {
+    await insertSteps(db, run_id, of.run_id, steps);
+    await copyInvocations(
+      db,
+      run_id,
+      of,
+      sql`invocation_id IN (SELECT ${sql.raw(invocationIdOf('s'))}
+        FROM (SELECT ${of.run_id}::text AS run_id, step, element FROM steps WHERE run_id = ${run_id} AND has_invocation) AS s)`,
+    );
+    await insertRun(db, by, { run_id, of, policy_hash });
+    await insertPlan(db, by, { run_id, of, policy_hash, unended: steps.filter(({ reused: ended }) => !ended).length });
+    const detail = { replay_of: of.run_id, plan_hash: of.plan_hash, from, policy_hash, reused_steps: reused.length };
+    await appendAudit(db, [{ tenant: by.tenant, actor: by.actor, event: 'run.replay', subject: run_id, detail }]);
+  });
+}
+
+/** The numbers of changes go on after what is re-used, so that whoever follows the run is told of that first. */
+async function insertSteps(db: Db, run_id: string, of: string, steps: readonly CarriedStep[]): Promise<void> {
+  await sql`
+    INSERT INTO steps (run_id, step, element, step_id, name, tool_id, item, status, unmet, elements, unended, unsuccessful,
+      seq, has_invocation, reason, reused_from)
+    SELECT ${run_id}, s.step, s.element, s.step_id, s.name, s.tool_id, s.item, c.status, c.unmet, c.elements, c.unended, c.unsuccessful,
+      CASE WHEN c.reused THEN row_number() OVER (PARTITION BY c.reused ORDER BY s.seq, s.step, s.element) ELSE 0 END,
+      c.reused AND s.has_invocation, CASE WHEN c.reused THEN s.reason END,
+      CASE WHEN c.reused THEN coalesce(s.reused_from, s.run_id) END
+    FROM json_to_recordset(${JSON.stringify(steps)}::json) AS c (step int, element int, status text, unmet int, elements int,
+        unended int, unsuccessful int, reused boolean)
+      JOIN steps s ON s.run_id = ${of} AND s.step = c.step AND s.element = c.element`.execute(db);
+}
+
+/** Counts are over steps as they are shown: of one that is fanned out, its elements. The run itself counts as live. */
+async function insertRun(
+  db: Db,
+  by: Principal,
+  { run_id, of, policy_hash }: Pick<Continuation, 'run_id' | 'of' | 'policy_hash'>,
+): Promise<void> {
+  await sql`
+    INSERT INTO runs (run_id, tenant, actor, kind, status, name, plan_hash, policy_hash, replay_of, total_steps, live_steps,
+      completed_steps, denied_steps, failed_steps)
+    SELECT ${run_id}, ${by.tenant}, ${by.actor}, 'plan', 'pending', ${of.name}, ${of.plan_hash}, ${policy_hash}, ${of.run_id},
+      count(*), count(*) FILTER (WHERE reused_from IS NULL) + 1, count(*) FILTER (WHERE status = 'succeeded'),
+      count(*) FILTER (WHERE status IN ('denied', 'rejected')),
+      count(*) FILTER (WHERE status IN ('failed', 'timed_out', 'expired', 'ambiguous'))
+    FROM steps WHERE run_id = ${run_id} AND coalesce(elements, 0) = 0`.execute(db);
+}
+
+/** A tool that was called on record counts as called: a policy that limits it decides as it did then. */
+async function insertPlan(
+  db: Db,
+  by: Principal,
+  { run_id, of, policy_hash, unended }: Pick<Continuation, 'run_id' | 'of' | 'policy_hash'> & { unended: number },
+): Promise<void> {
+  const kept = sql`plan, plan_hash, inputs, max_parallel, session_id, labels`;
+  await sql`
+    INSERT INTO plan_runs (run_id, tenant, actor, roles, policy_hash, unended, ended, seq, calls, ${kept})
+    SELECT ${run_id}, ${by.tenant}, ${by.actor}, ${by.roles}, ${policy_hash}, ${unended},
+      (SELECT completed_steps + denied_steps + failed_steps FROM runs WHERE run_id = ${run_id}),
+      (SELECT max(seq) FROM steps WHERE run_id = ${run_id}),
+      coalesce((SELECT json_object_agg(tool_id, n) FROM (
+        SELECT tool_id, count(*) AS n FROM invocations WHERE run_id = ${run_id} AND status <> 'denied' GROUP BY tool_id) AS called), '{}'),
+      ${kept}
+    FROM plan_runs WHERE run_id = ${of.run_id}`.execute(db);
+}

@@ -1,0 +1,85 @@
+import { sql } from 'kysely';
+import { appendAudit } from '../audit/append-audit.js';
+import type { Db, Store } from '../open-store.js';
+import { asTable, isOf, type RetentionRule, youngest } from './retention-rule.js';
+
+/** A run may have 10,000 calls. */
+const RUNS = 20;
+
+/**
+ * Forgets calls that ended long ago, with all that hangs on them. A run is sealed as one and goes as one, when the last of its
+ * calls may go; the audit keeps the root of its chain. Answers how many calls.
+ */
+export async function removeRecords(store: Store, rule: RetentionRule, limit: number): Promise<number> {
+  if (rule.records.length === 0) return 0;
+  const lone = await store.db.transaction().execute((db) => removeLone(db, rule, limit));
+  const runs = await store.db.transaction().execute((db) => removeRuns(db, rule));
+  return lone + runs;
+}
+
+async function removeLone(db: Db, { tenants, records }: RetentionRule, limit: number): Promise<number> {
+  const { rows } = await sql<{ invocation_id: string; tenant: string }>`
+    SELECT i.invocation_id, i.tenant FROM invocations i JOIN ${asTable(records)} ON age.status = i.status
+    WHERE i.created_at < now() - ${youngest(records)} * interval '1 millisecond' AND ${isOf(tenants, sql`i.tenant`)}
+      AND i.finished_at < now() - age.ms * interval '1 millisecond' AND i.run_id IS NULL
+    LIMIT ${limit} FOR UPDATE OF i SKIP LOCKED`.execute(db);
+  const ids = rows.map(({ invocation_id }) => invocation_id);
+  await deleteCalls(db, ids);
+  await deleteSeals(
+    db,
+    ids.map((id) => id.replace(/^inv_/, 'run_')),
+  );
+  const counts = new Map<string, number>();
+  for (const { tenant } of rows) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+  await appendAudit(
+    db,
+    [...counts].map(([tenant, count]) => ({
+      ...{ tenant, actor: 'system', event: 'retention.records', subject: tenant, detail: { count } },
+    })),
+  );
+  return ids.length;
+}
+
+async function removeRuns(db: Db, { tenants, records }: RetentionRule): Promise<number> {
+  const { rows: runs } = await sql<{ run_id: string; tenant: string; root: string | null; total_steps: number }>`
+    SELECT r.run_id, r.tenant, r.total_steps,
+      (SELECT root FROM seals s WHERE s.run_id = r.run_id AND s.voided_at IS NULL) AS root
+    FROM runs r
+    WHERE r.finished_at < now() - ${youngest(records)} * interval '1 millisecond' AND ${isOf(tenants, sql`r.tenant`)}
+      AND NOT EXISTS (
+        SELECT FROM invocations i LEFT JOIN ${asTable(records)} ON age.status = i.status
+        WHERE i.run_id = r.run_id AND (i.finished_at < now() - age.ms * interval '1 millisecond') IS NOT TRUE)
+    LIMIT ${RUNS} FOR UPDATE OF r SKIP LOCKED`.execute(db);
+  if (runs.length === 0) return 0;
+  const run_ids = runs.map(({ run_id }) => run_id);
+  const { rows: calls } = await sql<{ invocation_id: string }>`
+    SELECT invocation_id FROM invocations WHERE run_id = ANY (${run_ids}) FOR UPDATE`.execute(db);
+  await deleteCalls(
+    db,
+    calls.map(({ invocation_id }) => invocation_id),
+  );
+  await deleteSeals(db, run_ids);
+  for (const table of ['steps', 'plan_runs', 'runs'])
+    await sql`DELETE FROM ${sql.table(table)} WHERE run_id = ANY (${run_ids})`.execute(db);
+  await appendAudit(
+    db,
+    runs.map(({ tenant, run_id, root, total_steps }) => ({
+      ...{ tenant, actor: 'system', event: 'retention.run', subject: run_id, detail: { root, total_steps } },
+    })),
+  );
+  // A run without calls is work done, too.
+  return Math.max(calls.length, runs.length);
+}
+
+async function deleteCalls(db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    DELETE FROM hold_entries e USING holds h WHERE h.invocation_id = ANY (${ids}) AND e.hold_id = h.hold_id`.execute(db);
+  for (const table of ['logs', 'attempts', 'artifact_names', 'holds', 'results', 'invocations'])
+    await sql`DELETE FROM ${sql.table(table)} WHERE invocation_id = ANY (${ids})`.execute(db);
+}
+
+async function deleteSeals(db: Db, run_ids: readonly string[]): Promise<void> {
+  for (const table of ['seal_links', 'seals'])
+    await sql`DELETE FROM ${sql.table(table)} WHERE run_id = ANY (${run_ids})`.execute(db);
+}

@@ -1,0 +1,33 @@
+import { sql } from 'kysely';
+import { appendAudit } from '../audit/append-audit.js';
+import type { Store } from '../open-store.js';
+import { asTable, isOf, type RetentionRule, youngest } from './retention-rule.js';
+
+/**
+ * Forgets what calls that ended long ago gave: payloads, logs, and the names of their artifacts, whose contents go once nothing
+ * names them. The hash of each payload stays, and with it the record that was sealed. Answers how many.
+ */
+export async function removeResults(store: Store, { tenants, results }: RetentionRule, limit: number): Promise<number> {
+  if (results.length === 0) return 0;
+  return store.db.transaction().execute(async (db) => {
+    const { rows } = await sql<{ tenant: string; count: number }>`
+      WITH old AS (
+        SELECT i.invocation_id, i.tenant FROM invocations i
+          JOIN ${asTable(results)} ON age.status = i.status JOIN results r ON r.invocation_id = i.invocation_id
+        WHERE i.created_at < now() - ${youngest(results)} * interval '1 millisecond' AND ${isOf(tenants, sql`i.tenant`)}
+          AND i.finished_at < now() - age.ms * interval '1 millisecond' AND r.removed_at IS NULL
+        LIMIT ${limit} FOR UPDATE OF r SKIP LOCKED
+      ), emptied AS (
+        UPDATE results r SET payload = NULL, removed_at = now() FROM old WHERE r.invocation_id = old.invocation_id
+      ), l AS (DELETE FROM logs USING old WHERE logs.invocation_id = old.invocation_id),
+      n AS (DELETE FROM artifact_names n USING old WHERE n.invocation_id = old.invocation_id)
+      SELECT tenant, count(*)::int AS count FROM old GROUP BY tenant`.execute(db);
+    await appendAudit(
+      db,
+      rows.map(({ tenant, count }) => ({
+        ...{ tenant, actor: 'system', event: 'retention.results', subject: tenant, detail: { count } },
+      })),
+    );
+    return rows.reduce((sum, { count }) => sum + count, 0);
+  });
+}

@@ -1,0 +1,37 @@
+import type { Backbone } from '@capstan/backbone';
+import type { KeptFor } from '@capstan/contracts';
+import {
+  type ArtifactStorage,
+  deleteOldFires,
+  deleteOldSessions,
+  deleteUnusedArtifacts,
+  forgetWorkers,
+  listRetentions,
+  removeRecords,
+  removeResults,
+  retentionRules,
+} from '@capstan/store';
+
+const BATCH = 5000;
+const DAY_MS = 86_400_000;
+
+/** Retention: what each tenant keeps, and the installation for all others; results first, then the records themselves. */
+export async function forgetOld(
+  { store, log }: Backbone,
+  installation: KeptFor,
+  artifacts: ArtifactStorage,
+): Promise<number> {
+  await forgetWorkers(store.db);
+  const { records_days } = installation;
+  if (records_days) await deleteOldFires(store, records_days * DAY_MS);
+  const forgotten = { results: 0, records: 0 };
+  for (const rule of retentionRules(installation, await listRetentions(store.db))) {
+    if (rule.sessions_ms !== null) await deleteOldSessions(store, rule.sessions_ms, rule.tenants);
+    forgotten.results += await removeResults(store, rule, BATCH);
+    forgotten.records += await removeRecords(store, rule, BATCH);
+  }
+  await deleteUnusedArtifacts(store, artifacts, BATCH);
+  const count = forgotten.results + forgotten.records;
+  if (count > 0) log.info(forgotten, 'forgot what is old');
+  return count;
+}

@@ -1,0 +1,9 @@
+import type { ReportStep } from '@capstan/contracts';
+
+type Entry = NonNullable<ReportStep['hold']>['entries'][number];
+
+/** What somebody agreed to, or made of it. */
+export function whatOf({ kind, input_hash, previous_input_hash, changed }: Entry): string | null {
+  if (kind === 'edit') return `${changed?.join(', ')}: inputs ${previous_input_hash} → ${input_hash}`;
+  return input_hash === null ? null : `for inputs ${input_hash}`;
+}

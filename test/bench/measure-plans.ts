@@ -1,0 +1,127 @@
+import { Run } from '@capstan/contracts';
+import { z } from 'zod';
+import { TOOL } from './call-and-check.js';
+import type { CapstanUnderTest } from './capstan-under-test.js';
+import { type Endpoint, request } from './endpoint.js';
+import { pollUntil } from './poll-until.js';
+import type { Progress } from './progress.js';
+import { perSecond } from './sample.js';
+import type { SubjectName } from './subject.js';
+
+const GRAPH = { layers: 20, width: 50 };
+const ELEMENTS = 10_000;
+
+interface Work {
+  readonly kind: 'bulk' | 'plan';
+  readonly path: string;
+  readonly body: string;
+}
+interface Pair {
+  readonly title: string;
+  readonly count: number;
+  /** As a bulk and as a plan: the same calls. */
+  readonly works: readonly Work[];
+}
+export interface PlanRound {
+  readonly round: number;
+  readonly subject: SubjectName;
+  readonly title: string;
+  readonly count: number;
+  readonly kind: Work['kind'];
+  readonly elapsed_ms: number;
+}
+
+/** Plans beside bulk submissions of as many calls, in turns. */
+export async function measurePlans(
+  capstans: readonly CapstanUnderTest[],
+  { rounds, progress }: { rounds: number; progress: Progress },
+): Promise<PlanRound[]> {
+  const found: PlanRound[] = [];
+  for (let round = 0; round <= rounds; round += 1)
+    for (const { title, count, works } of pairs())
+      for (const { name: subject, endpoint } of capstans)
+        for (const work of works) {
+          const what = `${title}, ${subject}, ${work.kind}`;
+          progress.doing(round === 0 ? `warming up: ${what}` : `round ${round} of ${rounds}: ${what}`);
+          const elapsed_ms = await measure(endpoint, work, count);
+          if (round === 0) continue;
+          progress.done(`round ${round} of ${rounds}: ${what}: ${Math.round(perSecond({ count, elapsed_ms }))}/s`);
+          found.push({ round, subject, title, count, kind: work.kind, elapsed_ms });
+        }
+  return found;
+}
+
+const Accepted = z.object({ run_id: z.string() });
+const Runs = z.object({ items: z.array(Run) });
+const Steps = z.object({
+  items: z.array(z.object({ result: z.object({ chain_hash: z.string().nullable() }).nullable() })),
+});
+
+/** From the request until the run is over, seen in the same way of both. */
+async function measure(endpoint: Endpoint, { path, body }: Work, count: number): Promise<number> {
+  const started = performance.now();
+  const { run_id } = await request(endpoint, { path, body, status: 202, answer: Accepted });
+  let run: Run | undefined;
+  const isOver = async () => {
+    // The newest: as a list, a run comes without the plan.
+    const { items } = await request(endpoint, { path: '/v1/runs?limit=1', status: 200, answer: Runs });
+    run = items[0];
+    return run?.run_id === run_id && run.finished_at !== null;
+  };
+  await pollUntil(isOver, { every_ms: 20, within_ms: 120_000, what: `${run_id} is over` });
+  const elapsed_ms = performance.now() - started;
+  if (run?.completed_steps !== count) throw new Error(`${run_id} did not complete: ${JSON.stringify(run)}`);
+  await untilSealed(endpoint, run_id);
+  return elapsed_ms;
+}
+
+/** What is measured next is not to share the machine with the sealing of this. */
+async function untilSealed(endpoint: Endpoint, run_id: string): Promise<void> {
+  const isSealed = async () => {
+    const path = `/v1/runs/${run_id}/steps?limit=1`;
+    const { items } = await request(endpoint, { path, status: 200, answer: Steps });
+    return typeof items[0]?.result?.chain_hash === 'string';
+  };
+  await pollUntil(isSealed, { every_ms: 100, within_ms: 120_000, what: `${run_id} is sealed` });
+}
+
+function pairs(): Pair[] {
+  const steps = graph();
+  return [
+    pair(`a graph of ${steps.length} steps`, steps.length, { steps }),
+    pair(`for_each over ${ELEMENTS}`, ELEMENTS, {
+      steps: [
+        { for_each: Array.from({ length: ELEMENTS }, (_, n) => n), tool: TOOL, args: { a: `\${{ item }}`, b: 3 } },
+      ],
+    }),
+  ];
+}
+
+function pair(title: string, count: number, plan: object): Pair {
+  const invocations = Array.from({ length: count }, (_, a) => ({ tool_id: TOOL, inputs: { a, b: 3 } }));
+  return {
+    title,
+    count,
+    works: [
+      { kind: 'bulk', path: '/v1/invocations/bulk', body: JSON.stringify({ invocations }) },
+      { kind: 'plan', path: '/v1/runs', body: JSON.stringify({ plan }) },
+    ],
+  };
+}
+
+/** In layers: each step needs two of the layer before, and takes what one of them gave. */
+function graph(): object[] {
+  const { layers, width } = GRAPH;
+  const id = (layer: number, at: number) => `s${layer}_${at % width}`;
+  return Array.from({ length: layers * width }, (_, place) => {
+    const [layer, at] = [Math.floor(place / width), place % width];
+    const step = { id: id(layer, at), tool: TOOL };
+    if (layer === 0) return { ...step, needs: [], args: { a: at, b: 3 } };
+    const before = id(layer - 1, at);
+    return {
+      ...step,
+      needs: [before, id(layer - 1, at + 1)],
+      args: { a: `\${{ steps.${before}.output.result }}`, b: 3 },
+    };
+  });
+}

@@ -1,0 +1,96 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@capstan/client';
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../fixtures/eventually.js';
+import { queues } from '../fixtures/queues.js';
+import { checkInvariants } from './check-invariants.js';
+import { MixedWork } from './mixed-work.js';
+import { redisFor } from './redis-for.js';
+import { type Cluster, LONG_LEASE, startCluster } from './start-cluster.js';
+import { startCountingTool } from './start-counting-tool.js';
+import { untilAllEnded } from './until-all-ended.js';
+
+const KILLS = Number(process.env.CAPSTAN_KILLS ?? 6);
+/** A person has to agree to some of the calls. */
+const POLICY = {
+  version: '1.0',
+  boundary: 'deny_by_default',
+  rules: [
+    { id: 'all', effect: 'allow', match: { tool: '*' } },
+    {
+      id: 'ask',
+      effect: 'hold',
+      match: { tool: 'api.call' },
+      if: "inputs.url.contains('/asked/')",
+      approvals: { allow_self: true },
+    },
+  ],
+  risk: { HIGH: { effect: 'allow' } },
+  limits: [{ deny_private_ips: false }],
+};
+
+describe.each(queues)('on the $name queue', (queue) => {
+  test(
+    `all coordinators, killed ${KILLS} times during holds, plans, promotions and schedules, lose nothing and do nothing twice`,
+    async () => {
+      const tool = await startCountingTool();
+      const cluster = await startCluster({ redis: await redisFor(queue), runners: 'builtin,api', env: LONG_LEASE });
+      const { client, ask } = cluster;
+      await client.policies.put('default', POLICY);
+      // So that every call is deferred, and promoted by a coordinator.
+      await client.quotas.set('runner:api', { max_concurrent: 6 });
+      const inputs = { method: 'POST', url: `${tool.url}/scheduled` };
+      const { schedule_id } = await client.schedules.create({
+        every_ms: 1000,
+        overlap: 'queue',
+        tool_id: 'api.call',
+        inputs,
+      });
+      const work = new MixedWork(client, tool);
+      const over = new AbortController();
+      const people = releaseHolds(client, over.signal);
+
+      await killCoordinators(cluster, () => work.submit());
+
+      await client.schedules.change(schedule_id, { cron: '0 0 1 1 *' });
+      for (const run_id of work.run_ids)
+        expect(await client.runs.wait(run_id, { timeout_s: 120 })).toMatchObject({ status: 'completed' });
+      await eventually(async () => {
+        const { last } = await client.schedules.get(schedule_id);
+        expect(last.filter(({ outcome }) => outcome === 'queued')).toEqual([]);
+      });
+      await untilAllEnded(ask, { timeout_ms: 60_000 });
+      over.abort();
+      await people;
+
+      const starts = await ask(`SELECT fire_at FROM schedule_fires WHERE outcome = 'started'`);
+      work.expect('/scheduled', starts.length);
+      expect(work.mistakes(), 'calls that were made too often, or not at all').toEqual([]);
+      expect((await client.quotas.usage().page()).items).toMatchObject([{ waiting: 0, concurrent: 0 }]);
+      await checkInvariants(cluster, work.accepted);
+    },
+    60_000 + 15_000 * KILLS,
+  );
+});
+
+/** At any moment, with work that has just come; the next ones are on their way already, or come after a while. */
+async function killCoordinators(cluster: Cluster, submit: () => Promise<void>): Promise<void> {
+  let living = [cluster.coordinator];
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    await submit();
+    const next = () => Promise.all(Array.from({ length: 1 + randomInt(2) }, () => cluster.startCoordinator()));
+    const spares = randomInt(2) === 0 ? next() : null;
+    await delay(randomInt(400));
+    for (const coordinator of living) coordinator.kill('SIGKILL');
+    living = await (spares ?? next());
+  }
+}
+
+/** Somebody who agrees to everything, whichever coordinator lives. */
+async function releaseHolds(client: Client, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    for await (const { hold_id } of client.holds.list()) await client.holds.release(hold_id);
+    await delay(randomInt(100));
+  }
+}
