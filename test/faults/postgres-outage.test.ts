@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { eventually } from '../fixtures/eventually.js';
 import { queues } from '../fixtures/queues.js';
 import { checkInvariants } from './check-invariants.js';
+import { hardestQueue } from './hardest-queue.js';
 import type { Ask } from './open-questions.js';
 import { redisFor } from './redis-for.js';
 import { startCluster } from './start-cluster.js';
+import { startDurablePostgres } from './start-durable-postgres.js';
 import { submitSums } from './submit-sums.js';
 import { untilAllEnded } from './until-all-ended.js';
 
@@ -21,6 +23,24 @@ describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
     }
     expect(accepted.length).toBeGreaterThan(0);
     await untilAllEnded(ask);
+    await checkInvariants(cluster, accepted);
+  });
+});
+
+describe.each(hardestQueue)('on the $name queue', { timeout: 90_000 }, (queue) => {
+  test('when Postgres is stopped at once and starts again under load, nothing that was taken is lost or half written', async () => {
+    const postgres = await startDurablePostgres();
+    const cluster = await startCluster({ redis: await redisFor(queue), database_url: postgres.url });
+    const { client, ask } = cluster;
+    const accepted: string[] = [];
+    for (let times = 0; times < 3; times++) {
+      const submitting = submitSums(client, { bulk: 200, lone: 50 });
+      await eventually(() => isAtWork(ask));
+      await postgres.crash();
+      accepted.push(...(await submitting).accepted);
+    }
+    accepted.push(...(await submitSums(client, { bulk: 50, lone: 0 })).accepted);
+    await untilAllEnded(ask, { timeout_ms: 30_000 });
     await checkInvariants(cluster, accepted);
   });
 });

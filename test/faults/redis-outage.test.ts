@@ -44,6 +44,16 @@ describe.runIf(findRedisBinary())('while Redis', { timeout: 60_000 }, () => {
     await checkInvariants(cluster, accepted);
   });
 
+  test('has no memory left, submissions are taken, and they run once it has', async () => {
+    const { client, ask } = cluster;
+    await setMemory(redis, '1');
+    const { accepted, refused } = await submitSums(client, { bulk: 50, lone: 50 });
+    await setMemory(redis, '0');
+    await untilAllEnded(ask, RESUMED);
+    expect(refused).toEqual([]);
+    await checkInvariants(cluster, accepted);
+  });
+
   test('is emptied, everything that waited is queued again', async () => {
     const { client, ask, workers } = cluster;
     for (const worker of workers) {
@@ -58,8 +68,12 @@ describe.runIf(findRedisBinary())('while Redis', { timeout: 60_000 }, () => {
   });
 });
 
-async function flush({ url }: TestRedis): Promise<void> {
+const flush = (redis: TestRedis) => command(redis, (connection) => connection.flushall());
+const setMemory = (redis: TestRedis, bytes: string) =>
+  command(redis, (connection) => connection.config('SET', 'maxmemory', bytes));
+
+async function command({ url }: TestRedis, send: (connection: Redis) => Promise<unknown>): Promise<void> {
   const connection = new Redis(url);
-  await connection.flushall();
+  await send(connection);
   connection.disconnect();
 }

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@capstan/client';
-import type { Json, Run, RunSubmissionInput, Step } from '@capstan/contracts';
+import { type Json, type Run, type RunSubmissionInput, type Step, stepInvocationId } from '@capstan/contracts';
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../fixtures/eventually.js';
 import { findRepository } from '../fixtures/find-repository.js';
@@ -17,6 +18,21 @@ async function stepsOf(client: Client, run_id: string): Promise<Step[]> {
   const steps: Step[] = [];
   for await (const step of client.runs.steps(run_id, { limit: 1000 })) steps.push(step);
   return steps;
+}
+
+/** As if a worker had taken these and was never heard of again. */
+async function loseWorkerOf({ store }: System, invocation_ids: string[]): Promise<void> {
+  await eventually(async () => {
+    const { rows } =
+      await sql`SELECT FROM invocations WHERE status = 'queued' AND invocation_id = ANY (${invocation_ids})`.execute(
+        store.db,
+      );
+    expect(rows).toHaveLength(invocation_ids.length);
+  });
+  await sql`INSERT INTO workers (worker_id, runners, host, pid, concurrency, lease_until)
+    VALUES ('wrk_lost', '{exec}', 'nowhere', 1, 1, now() - interval '1 second')`.execute(store.db);
+  await sql`UPDATE invocations SET status = 'running', attempt = 1, worker_id = 'wrk_lost', started_at = now()
+    WHERE invocation_id = ANY (${invocation_ids})`.execute(store.db);
 }
 
 describe.each(queues)('a plan on the $name queue', (queue) => {
@@ -186,6 +202,46 @@ steps:
       status: 'canceled',
       canceled_steps: 2,
     });
+  });
+
+  test('that has to be approved is denied before, and runs inside it once its hash is', async () => {
+    const policy = {
+      rules: [{ id: 'add', effect: 'allow', match: { tool: ADD } }],
+      risk: { LOW: { effect: 'allow', require_spec_frozen: true } },
+    };
+    const plan = { name: 'frozen', steps: [add(1), add('${{ steps.step_1.output.result }}')] };
+    const before = await run(plan, { policy });
+    expect(before.done).toMatchObject({ status: 'failed', denied_steps: 1 });
+    expect(before.steps[0]?.reason).toContain('not one that was approved');
+    await system.admin.grants.create({ kind: 'plan', plan_hash: before.done.plan_hash ?? '' });
+    expect((await run(plan, { policy })).outputs).toEqual([{ result: 2 }, { result: 3 }]);
+    expect((await run({ ...plan, name: 'another' }, { policy })).done).toMatchObject({ denied_steps: 1 });
+  });
+
+  test('waits at a step of which nobody knows whether it took effect, until somebody says so', async () => {
+    await system.admin.queues.pause('exec');
+    const plan = { steps: [{ id: 'effect', tool: 'shell.run', args: { cmd: ['true'] } }, add(1)] };
+    const runs = await Promise.all(
+      [1, 2, 3, 4].map(() => system.admin.runs.submit({ plan, policy: ALLOW_ALL }).then(({ run_id }) => run_id)),
+    );
+    const effects = runs.map((run_id) => stepInvocationId(run_id, 0, null));
+    await loseWorkerOf(system, effects);
+    await eventually(async () => {
+      for (const run_id of runs) {
+        const [step] = await stepsOf(system.admin, run_id);
+        expect(step).toMatchObject({ status: 'ambiguous', reason: expect.stringContaining('resolve it') });
+        expect(await system.admin.runs.get(run_id)).toMatchObject({ status: 'running' });
+      }
+    });
+    const [done, undone, again, dropped] = effects;
+    await system.admin.resolve(done ?? '', { outcome: 'succeeded', comment: 'it is there' });
+    await system.admin.resolve(undone ?? '', { outcome: 'failed', comment: 'it is not' });
+    await system.admin.redrive(again ?? '');
+    await system.admin.runs.cancel(runs[3] ?? '');
+    await system.admin.queues.resume('exec');
+    const ends = await Promise.all(runs.map((run_id) => system.admin.runs.wait(run_id, { timeout_s: 20 })));
+    expect(ends.map(({ status }) => status)).toEqual(['completed', 'failed', 'completed', 'canceled']);
+    expect(await system.admin.get(dropped ?? '')).toMatchObject({ status: 'ambiguous' });
   });
 
   test('paused starts nothing more, and goes on when resumed', async () => {

@@ -1,5 +1,6 @@
+import { holdIdOf } from '@capstan/contracts';
 import { request } from 'undici';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { query } from '../conformance/query.js';
 import { eventually } from '../fixtures/eventually.js';
 import { queues } from '../fixtures/queues.js';
@@ -7,6 +8,14 @@ import { ADMIN_KEY, ALLOW_ALL, type System, startSystem } from './start-system.j
 
 const add = (a: number) => ({ tool_id: 'cap:test_math:add', inputs: { a, b: 1 } });
 const sleep = (seconds: string) => ({ tool_id: 'shell.run', inputs: { cmd: ['sleep', seconds] } });
+/** Says itself when it began and when it ended. */
+const timed = { tool_id: 'shell.run', inputs: { cmd: ['bash', '-c', 'echo $EPOCHREALTIME; sleep 0.01; echo $EPOCHREALTIME'] } };
+/** Costs 10 units, as far as it says. */
+const PAID = {
+  ...{ atip: { version: '0.6' }, name: 'true', version: '1', description: 'Does nothing, for money' },
+  effects: { idempotent: true, network: false, cost: { estimate: 'medium', billable: true } },
+};
+const PAID_CALLS = 'tool:atip:true:.';
 const SLEEP = 'tool:shell.run';
 const ADD = 'tool:cap:test_math:*';
 
@@ -14,6 +23,11 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
   let system: System;
   beforeAll(async () => {
     system = await startSystem(queue, { workers: 2 });
+    await system.admin.policies.put('default', ALLOW_ALL);
+  });
+  afterEach(async () => {
+    for (const { scope } of (await system.admin.quotas.list().page()).items) await system.admin.quotas.remove(scope);
+    for (const runner of ['builtin', 'exec'] as const) await system.admin.queues.resume(runner);
     await system.admin.policies.put('default', ALLOW_ALL);
   });
   const usage = async (scope: string) =>
@@ -43,22 +57,41 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
     return most;
   };
 
+  /** The same by the tools' own clock. */
+  const mostAtOnceByThemselves = async (ids: string[]): Promise<number> => {
+    const said = await query(
+      system.database.url,
+      `SELECT payload ->> 'stdout' AS stdout FROM results WHERE invocation_id IN ('${ids.join("','")}')`,
+    );
+    const moves = said.flatMap(({ stdout }: { stdout: string }) => {
+      const [began, over] = stdout.trim().split('\n').map(Number);
+      return [
+        { at: began ?? 0, step: 1 },
+        { at: over ?? 0, step: -1 },
+      ];
+    });
+    let running = 0;
+    return Math.max(...moves.sort((a, b) => a.at - b.at || a.step - b.step).map(({ step }) => (running += step)));
+  };
+
   test('of 5 at once is kept by 200 submissions at once, and nobody else waits', async () => {
     await system.admin.quotas.set(SLEEP, { max_concurrent: 5 });
-    const limited = await Promise.all(Array.from({ length: 200 }, () => system.admin.submit(sleep('0.001'))));
+    const limited = await Promise.all(Array.from({ length: 200 }, () => system.admin.submit(timed)));
     expect(limited.every(({ status }) => status === 'deferred')).toBe(true);
     const free = await Promise.all(
       Array.from({ length: 50 }, (_, index) => system.admin.submit(add(index), { wait_s: 20 })),
     );
     expect(free.every(({ status }) => status === 'succeeded')).toBe(true);
-    expect((await usage(SLEEP))?.concurrent).toBeLessThanOrEqual(5);
+    const meanwhile = await usage(SLEEP);
+    expect(meanwhile?.concurrent).toBeLessThanOrEqual(5);
+    expect(meanwhile?.waiting).toBeGreaterThan(0);
     const ids = limited.map(({ invocation_id }) => invocation_id);
     await ended(ids);
-    const most = await mostAtOnce(ids);
+    expect(await mostAtOnce(ids)).toBeLessThanOrEqual(5);
+    const most = await mostAtOnceByThemselves(ids);
     expect(most).toBeLessThanOrEqual(5);
     expect(most).toBeGreaterThan(1);
     expect(await usage(SLEEP)).toMatchObject({ waiting: 0, concurrent: 0, calls_today: 200 });
-    await system.admin.quotas.remove(SLEEP);
   }, 90_000);
 
   test('that denies says so with 429, when to come back, and on record', async () => {
@@ -99,6 +132,22 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
     expect(await system.admin.submit(add(1), { wait_s: 10 })).toMatchObject({ status: 'succeeded' });
   });
 
+  test.each(['tenant:default', 'actor:default/admin', 'actor:admin', ADD, 'source:capability', 'runner:builtin'])(
+    'of %s concerns its calls, by the minute and by the day',
+    async (scope) => {
+      await system.admin.quotas.set(scope, { calls_per_minute: 0, calls_per_day: 5, on_exceed: 'deny' });
+      await expect(system.admin.submit(add(1))).rejects.toMatchObject({
+        status: 429,
+        problem: { scope, limit: 'calls_per_minute' },
+      });
+      await system.admin.quotas.set(scope, { calls_per_minute: 0 });
+      const { invocation_id } = await system.admin.submit(add(1));
+      expect(await usage(scope)).toMatchObject({ waiting: 1, calls_this_minute: 0 });
+      await system.admin.quotas.remove(scope);
+      await ended([invocation_id]);
+    },
+  );
+
   test('that denies leaves an idempotency key free, and answers one that it has taken before', async () => {
     const first = await system.admin.submit({ ...add(1), idempotency_key: 'taken' }, { wait_s: 10 });
     await system.admin.quotas.set(ADD, { calls_per_day: 0, on_exceed: 'deny' });
@@ -132,7 +181,6 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
       { timeout_ms: 20_000 },
     );
     expect(await mostAtOnce(ids)).toBe(1);
-    await system.admin.quotas.remove(SLEEP);
   }, 60_000);
 
   test('is fair: a call waits for a few of another tenant, however many that one has waiting', async () => {
@@ -151,7 +199,6 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
        WHERE call.invocation_id = '${invocation_id}' AND flood.run_id = '${run_id}' AND flood.started_at < call.started_at`,
     );
     expect(before).toBeLessThanOrEqual(6);
-    await system.admin.quotas.remove('runner:builtin');
   }, 60_000);
 
   test('is right after a worker was lost, and lets go of what waits when it is removed', async () => {
@@ -205,6 +252,53 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
     await system.admin.webhooks.remove(webhook_id);
   });
 
+  test('of cost units reserves what a call is expected to cost, and settles what it did', async () => {
+    await system.admin.atipTools.add(PAID);
+    await system.admin.quotas.set(PAID_CALLS, { max_cost_units_per_day: 25 });
+    const calls = await Promise.all([1, 2, 3].map(() => system.admin.submit({ tool_id: 'atip:true:.', inputs: {} })));
+    const ids = calls.map(({ invocation_id }) => invocation_id);
+    const paid = () => query(system.database.url, `SELECT FROM results WHERE invocation_id IN ('${ids.join("','")}')`);
+    await eventually(async () => expect(await paid()).toHaveLength(2));
+    expect(await usage(PAID_CALLS)).toMatchObject({ waiting: 1, concurrent: 0, cost_units_today: 20 });
+    // As a runner reports it that knows better.
+    await query(system.database.url, `UPDATE results SET facts = '{"cost_units": 1.5}' WHERE invocation_id IN ('${ids.join("','")}')`);
+    await ended(ids);
+    expect(await usage(PAID_CALLS)).toMatchObject({ waiting: 0, cost_units_today: 13 });
+  });
+
+  test('of runtime reserves for each call what those before it took', async () => {
+    // None of the calls before came under it.
+    const SLEEPS = 'tool:shell.*';
+    await system.admin.quotas.set(SLEEPS, { max_runtime_ms_per_day: 600_000 });
+    await system.admin.submit(sleep('0.1'), { wait_s: 10 });
+    const took = (await usage(SLEEPS))?.runtime_ms_today ?? 0;
+    expect(took).toBeGreaterThanOrEqual(100);
+    await system.admin.quotas.set(SLEEPS, { max_runtime_ms_per_day: Math.round(3.5 * took) });
+    await system.admin.queues.pause('exec');
+    const calls = await Promise.all([1, 2, 3].map(() => system.admin.submit(sleep('0'))));
+    await eventually(async () => expect(await usage(SLEEPS)).toMatchObject({ concurrent: 2, waiting: 1 }));
+    expect(Math.abs(((await usage(SLEEPS))?.runtime_ms_today ?? 0) - 3 * took)).toBeLessThan(3);
+    await system.admin.queues.resume('exec');
+    // They were quicker than expected, so that there is room for the third.
+    await ended(calls.map(({ invocation_id }) => invocation_id));
+  });
+
+  test('is kept by what is released from a hold: it waits for its turn', async () => {
+    const WEATHER = 'cap:test_weather:get_weather';
+    const hold = { id: 'ask', effect: 'hold', match: { tool: WEATHER }, approvals: { allow_self: true } } as const;
+    await system.admin.policies.put('default', { ...ALLOW_ALL, rules: [...ALLOW_ALL.rules, hold] });
+    await system.admin.quotas.set('runner:builtin', { max_concurrent: 1, on_exceed: 'deny' });
+    await system.admin.queues.pause('builtin');
+    const first = await system.admin.submit(add(1));
+    const held = await system.admin.submit({ tool_id: WEATHER, inputs: { city: 'Bern' } });
+    expect([first.status, held.status]).toEqual(['queued', 'held']);
+    await system.admin.holds.release(holdIdOf(held.invocation_id));
+    expect((await system.admin.get(held.invocation_id)).status).toBe('deferred');
+    expect(await usage('runner:builtin')).toMatchObject({ concurrent: 1, waiting: 1 });
+    await system.admin.queues.resume('builtin');
+    await ended([first, held].map(({ invocation_id }) => invocation_id));
+  });
+
   test('holds for what is delayed and for steps of a plan', async () => {
     await system.admin.quotas.set(ADD, { max_concurrent: 1 });
     const delayed = await system.admin.submit({ ...add(1), delay_ms: 20 }, { wait_s: 20 });
@@ -214,7 +308,6 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
     expect(await system.admin.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({ status: 'completed' });
     const { items } = await system.admin.list({ run_id }).page();
     expect(await mostAtOnce(items.map(({ invocation_id }) => invocation_id))).toBe(1);
-    await system.admin.quotas.remove(ADD);
   });
 
   test('is set by the default tenant alone', async () => {
@@ -226,6 +319,5 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
     expect((await acme.quotas.list().page()).items.map(({ scope }) => scope)).toEqual(['tenant:acme']);
     await expect(system.admin.quotas.set('planet:mars', { max_concurrent: 1 })).rejects.toMatchObject({ status: 400 });
     await expect(system.admin.quotas.set('tenant:acme', {})).rejects.toMatchObject({ status: 400 });
-    for (const scope of ['tenant:acme', 'source:mcp']) await system.admin.quotas.remove(scope);
   });
 });

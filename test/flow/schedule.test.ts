@@ -113,6 +113,27 @@ describe.each(queues)('a schedule on the $name queue', (queue) => {
     expect(await fires(schedule_id)).toEqual([]);
   });
 
+  test('rests when its key is revoked, until somebody makes it theirs', async () => {
+    const keyOf = (actor: string, role: 'submit' | 'operate') =>
+      system.admin.keys.create({ tenant: 'default', actor, roles: [role] });
+    const [sue, otto] = [await keyOf('sue', 'submit'), await keyOf('otto', 'operate')];
+    const { schedule_id } = await system.clientFor(sue.key).schedules.create({ every_ms: 1000, ...ADD });
+    await system.admin.keys.delete(sue.key_id);
+    const rests = await system.admin.schedules.get(schedule_id);
+    expect(rests).toMatchObject({ actor: 'sue', paused: true, paused_reason: expect.stringContaining('revoked') });
+    const resume = { paused: false };
+    await expect(system.clientFor(otto.key).schedules.change(schedule_id, resume)).rejects.toMatchObject({
+      status: 403,
+    });
+    expect(await system.admin.schedules.change(schedule_id, resume)).toMatchObject({
+      actor: 'admin',
+      paused: false,
+      paused_reason: null,
+    });
+    await eventually(async () => (await fires(schedule_id)).length > rests.last.length, { timeout_ms: 15_000 });
+    await system.admin.schedules.remove(schedule_id);
+  });
+
   test('that makes no sense is refused, and says why', async () => {
     const { create } = system.admin.schedules;
     await expect(create({ cron: '61 * * * *', ...ADD })).rejects.toMatchObject({

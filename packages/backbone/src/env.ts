@@ -27,12 +27,16 @@ export function readEnv<Schema extends z.ZodType>(schema: Schema, env: NodeJS.Pr
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = schema.safeParse(set);
   if (parsed.success) return parsed.data;
-  throw new EnvError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`));
+  const lines = parsed.error.issues.map(({ path, message }) => {
+    const name = path.join('.');
+    return `${name} ${set[name] === undefined ? 'is not set' : `is not right: ${message}`}`;
+  });
+  throw new EnvError(lines);
 }
 
 export class EnvError extends Error {
   override readonly name = 'EnvError';
   constructor(lines: string[]) {
-    super(`The environment is not right:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+    super(`The environment cannot be used:\n${lines.map((line) => `  ${line}`).join('\n')}`);
   }
 }

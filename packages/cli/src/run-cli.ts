@@ -57,7 +57,6 @@ const buildProgram = async (cli: Cli, io: Io, args: readonly string[]): Promise<
     .version(readVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .exitOverride()
-    .showHelpAfterError('  → See `capstan --help`.')
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
@@ -72,6 +71,13 @@ const buildProgram = async (cli: Cli, io: Io, args: readonly string[]): Promise<
       styleTitle: (text) => createOutput(io.stdout, io.env).colors.bold(text),
     });
   await addCommands(program, cli, args);
+  hintAtHelp(program, 'capstan');
   program.helpInformation = () => renderHelp(program, createOutput(io.stdout, io.env));
   return program;
+};
+
+/** A mistake is answered with the help of the very command it was made in. */
+const hintAtHelp = (command: Command, path: string): void => {
+  command.showHelpAfterError(`  → See \`${path} --help\`.`);
+  for (const sub of command.commands) hintAtHelp(sub, `${path} ${sub.name()}`);
 };

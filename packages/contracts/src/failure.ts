@@ -73,7 +73,7 @@ const FAILURES = {
   BUNDLE_INVALID: [4004, 400, false, 'Send a file that GET /v1/runs/{id}/bundle gave, as it is.'],
   NO_SUCH_STEP: [4005, 404, false, 'GET /v1/runs/{id}/steps lists the steps.'],
   // 5xxx storage
-  STORAGE_UNAVAILABLE: [5001, 503, true, 'Postgres cannot be reached; try again shortly.'],
+  STORAGE_UNAVAILABLE: [5001, 503, true, 'Try again shortly; /readyz says when Postgres is back.'],
   INTERNAL: [5002, 500, true, 'A fault on our side; the log has it under the request id.'],
   OVERLOADED: [5003, 503, true, 'Too much is waiting to be committed; try again shortly.'],
   STORAGE_REFUSED: [5004, 500, false, 'The value cannot be stored; see the detail.'],

@@ -21,8 +21,11 @@ export function readYaml(text: string): YamlText {
   if (problem !== null) return { value: undefined, errors: [{ message: problem }], locate: () => ({}) };
   const lines = new LineCounter();
   const yaml = parseDocument(text, { lineCounter: lines });
-  const errors = yaml.errors.map(({ message, linePos }) => ({
-    message: message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? message,
+  const errors = yaml.errors.map(({ code, message, linePos }) => ({
+    message:
+      code === 'DUPLICATE_KEY'
+        ? 'this key is there twice; put both parts under one'
+        : (message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? message),
     ...(linePos ? { line: linePos[0].line, column: linePos[0].col } : {}),
   }));
   const locate: YamlText['locate'] = (path, key) => {

@@ -37,7 +37,7 @@ describe('a document in YAML is refused with the line and the column', () => {
     ['tools:\n  fs.read: {}\n  fs_read: {}', /^line 3, column 3: tools\.fs_read: is another spelling of fs\.read/],
     ['risk:\n  MAX: {}', /^line 2, column 3: risk\.MAX/],
     ['a: [', /^line 1, column 5: /],
-    ['a: 1\na: 2', /^line 2, column 1: the document: Map keys must be unique/],
+    ['a: 1\na: 2', /^line 2, column 1: the document: this key is there twice/],
     ['', /the document: /],
     ['{}', /the document: is empty/],
     ['- 1', /the document: /],

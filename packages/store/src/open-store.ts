@@ -105,7 +105,7 @@ export function openStore({ url, name, connections = 10 }: StoreOptions): Store 
 /** Classes 08 (connection), 53 (resources), 57 (operator intervention), and the socket's own errors: worth trying again. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = codeOf(error);
   return (
     /^(08|53|57)/.test(code) ||
     /^E(CONN|PIPE|TIMEDOUT|AI_AGAIN|HOSTUNREACH|NETUNREACH)/.test(code) ||
@@ -113,13 +113,26 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** What Postgres is short of, for whoever can give it more. */
+const SHORT_OF: Readonly<Record<string, string>> = {
+  '53100': 'Postgres has no space left on its disk.',
+  '53200': 'Postgres has no memory left.',
+  '53300': 'Postgres has no connections left.',
+};
+
 /** NUL within a text, a year before there were any: what was sent is no value that Postgres has. */
 export const isUnstorable = (error: unknown): error is Error =>
   error instanceof pg.DatabaseError && ['22003', '22007', '22008', '22021', '22P05'].includes(error.code ?? '');
 
 export function storageFailure(error: unknown): Failure {
   if (isUnavailable(error))
-    return new Failure('STORAGE_UNAVAILABLE', { detail: 'Postgres cannot be reached.', cause: error });
+    return new Failure('STORAGE_UNAVAILABLE', {
+      detail: SHORT_OF[codeOf(error)] ?? 'Postgres cannot be reached.',
+      cause: error,
+    });
   if (isUnstorable(error))
     return new Failure('INVALID_REQUEST', { detail: `A value cannot be stored: ${error.message}.`, cause: error });
   return new Failure('INTERNAL', { detail: 'Postgres refused a statement.', cause: error });

@@ -29,7 +29,14 @@ const TOOL = {
   side_effects: [],
   effects: { idempotent: true, network: false, filesystem: { read: true, write: false, delete: false } },
   inferred: [{ field: 'trust', why: 'org: installed' }],
-  input_schema: { type: 'object' },
+  input_schema: {
+    type: 'object',
+    required: ['text'],
+    properties: {
+      text: { type: 'string', description: 'What to count' },
+      unit: { enum: ['words', 'bytes'], default: 'words' },
+    },
+  },
   unavailable: null,
 };
 const ANSWERS: Record<string, unknown> = {
@@ -156,10 +163,13 @@ describe('capstan tools', () => {
     expect(query.getAll('source')).toEqual(['extension', 'atip']);
   });
 
-  it('shows one tool, with what was inferred of it', async () => {
+  it('shows one tool, with what it takes and what was inferred of it', async () => {
     const { stdout } = await capstan(['tools', 'ext:text.tools:wc']);
     expect(stdout).toContain('idempotent, filesystem.read');
     expect(stdout).toContain('trust: org: installed');
+    expect(stdout).toMatch(/text +string +required +What to count\n/);
+    expect(stdout).toMatch(/unit +words \| bytes +\("words" by default\)\n/);
+    expect(stdout).toContain(`capstan invoke ext:text.tools:wc '{"text":"…"}'`);
   });
 
   it('refresh names the sources that failed', async () => {

@@ -3,7 +3,8 @@ import type { Risk, SideEffect, Tool, ToolSource, Trust } from '@capstan/contrac
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { formatFields, indent } from '../format/fields.js';
+import { formatFields } from '../format/fields.js';
+import { exampleOf, formatInputs } from '../format/input-schema.js';
 import { formatRisk } from '../format/risk.js';
 import { choice, choices } from '../parse/choice.js';
 import { parseRunners } from '../parse/words.js';
@@ -122,7 +123,9 @@ const printTool = async (session: Session, tool_id: string): Promise<ExitCode> =
     ),
     '',
     out.colors.bold('inputs'),
-    indent(JSON.stringify(tool.input_schema, null, 2)),
+    formatInputs(tool.input_schema, { colors: out.colors, columns: out.tty ? out.columns : null }),
+    '',
+    out.colors.dim(`Try capstan invoke ${tool.tool_id} '${JSON.stringify(exampleOf(tool.input_schema))}'`),
   ];
   await out.line(lines.join('\n'));
   return EXIT.success;

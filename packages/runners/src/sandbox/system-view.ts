@@ -26,22 +26,19 @@ const ETC_FILES = [
 const ETC_DIRECTORIES = ['alternatives', 'fonts', 'java', 'pki/ca-trust/extracted', 'pki/tls/certs', 'ssl/certs'];
 
 /**
- * The least that programs need of the system. The worker's home, its data and its sockets are not part of it. The files
- * of /etc are copied once into `directory`, and are one mount for each run instead of a dozen.
+ * The least that programs need of the system. The worker's home, its data and its sockets are not part of it. What is
+ * wanted of /etc is copied once into `directory`, and is one mount for each run instead of a dozen: each is 0.4 ms.
  */
 export const readSystemView = async (directory: string): Promise<SystemPart[]> => {
   const etc = join(directory, 'etc');
   const exists = (name: string) => existsSync(join('/etc', name));
-  const directories = ETC_DIRECTORIES.filter(exists);
-  for (const name of ['.', 'ssl', ...directories]) await mkdir(join(etc, name), { recursive: true, mode: 0o755 });
+  for (const name of ['.', 'ssl']) await mkdir(join(etc, name), { recursive: true, mode: 0o755 });
   // Links stay links: where they lead is part of the system as well. What cannot be read is left out.
-  for (const name of ETC_FILES.filter(exists))
-    await cp(join('/etc', name), join(etc, name), { verbatimSymlinks: true }).catch(() => {});
-  return [
-    ...ROOTS.flatMap(toPart),
-    { source: etc, path: '/etc' },
-    ...directories.map((name) => ({ source: realpathSync(join('/etc', name)), path: join('/etc', name) })),
-  ];
+  const copy = (from: string, name: string) =>
+    cp(from, join(etc, name), { recursive: true, verbatimSymlinks: true, force: true }).catch(() => {});
+  for (const name of ETC_FILES.filter(exists)) await copy(join('/etc', name), name);
+  for (const name of ETC_DIRECTORIES.filter(exists)) await copy(realpathSync(join('/etc', name)), name);
+  return [...ROOTS.flatMap(toPart), { source: etc, path: '/etc' }];
 };
 
 const toPart = (path: string): SystemPart[] => {

@@ -56,11 +56,13 @@ function matching(tenant: string, { event, subject, actor, since, until }: Audit
   return sql.join(all, sql` AND `);
 }
 
-/** An invocation may be one of many that were submitted together: such an event has the moment at which it was created. */
+/** An invocation may be one of many that were submitted together, and a run has many: found by when they were created. */
 const about = (tenant: string, subject: string): RawBuilder<unknown> => sql`
-  SELECT seq FROM audit WHERE tenant = ${tenant} AND subject = ${subject}
+  SELECT seq FROM audit WHERE tenant = ${tenant} AND subject = ${subject} AND event <> 'invocation.submit'
   UNION ALL
   SELECT seq FROM audit
-  WHERE at = (SELECT created_at FROM invocations WHERE invocation_id = ${subject} AND tenant = ${tenant})
-    AND tenant = ${tenant} AND event = 'invocation.submit' AND subject <> ${subject}
-    AND strpos(detail::text, to_json(${subject}::text)::text) > 0`;
+  WHERE at = ANY (ARRAY (SELECT DISTINCT created_at FROM (
+      SELECT created_at FROM invocations WHERE invocation_id = ${subject} AND tenant = ${tenant}
+      UNION ALL SELECT created_at FROM invocations WHERE run_id = ${subject} AND tenant = ${tenant}) AS created))
+    AND tenant = ${tenant} AND event = 'invocation.submit'
+    AND (subject = ${subject} OR strpos(detail::text, to_json(${subject}::text)::text) > 0)`;

@@ -37,7 +37,9 @@ export function submissionEvents(rows: readonly NewInvocation[]): SubmissionEven
         events.push(submitted(row, group.calls));
       }
       group.count += 1;
-      (group.calls[row.tool_id] ??= {})[row.invocation_id] = row.input_hash;
+      const of_tool = group.calls[row.tool_id] ?? {};
+      group.calls[row.tool_id] = of_tool;
+      of_tool[row.invocation_id] = row.input_hash;
     }
   }
   return events;

@@ -80,9 +80,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`CREATE INDEX steps_ready ON steps (run_id, step, element) WHERE status = 'pending' AND unmet = 0`.execute(
     db,
   );
-  // What was missed is looked for among these. With the whole key, because statements that name it may be planned to use
-  // this one too: with the run alone, each ending looked through all that was under way.
-  await sql`CREATE INDEX steps_started ON steps (run_id, step, element) WHERE status = 'started'`.execute(db);
   await sql`CREATE INDEX steps_changed ON steps (run_id, seq) WHERE seq > 0`.execute(db);
 
   await sql`

@@ -91,23 +91,30 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       chain_hash text NOT NULL,
       UNIQUE (tenant, place)
     )`.execute(db);
-  // Where looking for events without a link begins. It follows an hour behind: events may become visible out of order.
+  // Where looking for events without a link begins. It follows a minute or two behind, because events may become visible
+  // out of order: next_low is where it goes once all transactions before next_xid have ended.
   await sql`
     CREATE TABLE audit_cursor (
       only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one),
       low bigint NOT NULL,
       next_low bigint NOT NULL,
-      next_at timestamptz NOT NULL
+      next_at timestamptz NOT NULL,
+      next_xid xid8 NOT NULL
     )`.execute(db);
-  await sql`INSERT INTO audit_cursor (low, next_low, next_at) VALUES (0, 0, now())`.execute(db);
-  await sql`CREATE INDEX audit_by_subject ON audit (tenant, subject, seq)`.execute(db);
-  // Appending is on the way of every submission, and a summary of each range of pages costs it next to nothing.
+  await sql`INSERT INTO audit_cursor (low, next_low, next_at, next_xid) VALUES (0, 0, now(), pg_current_xact_id())`.execute(
+    db,
+  );
+  // Submissions are audited on their way, so what is kept for finding them costs next to nothing: they are found by the
+  // moment that they have in common with their invocations. And compressing them would cost more than writing them.
+  await sql`CREATE INDEX audit_by_subject ON audit (tenant, subject, seq) WHERE event <> 'invocation.submit'`.execute(
+    db,
+  );
   await sql`CREATE INDEX audit_by_time ON audit USING brin (at)`.execute(db);
-  // The calls of a batch fit a page; compressing them would cost more than writing them.
-  await sql`ALTER TABLE audit SET (toast_tuple_target = 8160)`.execute(db);
+  await sql`ALTER TABLE audit SET (toast_tuple_target = 8160), ALTER COLUMN detail SET STORAGE EXTERNAL`.execute(db);
 }
 
 export async function down(db: Kysely<unknown>): Promise<void> {
+  await sql`ALTER TABLE audit RESET (toast_tuple_target), ALTER COLUMN detail SET STORAGE EXTENDED`.execute(db);
   await sql`DROP INDEX audit_by_time`.execute(db);
   await sql`DROP INDEX audit_by_subject`.execute(db);
   for (const table of [

@@ -1,6 +1,7 @@
 import type { JsonObject, Role } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db, Query, Statement, Store } from '../open-store.js';
+import { invocationIdOf, TERMINAL, UNRESOLVED } from './step-sql.js';
 
 /** A run whose plan nobody else advances until the transaction ends. */
 export type ClaimedRun = {
@@ -59,7 +60,10 @@ export async function findIdlePlanRuns(store: Store, limit: number): Promise<Idl
     SELECT p.run_id, p.seq FROM plan_runs p JOIN runs r ON r.run_id = p.run_id
     WHERE p.active AND (
       r.status = 'pending' OR p.unended = 0
-      OR r.completed_steps + r.denied_steps + r.failed_steps + r.canceled_steps > p.ended
+      OR (r.completed_steps + r.denied_steps + r.failed_steps + r.canceled_steps > p.ended AND EXISTS (
+        SELECT FROM steps s JOIN invocations i ON i.invocation_id = ${sql.raw(invocationIdOf('s'))}
+        WHERE s.run_id = p.run_id AND s.status = 'started' AND s.elements IS NULL AND i.status IN ${sql.raw(TERMINAL)}
+          AND (s.reason IS NULL OR NOT (${sql.raw(UNRESOLVED)}))))
       OR (p.stopping IS NOT NULL AND NOT p.dropped)
       OR (NOT p.paused AND p.stopping IS NULL AND (p.max_parallel IS NULL OR p.live < p.max_parallel) AND EXISTS (
         SELECT FROM steps s WHERE s.run_id = p.run_id AND s.status = 'pending' AND s.unmet = 0)))

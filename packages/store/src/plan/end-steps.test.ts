@@ -46,7 +46,7 @@ async function startRun() {
 describe('the end of a step', () => {
   test('makes those ready that wait for it alone, once, however often it is heard of', async () => {
     const { run_id, key, invocation_id, settle } = await startRun();
-    const heard = [1, 2].map((seq) => ({ ...key, invocation_id, seq }));
+    const heard = [1, 2].map((seq) => ({ ...key, invocation_id, seq, waits: true }));
     const edges = [1, 2].map(() => ({ run_id, step: 0, dependent: 1 }));
     expect(await endSteps(store.query, heard, edges)).toEqual({ ended: [], ready: [] });
     await settle();

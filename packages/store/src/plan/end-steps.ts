@@ -1,29 +1,37 @@
 import type { Json, TerminalStatus } from '@capstan/contracts';
 import type { Query, Statement } from '../open-store.js';
-import { invocationIdOf, TERMINAL } from './step-sql.js';
+import { invocationIdOf, TERMINAL, UNRESOLVED } from './step-sql.js';
 
 export type StepKey = { run_id: string; step: number; element: number };
 export type EndedRow = StepKey & { status: TerminalStatus | 'skipped' };
 export type ReadyStep = StepKey & { item: Json };
-/** An ending that was heard of; `seq` is that of the change within its run. */
-export type HeardEnding = StepKey & { invocation_id: string; seq: number };
+/**
+ * An ending that was heard of; `seq` is that of the change within its run. One that `waits` goes on only when it is known what
+ * became of it.
+ */
+export type HeardEnding = StepKey & { invocation_id: string; seq: number; waits: boolean };
 /** That `dependent` needs `step`. */
 export type Edge = { run_id: string; step: number; dependent: number };
 
 /**
  * Takes over how invocations ended, and counts them off where they are needed. A step is ended once, however often its end
- * is heard of. One statement, because the pace of a plan is that of its turns.
+ * is heard of; one that waits to be resolved is told of once, and stays started. One statement, because the pace of a plan is
+ * that of its turns.
  */
 const END: Statement = {
   name: 'end-steps',
   text: `
-    WITH ended AS (
-      UPDATE steps s SET status = i.status, seq = h.seq
-      FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::text[]) AS h (run_id, step, element, seq, invocation_id)
+    WITH told AS (
+      UPDATE steps s SET seq = h.seq, status = CASE WHEN h.waits AND ${UNRESOLVED} THEN s.status ELSE i.status END,
+        reason = CASE WHEN h.waits AND ${UNRESOLVED} THEN $9 END
+      FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::text[], $10::boolean[])
+          AS h (run_id, step, element, seq, invocation_id, waits)
         JOIN invocations i ON i.invocation_id = h.invocation_id
       WHERE s.run_id = h.run_id AND s.step = h.step AND s.element = h.element AND s.status = 'started'
-        AND i.status IN ${TERMINAL}
+        AND i.status IN ${TERMINAL} AND (s.reason IS NULL OR NOT (h.waits AND ${UNRESOLVED}))
       RETURNING s.run_id, s.step, s.element, s.status
+    ), ended AS (
+      SELECT * FROM told WHERE status <> 'started'
     ), needed AS (
       -- An ending may be heard of twice.
       SELECT d.run_id, d.dependent, count(DISTINCT d.step)::int AS met
@@ -41,6 +49,7 @@ const END: Statement = {
 };
 
 type Row = StepKey & { status: EndedRow['status'] | 'ready' };
+const TO_RESOLVE = 'nobody knows whether it took effect; resolve it, or redrive it';
 
 export async function endSteps(
   query: Query,
@@ -59,6 +68,8 @@ export async function endSteps(
           edges.map((one) => one.run_id),
           edges.map((one) => one.step),
           edges.map((one) => one.dependent),
+          TO_RESOLVE,
+          heard.map((one) => one.waits),
         ]);
   const ended: EndedRow[] = [];
   const ready: ReadyStep[] = [];
@@ -79,7 +90,7 @@ const MISSED: Statement = {
     ORDER BY s.run_id, s.step, s.element LIMIT $2`,
 };
 
-/** Ends that no signal told of. */
+/** Ends that no signal told of, and those that wait to be resolved. */
 export const findMissedEndings = async (query: Query, run_ids: readonly string[], limit: number): Promise<Missed[]> =>
   run_ids.length === 0 ? [] : query<Missed>(MISSED, [run_ids, limit]);
 

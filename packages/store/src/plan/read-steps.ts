@@ -127,6 +127,7 @@ export async function readRunning(
 /** An end is told by the change that it makes, and not by the one before it. */
 function statusTold({ status, invocation_status }: Row): Step['status'] {
   if (status !== 'started') return status;
+  if (invocation_status === 'ambiguous') return invocation_status;
   return invocation_status === null || isTerminal(invocation_status) ? 'running' : invocation_status;
 }
 

@@ -22,18 +22,31 @@ export type RecordedDecision = {
   code: string | null;
 };
 
-export type DecisionRange = { tenant: string; since?: string | undefined; until?: string | undefined };
+export type DecisionRange = {
+  tenant: string;
+  since?: string | undefined;
+  until?: string | undefined;
+  /** The hash of a policy whose decisions are left out. */
+  except_policy?: string | undefined;
+};
 
 const IN_RANGE = `tenant = $1 AND ($2::timestamptz IS NULL OR created_at >= $2)
-  AND ($3::timestamptz IS NULL OR created_at < $3)`;
+  AND ($3::timestamptz IS NULL OR created_at < $3) AND ($4::text IS NULL OR policy_hash <> $4)`;
+
+const parametersOf = ({ tenant, since, until, except_policy }: DecisionRange) => [
+  tenant,
+  since ?? null,
+  until ?? null,
+  except_policy ?? null,
+];
 
 const COUNT: Statement = {
   name: 'count-decisions',
   text: `SELECT count(*)::int AS count FROM invocations WHERE ${IN_RANGE}`,
 };
 
-export async function countDecisions(store: Store, { tenant, since, until }: DecisionRange): Promise<number> {
-  const [row] = await store.query<{ count: number }>(COUNT, [tenant, since ?? null, until ?? null]);
+export async function countDecisions(store: Store, range: DecisionRange): Promise<number> {
+  const [row] = await store.query<{ count: number }>(COUNT, parametersOf(range));
   return row?.count ?? 0;
 }
 
@@ -43,10 +56,10 @@ export async function countDecisions(store: Store, { tenant, since, until }: Dec
  */
 const READ: Statement = {
   name: 'read-decisions',
-  text: `SELECT seq, invocation_id, tool_id, actor, roles, CASE WHEN tool_id = ANY ($6) THEN inputs END AS inputs, mode,
+  text: `SELECT seq, invocation_id, tool_id, actor, roles, CASE WHEN tool_id = ANY ($7) THEN inputs END AS inputs, mode,
       session_id, labels, spec_frozen, spec_hash, timeout_ms, created_at, effect, reason, rule_matched, code
     FROM invocations, json_to_record(decision) AS decided (effect text, reason text, rule_matched text, code text)
-    WHERE ${IN_RANGE} AND seq > $4 ORDER BY seq LIMIT $5`,
+    WHERE ${IN_RANGE} AND seq > $5 ORDER BY seq LIMIT $6`,
 };
 
 /**
@@ -58,9 +71,8 @@ export async function* readDecisions(
   range: DecisionRange,
   { batch = 2000, with_inputs }: { batch?: number; with_inputs: string[] },
 ): AsyncGenerator<RecordedDecision[]> {
-  const { tenant, since = null, until = null } = range;
   const read = (after: string) => {
-    const rows = store.query<RecordedDecision>(READ, [tenant, since, until, after, batch, with_inputs]);
+    const rows = store.query<RecordedDecision>(READ, [...parametersOf(range), after, batch, with_inputs]);
     // Who stops listening is not told how the next one fared.
     rows.catch(() => {});
     return rows;

@@ -19,7 +19,7 @@ import { type Started, startSteps } from './start-steps.js';
 const MAX_ROUNDS = 20;
 const MAX_ENDINGS = 10_000;
 
-export type Heard = Omit<HeardEnding, 'seq'>;
+export type Heard = Omit<HeardEnding, 'seq' | 'waits'>;
 export type Advanced = Started & {
   /** Runs with more to do than one turn does. */
   unfinished: string[];
@@ -75,7 +75,7 @@ function markUnsure(turns: Turns, run_id: string): void {
 async function takeOver(query: Query, turns: Turns, heard: readonly Heard[]): Promise<ReadyStep[]> {
   const placed = heard.flatMap((one) => {
     const turn = turns.get(one.run_id);
-    return turn ? [{ ...one, seq: turn.nextSeq() }] : [];
+    return turn ? [{ ...one, seq: turn.nextSeq(), waits: turn.waitsFor(one.step) }] : [];
   });
   const edges = placed.flatMap(({ run_id, step, element }) =>
     element >= 0
@@ -157,5 +157,8 @@ async function drop(query: Query, turns: Turns, started: Started): Promise<void>
     if (of_elements) turn.countElements(step, count, canceled ? count : 0);
   }
   for (const { row } of stopping) row.dropped = true;
+  // What waited to be resolved is not waited for any more.
+  const run_ids = stopping.map(({ row }) => row.run_id);
+  await takeOver(query, turns, await findMissedEndings(query, run_ids, MAX_ENDINGS));
   await follow(query, turns, started);
 }

@@ -45,6 +45,11 @@ export class RunTurn {
     return max_parallel === null ? CHUNK : Math.min(CHUNK, max_parallel - live);
   }
 
+  /** Whether the run goes on only once it is known what became of a step: where its failure would stop it. */
+  waitsFor(step: number): boolean {
+    return this.row.stopping === null && this.step(step).on_error === 'stop';
+  }
+
   /**
    * A step, an element or a whole fan-out has ended: what its failure means, and what waits for it, unless that has been
    * counted off already.

@@ -14,8 +14,8 @@ import {
   type StepState,
 } from '@capstan/store';
 import { nanoid } from 'nanoid';
+import { type Admission, openAdmission } from './admit-steps.js';
 import type { RunTurn } from './run-turn.js';
-import { admitStep } from './submit-steps.js';
 
 /** What is still to be done, in the transaction and once it is committed. */
 export type Started = {
@@ -40,6 +40,7 @@ export async function startSteps(
   const contexts = await readContexts(query, turns, ready);
   const rows: NewInvocation[] = [];
   const moves: StepMove[] = [];
+  const admission = openAdmission(parts);
   let follows = false;
   for (const one of ready) {
     const turn = turns.get(one.run_id);
@@ -55,7 +56,7 @@ export async function startSteps(
       follows = true;
       continue;
     }
-    const move = decide(parts, turn, one, prepared, rows);
+    const move = await decide(admission, turn, one, prepared, rows);
     moves.push(move);
     follows ||= move.status !== 'started';
   }
@@ -118,7 +119,13 @@ function prepare(
 }
 
 /** Admits what is to be called; everything else has ended with this. */
-function decide(parts: Parts, turn: RunTurn, one: ReadyStep, prepared: Prepared, rows: NewInvocation[]): StepMove {
+async function decide(
+  admission: Admission,
+  turn: RunTurn,
+  one: ReadyStep,
+  prepared: Prepared,
+  rows: NewInvocation[],
+): Promise<StepMove> {
   const { row, more } = turn;
   const step = turn.step(one.step);
   const move = (status: StepMove['status'], reason: string | null, has_invocation = false): StepMove => {
@@ -147,7 +154,7 @@ function decide(parts: Parts, turn: RunTurn, one: ReadyStep, prepared: Prepared,
   if (prepared.kind === 'skip') return end('skipped', prepared.reason);
   if (prepared.kind === 'fail') return end('failed', prepared.reason);
   if (prepared.kind === 'fan_out') return end('succeeded', 'there is no element');
-  const admitted = admitStep(parts, turn.policy, {
+  const admitted = await admission.admit(turn.policy, {
     run: row,
     step,
     element: one.element < 0 ? null : one.element,

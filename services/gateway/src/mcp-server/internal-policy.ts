@@ -25,6 +25,7 @@ const DOCUMENT = parsePolicy({
 });
 
 const POLICY = compilePolicy(DOCUMENT);
+export const INTERNAL_POLICY_HASH = POLICY.policy_hash;
 
 /** Stored like any other, so that the worker that decides again finds it by its hash. */
 export const putInternalPolicy = (store: Store): Promise<unknown> => putPolicy(store, INTERNAL, NAME, DOCUMENT);

@@ -3,17 +3,20 @@ import type { ChangedDecision, Decision, WhatIfAnswer, WhatIfLine } from '@capst
 import type { CompiledPolicy } from '@capstan/policy';
 import { countDecisions, type DecisionRange, type RecordedDecision, readDecisions } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
+import { INTERNAL_POLICY_HASH } from '../mcp-server/internal-policy.js';
 
 /**
- * What a draft would have decided of what is on record, with the first `limit` that would change: batch by batch, in constant memory, with other requests served in
- * between. The facts of a run (how often it called a tool) are not on record; each call is judged by itself.
+ * What a draft would have decided of what is on record, with the first `limit` that would change: batch by batch, in
+ * constant memory, with other requests served in between. The facts of a run (how often it called a tool) are not on record; each call is judged by itself.
  */
 export async function* whatIf(
   { store, catalog }: Pick<GatewayContext, 'store' | 'catalog'>,
   draft: CompiledPolicy,
-  { limit, ...range }: DecisionRange & { limit: number },
+  { limit, ...given }: DecisionRange & { limit: number },
   signal: AbortSignal,
 ): AsyncGenerator<WhatIfLine> {
+  // What the installation itself calls is decided by a policy of its own, whatever a tenant's says.
+  const range = { ...given, except_policy: INTERNAL_POLICY_HASH };
   const with_inputs = catalog
     .list()
     .filter(({ descriptor }) => draft.readsInputs(descriptor))

@@ -6,6 +6,7 @@ import type { Controller, OwnCgroup } from './own-cgroups.js';
 export type TreeLimits = { processes: number; memory_bytes: number };
 
 export type Cgroup = {
+  folders: readonly string[];
   /** With all that it starts from then on. */
   join(pid: number): void;
   /** Tasks (processes, and threads of them) that are in it. */
@@ -45,6 +46,7 @@ export const createCgroup = (homes: readonly OwnCgroup[], name: string, limits: 
     throw error;
   }
   return {
+    folders: folders.map(({ folder }) => folder),
     join: (pid) => {
       for (const { folder } of folders) writeFileSync(join(folder, 'cgroup.procs'), `${pid}`);
     },

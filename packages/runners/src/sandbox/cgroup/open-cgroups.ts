@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Cgroup, createCgroup, type TreeLimits } from './cgroup.js';
@@ -83,13 +83,8 @@ const removeFolder = (folder: string): void => {
 
 /** Whether a process can be put into it: to be allowed to make one is not enough. */
 const tryOnce = (cgroup: Cgroup): void => {
-  const child = spawn('/bin/sh', ['-c', 'read -r line'], { stdio: ['pipe', 'ignore', 'ignore'], env: {} });
-  child.once('error', () => {});
-  child.once('exit', () => cgroup.remove());
-  try {
-    if (child.pid === undefined) throw new Error('no shell');
-    cgroup.join(child.pid);
-  } finally {
-    child.stdin.end();
-  }
+  const script = 'for folder; do echo $$ > "$folder/cgroup.procs" || exit 1; done';
+  const { status } = spawnSync('/bin/sh', ['-c', script, 'capstan', ...cgroup.folders], { stdio: 'ignore', env: {} });
+  cgroup.remove();
+  if (status !== 0) throw new Error('no process can be put into it');
 };

@@ -14,14 +14,14 @@ export const readOwnCgroups = (cgroup: string, mountinfo: string): OwnCgroup[] =
   const mounts = mountinfo.split('\n').flatMap(toMount);
   return cgroup.split('\n').flatMap((line) => {
     const [, named = '', path = ''] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
-    if (path === '') return [];
+    // Above the root of a namespace is somebody else's.
+    if (path === '' || path.startsWith('/..')) return [];
     const version = named === '' ? 2 : 1;
     const controllers = version === 2 ? CONTROLLERS : CONTROLLERS.filter((each) => named.split(',').includes(each));
     const mount = mounts.find(
       (each) => each.version === version && (version === 2 || controllers.some((name) => each.options.includes(name))),
     );
     const below = mount && relative(mount.root, path);
-    // A path outside of what is mounted here belongs to somebody else.
     if (!mount || below === undefined || below.startsWith('..')) return [];
     return [{ folder: join(mount.point, below), version, controllers }];
   });

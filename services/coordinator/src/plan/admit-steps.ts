@@ -10,8 +10,25 @@ export type StepCall = { run: ClaimedRun; step: CompiledStep; element: number | 
 
 const DEFAULT_BACKOFF_MS = 500;
 
-/** Admission of a step, by the version of the policy that its run keeps. */
-export function admitStep(
+/** Of the steps that are started together. */
+export type Admission = { admit(policy: CompiledPolicy, call: StepCall): Promise<Admitted> };
+
+/** That a plan was approved may be news that is still on its way: before a step is denied for it, it is looked up, once. */
+export function openAdmission(parts: Pick<Backbone, 'catalog' | 'rules'>): Admission {
+  let looked = false;
+  return {
+    admit: async (policy, call) => {
+      const admitted = admitStep(parts, policy, call);
+      if (looked || !admitted.ok || admitted.row.decision.code !== 'SPEC_HASH_MISMATCH') return admitted;
+      looked = true;
+      await parts.rules.refresh();
+      return admitStep(parts, policy, call);
+    },
+  };
+}
+
+/** By the version of the policy that its run keeps. */
+function admitStep(
   parts: Pick<Backbone, 'catalog' | 'rules'>,
   policy: CompiledPolicy,
   { run, step, element, inputs }: StepCall,
