@@ -58,13 +58,13 @@ const Steps = z.object({
 });
 
 /** From the request until the run is over, seen in the same way of both. */
-async function measure(endpoint: Endpoint, { path, body }: Work, count: number): Promise<number> {
+async function measure(endpoint: Endpoint, { kind, path, body }: Work, count: number): Promise<number> {
   const started = performance.now();
   const { run_id } = await request(endpoint, { path, body, status: 202, answer: Accepted });
   let run: Run | undefined;
   const isOver = async () => {
     // The newest: as a list, a run comes without the plan.
-    const { items } = await request(endpoint, { path: '/v1/runs?limit=1', status: 200, answer: Runs });
+    const { items } = await request(endpoint, { path: `/v1/runs?limit=1&kind=${kind}`, status: 200, answer: Runs });
     run = items[0];
     return run?.run_id === run_id && run.finished_at !== null;
   };

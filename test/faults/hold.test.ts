@@ -1,5 +1,10 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { holdIdOf } from '@capstan/contracts';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { atEnd } from '../fixtures/at-end.js';
+import { eventually } from '../fixtures/eventually.js';
+import type { LineProcess } from '../fixtures/start-line-process.js';
 import { checkInvariants } from './check-invariants.js';
 import { hardestQueue } from './hardest-queue.js';
 import { redisFor } from './redis-for.js';
@@ -19,8 +24,12 @@ const COUNT = 20;
 
 describe.each(hardestQueue)('a coordinator killed during holds, on the $name queue,', { timeout: 60_000 }, (queue) => {
   let cluster: Cluster;
+  /** The coordinator that lives. */
+  let running: LineProcess;
   beforeAll(async () => {
-    cluster = await startCluster({ redis: await redisFor(queue), env: LONG_LEASE });
+    const webhooks = { CAPSTAN_SECRETS_KEY: '5'.repeat(64), CAPSTAN_WEBHOOK_ALLOW_PRIVATE: 'true' };
+    cluster = await startCluster({ redis: await redisFor(queue), env: { ...LONG_LEASE, ...webhooks } });
+    running = cluster.coordinator;
     await cluster.client.policies.put('default', HELD);
   });
 
@@ -33,12 +42,12 @@ describe.each(hardestQueue)('a coordinator killed during holds, on the $name que
     const { run_id, plan_hash } = await client.runs.submit({
       plan: { steps: [1, 2].map((a) => ({ tool: ADD, args: { a, b: 100 } })) },
     });
-    cluster.coordinator.kill('SIGKILL');
-    await cluster.coordinator.exited;
+    running.kill('SIGKILL');
+    await running.exited;
     await Promise.all(ids.map((id) => client.holds.release(holdIdOf(id))));
     // Nobody is there to use it; whoever comes next does.
     await client.grants.create({ kind: 'plan', plan_hash: plan_hash ?? '' });
-    await cluster.startCoordinator();
+    running = await cluster.startCoordinator();
     await untilAllEnded(ask);
     await client.runs.wait(run_id, { timeout_s: 30 });
     expect(await ask('SELECT status, attempt, count(*)::int FROM invocations GROUP BY 1, 2')).toEqual([
@@ -48,5 +57,55 @@ describe.each(hardestQueue)('a coordinator killed during holds, on the $name que
       { status: 'released', count: COUNT + 2 },
     ]);
     await checkInvariants(cluster, ids);
+  });
+
+  test('and during a webhook: it is told at least once, under the same id', async () => {
+    const { client, ask } = cluster;
+    const heard: string[] = [];
+    const receiver = createServer((request, response) => {
+      heard.push(String(request.headers['webhook-id']));
+      request.resume();
+      // The first one never gets an answer.
+      if (heard.length > 1) response.writeHead(204).end();
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    atEnd(() => new Promise<void>((resolve) => void receiver.close(() => resolve())));
+    atEnd(() => receiver.closeAllConnections());
+    const { port } = receiver.address() as AddressInfo;
+    const { webhook_id } = await client.webhooks.create({ url: `http://127.0.0.1:${port}/`, events: ['hold.created'] });
+    const { invocation_id } = await client.submit({ tool_id: ADD, inputs: { a: 1, b: 1 } });
+    await eventually(() => heard.length === 1);
+    running.kill('SIGKILL');
+    await running.exited;
+    // The lease of who was sending it is over sooner than it would be.
+    await ask('UPDATE webhook_deliveries SET next_at = now()');
+    running = await cluster.startCoordinator();
+    await eventually(() => heard.length === 2);
+    expect(heard[1]).toBe(heard[0]);
+    await eventually(async () => {
+      const { items } = await client.webhooks.deliveries(webhook_id).page();
+      expect(items).toMatchObject([{ state: 'delivered', attempts: 2, subject: holdIdOf(invocation_id) }]);
+    });
+    await client.cancel(invocation_id);
+  });
+
+  test('and during promotions under a quota: as many run as may, each once, and the numbers are right', async () => {
+    const { client, ask } = cluster;
+    await client.policies.put('default', { ...HELD, rules: HELD.rules.slice(0, 1) });
+    await client.quotas.set(`tool:${ADD}`, { max_concurrent: 2 });
+    const { items } = await client.submitBulk(
+      Array.from({ length: 50 }, (_, a) => ({ tool_id: ADD, inputs: { a, b: 1 } })),
+    );
+    for (let kills = 0; kills < 2; kills += 1) {
+      running.kill('SIGKILL');
+      await running.exited;
+      running = await cluster.startCoordinator();
+    }
+    await untilAllEnded(ask);
+    const usage = async () => (await client.quotas.usage().page()).items;
+    expect(await usage()).toMatchObject([{ concurrent: 0, waiting: 0, calls_today: 50 }]);
+    const ids = items.flatMap(({ invocation_id }) => invocation_id ?? []);
+    await checkInvariants(cluster, ids);
+    await client.quotas.remove(`tool:${ADD}`);
   });
 });

@@ -264,6 +264,7 @@ describe.each(queues)('an agent on the $name queue', (queue) => {
     ]);
     const { calls } = await system.admin.toolCalls.submit({ provider, response }, { wait_s: 20 });
     expect(calls).toMatchObject([{ id: 'c', name: 'gh_pr_create', tool_id: 'atip:gh:pr.create' }]);
+    expect(calls[0]?.warnings.join()).toMatch(/title is not a parameter.*draft is not a parameter/);
     const { agent_id } = await system.admin.agents.create({ name: 'gh', tools: ['atip:gh:pr.*'] });
     const { names } = await system.admin.agents.runtime(agent_id, provider);
     expect(names).toMatchObject({ gh_pr_create: 'atip:gh:pr.create' });

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_KEY, ALLOW_ALL, type System, startSystem } from './start-system.js';
 
@@ -29,6 +31,15 @@ describe('a file that a run leaves', () => {
     });
     const again = await get(artifact?.sha256 ?? '', ADMIN_KEY, { 'if-none-match': `"${artifact?.sha256}"` });
     expect(again.status).toBe(304);
+  });
+
+  test('comes through the client whole, or not at all', async () => {
+    const done = await leave('head -c 5000000 /dev/urandom > $CAPSTAN_ARTIFACTS/large.bin');
+    const [artifact] = done.result?.artifacts ?? [];
+    const sha256 = artifact?.sha256 ?? '';
+    const content = await buffer(await system.admin.artifacts.read(sha256));
+    expect(createHash('sha256').update(content).digest('hex')).toBe(sha256);
+    await expect(system.admin.artifacts.read('0'.repeat(64))).rejects.toMatchObject({ status: 404 });
   });
 
   test('is nobody else’s', async () => {

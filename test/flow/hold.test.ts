@@ -182,23 +182,6 @@ describe.each(queues)('a hold on the $name queue', (queue) => {
     expect((await ended(invocation_id)).status).toBe('succeeded');
   });
 
-  test('is news when it comes, is about to expire, and is decided', async () => {
-    const hook = await system.admin.webhooks.create({ url: 'https://example.com/hook', events: ['hold.*'] });
-    const { hold_id, invocation } = await submit({ a: 1, b: 1 }, { expires_in_ms: 1_000 });
-    await ended(invocation.invocation_id);
-    const news = await eventually(async () => {
-      const { rows } = await sql<{ type: string; data: JsonObject }>`
-        SELECT type, data FROM events WHERE subject = ${hold_id} ORDER BY at`.execute(system.store.db);
-      return rows.length === 3 && rows;
-    });
-    expect(news).toMatchObject([
-      { type: 'hold.created', data: { hold_id, tool_id: ADD, actor: 'asker', status: 'pending' } },
-      { type: 'hold.expiring' },
-      { type: 'hold.decided', data: { status: 'expired' } },
-    ]);
-    await system.admin.webhooks.remove(hook.webhook_id);
-  });
-
   test('takes two different people where policy says so', async () => {
     const { invocation, hold_id } = await submit({ a: 100, b: 1 });
     expect(await ann.holds.release(hold_id)).toMatchObject({ status: 'pending', approvals: { required: 2, given: 1 } });
@@ -289,7 +272,14 @@ describe.each(queues)('a hold on the $name queue', (queue) => {
     expect(report.verification?.ok).toBe(true);
     for (const format of ['text', 'html'] as const) {
       const page = await asker.records.reportText(run_id, format);
-      for (const part of ['ann', 'bob', 'it was 200', submitted, hold.input_hash, report.steps[0]?.hold?.entries[1]?.at ?? ''])
+      for (const part of [
+        'ann',
+        'bob',
+        'it was 200',
+        submitted,
+        hold.input_hash,
+        report.steps[0]?.hold?.entries[1]?.at ?? '',
+      ])
         expect(page).toContain(part);
     }
   });

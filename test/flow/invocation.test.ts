@@ -122,12 +122,18 @@ describe.each(queues)('an invocation on the $name queue', (queue) => {
 
   test('that was redriven runs again with all its attempts', async () => {
     const failed = await system.admin.submit(shell('false'), { wait_s: 20 });
+    let last_event_id = '';
+    for await (const { id } of system.admin.events(failed.invocation_id)) last_event_id = id;
     await system.admin.queues.pause('exec');
     const redriven = await system.admin.redrive(failed.invocation_id);
     expect(redriven).toMatchObject({ status: 'queued', result: null });
     await system.admin.queues.resume('exec');
     const again = await system.admin.wait(failed.invocation_id, { timeout_s: 20 });
     expect(again).toMatchObject({ status: 'failed', attempt: 2 });
+    // Who saw the first end is told of the second.
+    const seen: string[] = [];
+    for await (const { event } of system.admin.events(failed.invocation_id, { last_event_id })) seen.push(event);
+    expect(seen).toEqual(expect.arrayContaining(['status', 'result']));
   });
 
   test('with a known idempotency key is the first one', async () => {

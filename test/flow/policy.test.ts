@@ -61,6 +61,18 @@ describe('a call under policy', () => {
     expect(Date.parse(expires_at ?? '') - Date.parse(created_at)).toBe(60_000);
   });
 
+  test('inside an approved specification is taken, in the worker too, until the approval is taken back', async () => {
+    await put({ ...allowing(), risk: { LOW: { require_spec_frozen: true } } });
+    const spec_hash = `sha256:${'a'.repeat(64)}`;
+    const inside = add({ spec_frozen: true, spec_hash });
+    const mismatch = { problem: { decision: { code: 'SPEC_HASH_MISMATCH' } } };
+    await expect(system.admin.submit(inside)).rejects.toMatchObject(mismatch);
+    const { grant_id } = await system.admin.grants.create({ kind: 'plan', plan_hash: spec_hash });
+    expect((await system.admin.submit(inside, wait)).status).toBe('succeeded');
+    await system.admin.grants.revoke(grant_id);
+    await expect(system.admin.submit(inside)).rejects.toMatchObject(mismatch);
+  });
+
   test('is counted within its bulk', async () => {
     await put({ ...allowing(), max_calls_per_tool: 2 });
     const { items } = await system.admin.submitBulk([add(), add(), add()]);

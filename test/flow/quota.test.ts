@@ -9,11 +9,17 @@ import { ADMIN_KEY, ALLOW_ALL, type System, startSystem } from './start-system.j
 const add = (a: number) => ({ tool_id: 'cap:test_math:add', inputs: { a, b: 1 } });
 const sleep = (seconds: string) => ({ tool_id: 'shell.run', inputs: { cmd: ['sleep', seconds] } });
 /** Says itself when it began and when it ended. */
-const timed = { tool_id: 'shell.run', inputs: { cmd: ['bash', '-c', 'echo $EPOCHREALTIME; sleep 0.01; echo $EPOCHREALTIME'] } };
+const timed = {
+  tool_id: 'shell.run',
+  inputs: { cmd: ['bash', '-c', 'echo $EPOCHREALTIME; sleep 0.01; echo $EPOCHREALTIME'] },
+};
 /** Costs 10 units, as far as it says. */
 const PAID = {
   ...{ atip: { version: '0.6' }, name: 'true', version: '1', description: 'Does nothing, for money' },
-  effects: { idempotent: true, network: false, cost: { estimate: 'medium', billable: true } },
+  effects: {
+    ...{ idempotent: true, reversible: true, destructive: false, network: false, subprocess: false },
+    ...{ filesystem: { read: false, write: false, delete: false }, cost: { estimate: 'medium', billable: false } },
+  },
 };
 const PAID_CALLS = 'tool:atip:true:.';
 const SLEEP = 'tool:shell.run';
@@ -132,21 +138,25 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
     expect(await system.admin.submit(add(1), { wait_s: 10 })).toMatchObject({ status: 'succeeded' });
   });
 
-  test.each(['tenant:default', 'actor:default/admin', 'actor:admin', ADD, 'source:capability', 'runner:builtin'])(
-    'of %s concerns its calls, by the minute and by the day',
-    async (scope) => {
-      await system.admin.quotas.set(scope, { calls_per_minute: 0, calls_per_day: 5, on_exceed: 'deny' });
-      await expect(system.admin.submit(add(1))).rejects.toMatchObject({
-        status: 429,
-        problem: { scope, limit: 'calls_per_minute' },
-      });
-      await system.admin.quotas.set(scope, { calls_per_minute: 0 });
-      const { invocation_id } = await system.admin.submit(add(1));
-      expect(await usage(scope)).toMatchObject({ waiting: 1, calls_this_minute: 0 });
-      await system.admin.quotas.remove(scope);
-      await ended([invocation_id]);
-    },
-  );
+  test.each([
+    'tenant:default',
+    'actor:default/admin',
+    'actor:admin',
+    'tool:cap:test_math:add',
+    'source:capability',
+    'runner:builtin',
+  ])('of %s concerns its calls, by the minute and by the day', async (scope) => {
+    await system.admin.quotas.set(scope, { calls_per_minute: 0, calls_per_day: 5, on_exceed: 'deny' });
+    await expect(system.admin.submit(add(1))).rejects.toMatchObject({
+      status: 429,
+      problem: { scope, limit: 'calls_per_minute' },
+    });
+    await system.admin.quotas.set(scope, { calls_per_minute: 0 });
+    const { invocation_id } = await system.admin.submit(add(1));
+    expect(await usage(scope)).toMatchObject({ waiting: 1, calls_this_minute: 0 });
+    await system.admin.quotas.remove(scope);
+    await ended([invocation_id]);
+  });
 
   test('that denies leaves an idempotency key free, and answers one that it has taken before', async () => {
     const first = await system.admin.submit({ ...add(1), idempotency_key: 'taken' }, { wait_s: 10 });
@@ -261,7 +271,10 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
     await eventually(async () => expect(await paid()).toHaveLength(2));
     expect(await usage(PAID_CALLS)).toMatchObject({ waiting: 1, concurrent: 0, cost_units_today: 20 });
     // As a runner reports it that knows better.
-    await query(system.database.url, `UPDATE results SET facts = '{"cost_units": 1.5}' WHERE invocation_id IN ('${ids.join("','")}')`);
+    await query(
+      system.database.url,
+      `UPDATE results SET facts = '{"cost_units": 1.5}' WHERE invocation_id IN ('${ids.join("','")}')`,
+    );
     await ended(ids);
     expect(await usage(PAID_CALLS)).toMatchObject({ waiting: 0, cost_units_today: 13 });
   });

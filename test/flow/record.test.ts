@@ -521,7 +521,7 @@ describe('retention', () => {
     expect(call.result).toMatchObject({ success: true, payload: null, removed_at: expect.any(String) });
     expect((await system.admin.get(other.invocation_id)).result?.payload).toEqual({ result: 2 });
     expect(await verifyBundle((await text(await bea.records.bundle(run_id))).split('\n'))).toMatchObject({ ok: true });
-    expect(await bea.records.reportText(run_id, 'text')).toContain('3 results were removed by retention');
+    expect(await bea.records.reportText(run_id, 'text')).toContain('results removed by retention: 3');
     // What is hidden as removed is told; what is changed is still named.
     await sql`UPDATE results SET duration_ms = 1 WHERE invocation_id = ${succeeded[0]}`.execute(system.store.db);
     expect((await bea.records.verify(run_id)).mismatches).toMatchObject([{ row: succeeded[0], field: 'duration_ms' }]);

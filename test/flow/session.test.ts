@@ -145,7 +145,7 @@ describe('capabilities', () => {
 
   test('of a file are there beside them, and an agent can have them', async () => {
     const client = await gatewayWith(
-      'capabilities: [{ id: sums, name: Sums, system_prompt: Add up., depends_on: [test_math] }]',
+      'capabilities: [{ id: sums, name: Sums, system_prompt_addition: Add up., depends_on: [test_math] }]',
     );
     const { agent_id } = await client.agents.create({ name: 'x', capabilities: ['sums'] });
     const runtime = await client.agents.runtime(agent_id, 'gemini');

@@ -39,7 +39,11 @@ export function judge(
 ): Judgement {
   const entry = resolveTool(catalog, call.tool_id);
   const input_hash = checkInputs(entry, call.inputs);
-  return { entry, input_hash, decision: policy.decide(requestOf(rules, entry, call, facts?.(entry.descriptor.tool_id))) };
+  return {
+    entry,
+    input_hash,
+    decision: policy.decide(requestOf(rules, entry, call, facts?.(entry.descriptor.tool_id))),
+  };
 }
 
 export const requestOf = (

@@ -11,7 +11,7 @@ export type Output = {
   tty: boolean;
   columns: number;
   /** Waits while the reader is slower than we are, so that long output never piles up in memory. */
-  write(text: string): Promise<void>;
+  write(text: string | Uint8Array): Promise<void>;
   line(text?: string): Promise<void>;
 };
 
@@ -21,7 +21,7 @@ export const createOutput = (stream: OutputStream, env: Io['env'], { color = tru
   const tty = stream.isTTY === true;
   const dumb = env.TERM === 'dumb';
   const noColor = env.NO_COLOR !== undefined && env.NO_COLOR !== '';
-  const write = async (text: string): Promise<void> => {
+  const write = async (text: string | Uint8Array): Promise<void> => {
     if (!stream.write(text)) await once(stream, 'drain');
   };
   return {

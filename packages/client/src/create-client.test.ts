@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { Pool } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CapstanError } from './capstan-error.js';
@@ -26,6 +27,17 @@ const failure = async (promise: Promise<unknown>): Promise<unknown> =>
     () => expect.fail('it should have failed'),
     (error: unknown) => error,
   );
+
+describe('an artifact', () => {
+  it('that is not what its hash says ends with an error', async () => {
+    const { client } = await connect(() => ({ type: 'text/plain', body: 'changed' }));
+    const sha256 = 'd67e2e944994496c8d8ec76eed0cf9f09679448d584b532bebf941852a37f5ed';
+    expect(await text(await client.artifacts.read(sha256))).toBe('changed');
+    expect(await failure(text(await client.artifacts.read('0'.repeat(64))))).toMatchObject({
+      message: expect.stringContaining('arrived changed'),
+    });
+  });
+});
 
 describe('a request', () => {
   it('carries the key, the method, the path and the body of the interface', async () => {

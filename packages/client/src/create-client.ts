@@ -1,4 +1,5 @@
 import { type Agents, agents } from './agent.js';
+import { type Artifacts, artifacts } from './artifact.js';
 import { type AtipTools, atipTools } from './atip.js';
 import { type Audit, audit } from './audit.js';
 import { type Capabilities, capabilities } from './capability.js';
@@ -12,8 +13,8 @@ import { type McpServers, mcpServers } from './mcp-server.js';
 import { type Policies, policies } from './policy.js';
 import { type Queues, queues } from './queue.js';
 import { type Quotas, quotas } from './quota.js';
-import { type Retentions, retentions } from './retention.js';
 import { type Records, records } from './record.js';
+import { type Retentions, retentions } from './retention.js';
 import { type Runs, runs } from './run.js';
 import { type Schedules, schedules } from './schedule.js';
 import { type Secrets, secrets } from './secret.js';
@@ -43,6 +44,7 @@ export type Client = Invocations &
     policies: Policies;
     schedules: Schedules;
     secrets: Secrets;
+    artifacts: Artifacts;
     tools: Tools;
     extensions: Extensions;
     atipTools: AtipTools;
@@ -76,6 +78,7 @@ export const createClient = (options: ClientOptions): Client => {
     policies: policies(transport),
     schedules: schedules(transport),
     secrets: secrets(transport),
+    artifacts: artifacts(transport),
     tools: tools(transport),
     extensions: extensions(transport),
     atipTools: atipTools(transport),

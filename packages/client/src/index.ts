@@ -1,4 +1,5 @@
 export type { Agents } from './agent.js';
+export type { Artifacts } from './artifact.js';
 export type { AtipTools } from './atip.js';
 export type { Audit } from './audit.js';
 export type { Capabilities } from './capability.js';
@@ -18,8 +19,8 @@ export type { McpServers } from './mcp-server.js';
 export type { Policies } from './policy.js';
 export type { Queues } from './queue.js';
 export type { Quotas } from './quota.js';
-export type { Retentions } from './retention.js';
 export type { Records } from './record.js';
+export type { Retentions } from './retention.js';
 export type { RunQuery, Runs } from './run.js';
 export type { Schedules } from './schedule.js';
 export type { SecretScope, Secrets } from './secret.js';

@@ -22,7 +22,7 @@ export const Capability = z.strictObject({
   icon: z.string().max(64).nullable().default(null),
   category: z.string().max(64).nullable().default(null),
   /** Comes before an agent's own prompt. `{{config.name}}` takes a value of the agent's configuration. */
-  system_prompt: z.string().max(65_536).nullable().default(null),
+  system_prompt_addition: z.string().max(65_536).nullable().default(null),
   /** Ids of tools, of any source. */
   tools: z.array(z.string().min(1).max(512)).max(256).default([]),
   depends_on: z.array(CapabilityRef).max(64).default([]),

@@ -24,6 +24,12 @@ const FAILURES = {
     false,
     'Call the program itself with its arguments, or let the policy set limits: [{match, shell: true}].',
   ],
+  SECRET_NOT_GRANTED: [
+    1012,
+    403,
+    false,
+    'Add the tool or the host to the lists of the secret: capstan secret put <name> --tool … --host ….',
+  ],
   // 2xxx tool
   UNKNOWN_TOOL: [2001, 404, false, 'List the tools with GET /v1/tools.'],
   INVALID_INPUTS: [2002, 422, false, "Correct the inputs; the tool's input_schema says what it takes."],

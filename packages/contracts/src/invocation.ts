@@ -149,7 +149,7 @@ export const InvocationFilter = z.strictObject({
   label: z
     .union([Wanted, z.array(Wanted).min(1)])
     .transform((label) => (Array.isArray(label) ? label : [label]))
-    .describe('key:value, or a key alone')
+    .describe('key:value or key=value, or a key alone')
     .optional(),
   actor: Wanted.optional(),
   since: z.iso.datetime({ offset: true }).optional(),

@@ -90,7 +90,14 @@ export const Report = z.object({
   steps_omitted: z.int().describe('Beyond those listed; the summary counts them all'),
   summary: ReportSummary,
   verification: z
-    .object({ ok: z.boolean(), checked: z.int(), mismatches: z.array(Mismatch), more: z.int(), removed: z.int().describe('Results that retention removed; verified by their hashes'), seal: Seal.nullable() })
+    .object({
+      ok: z.boolean(),
+      checked: z.int(),
+      mismatches: z.array(Mismatch),
+      more: z.int(),
+      removed: z.int().describe('Results that retention removed; verified by their hashes'),
+      seal: Seal.nullable(),
+    })
     .nullable()
     .describe('Null while the run has not ended'),
 });

@@ -4,7 +4,20 @@ import { z } from 'zod';
 export const SecretName = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/i, 'letters, digits, dot, dash and underscore');
 export type SecretName = z.infer<typeof SecretName>;
 
-export const NewSecret = z.strictObject({ value: z.string().min(1).max(65_536) });
+const Names = z.array(z.string().min(1).max(255)).max(100);
+
+/** Who may use a secret. Null: every tool, or every host; a list: those alone. */
+const SecretUse = {
+  tools: Names.nullable().describe('Tool ids; * stands for any characters'),
+  hosts: Names.nullable().describe('Hosts it may be sent to: example.com, or *.example.com with all below it'),
+};
+
+/** Lists that are left out stay as they are, so that a new value never opens what was closed. */
+export const NewSecret = z.strictObject({
+  value: z.string().min(1).max(65_536),
+  tools: SecretUse.tools.optional(),
+  hosts: SecretUse.hosts.optional(),
+});
 export type NewSecret = z.infer<typeof NewSecret>;
 
 /** A secret as it is shown: never its value. */
@@ -13,6 +26,7 @@ export const Secret = z.object({
   tenant: z.string(),
   /** Which of the keys it is encrypted with. */
   key_id: z.string(),
+  ...SecretUse,
   updated_by: z.string(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),

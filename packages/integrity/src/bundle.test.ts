@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { type BundleLine, verifyBundle, writeBundleLine } from './bundle.js';
 import { chainNext, chainStart } from './hash-chain.js';
 import { hashJson } from './hash-json.js';
-import { type Entry, sealEntry } from './record.js';
+import type { Entry } from './record.js';
 import { parseSealKey, type SealStatement, sealHash } from './seal.js';
+import { sealEntry } from './seal-entry.js';
 
 const policy = { version: '1.0' };
 const descriptor = { tool_id: 'add' };

@@ -80,7 +80,16 @@ export async function verifyBundle(
   lines: AsyncIterable<string> | Iterable<string>,
   onLine: (line: BundleLine, checked: number) => void | Promise<void> = () => {},
 ): Promise<BundleVerdict> {
-  const verdict: BundleVerdict = { ok: true, run_id: null, checked: 0, mismatches: [], more: 0, removed: [], removed_more: 0, signed_by: null };
+  const verdict: BundleVerdict = {
+    ok: true,
+    run_id: null,
+    checked: 0,
+    mismatches: [],
+    more: 0,
+    removed: [],
+    removed_more: 0,
+    signed_by: null,
+  };
   const documents: { policies: Document[]; descriptors: Document[] } = { policies: [], descriptors: [] };
   const note = (found: Iterable<Mismatch>) => {
     for (const one of found) {

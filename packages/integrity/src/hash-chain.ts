@@ -1,10 +1,12 @@
-import { hashJson } from './hash-json.js';
+import { canonicalJson } from './canonical-json.js';
+import { hashJson, hashText } from './hash-json.js';
 
 /** A chain starts from what it is about, so a link cannot be moved to another chain. */
 export const chainStart = (subject: string): string => hashJson({ chain: subject });
 
 /** Each link covers the one before it: a changed, dropped or reordered entry changes every link after it. */
-export const chainNext = (previous: string, entry: unknown): string => hashJson({ previous, entry });
+export const chainNext = (previous: string, entry: unknown): string =>
+  hashText(`{"entry":${canonicalJson(entry)},"previous":${canonicalJson(previous)}}`);
 
 export const chainOf = (subject: string, entries: Iterable<unknown>): string[] => {
   const links: string[] = [];

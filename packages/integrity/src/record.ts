@@ -1,6 +1,3 @@
-import { canonicalJson } from './canonical-json.js';
-import { hashText } from './hash-json.js';
-
 export type Row = Readonly<Record<string, unknown>>;
 
 /** What one link of a seal covers: rows of one or several tables that belong together. */
@@ -9,11 +6,6 @@ export type Entry = {
   id: string;
   tables: Readonly<Record<string, readonly Row[]>>;
 };
-
-/** Short digests of every field, by table and row; they only say where a difference is, the record's hash that there is one. */
-export type FieldDigests = Record<string, string[]>;
-
-export type SealedEntry = { record_hash: string; digests: FieldDigests };
 
 /**
  * What is covered of each table, in this order: digests are told apart by their place. New columns go to the end, and what
@@ -80,16 +72,7 @@ export const RECORD_COLUMNS = {
   ],
   attempts: ['invocation_id', 'attempt', 'worker_id', 'started_at', 'ended_at', 'outcome', 'error'],
   results: [
-    ...[
-      'invocation_id',
-      'attempt',
-      'success',
-      'error',
-      'code',
-      'declared_side_effects',
-      'artifacts',
-      'facts',
-    ],
+    ...['invocation_id', 'attempt', 'success', 'error', 'code', 'declared_side_effects', 'artifacts', 'facts'],
     ...['duration_ms', 'exit_code', 'truncated', 'input_hash', 'output_hash'],
   ],
   holds: [
@@ -145,67 +128,3 @@ export const columnsOf = (table: string): readonly string[] => (isRecordTable(ta
 
 /** Those that are covered, and those that are held against them. */
 export const readColumnsOf = (table: string): readonly string[] => [...columnsOf(table), ...(BESIDE[table] ?? [])];
-
-/** The hash of a record, and the digests that tell later which field changed. */
-export function sealEntry({ kind, id, tables }: Entry): SealedEntry {
-  const digests: FieldDigests = {};
-  let text = `{"id":${canonicalJson(id)},"kind":${canonicalJson(kind)},"tables":{`;
-  Object.keys(tables)
-    .sort()
-    .forEach((table, at) => {
-      const rows = (tables[table] ?? []).map((row) => sealRow(table, row));
-      digests[table] = rows.map((row) => row.digests);
-      text += `${at > 0 ? ',' : ''}${canonicalJson(table)}:[${rows.map((row) => row.text).join(',')}]`;
-    });
-  return { record_hash: hashText(`${text}}}`), digests };
-}
-
-const DIGEST = 6;
-const NONE = '.'.repeat(DIGEST);
-
-/** Each value is written once, for the hash and for its digest. */
-function sealRow(table: string, row: Row): { text: string; digests: string } {
-  const members: [name: string, text: string][] = [];
-  let digests = '';
-  for (const field of columnsOf(table)) {
-    const value = row[field];
-    if (value === null || value === undefined) digests += NONE;
-    else {
-      const text = canonicalJson(value);
-      members.push([field, text]);
-      digests += digestOf(text);
-    }
-  }
-  members.sort(([a], [b]) => (a < b ? -1 : 1));
-  return { text: `{${members.map(([name, text]) => `"${name}":${text}`).join(',')}}`, digests };
-}
-
-/** Only to find a field again: FNV-1a, which costs a tenth of a SHA-256 on the short texts that most fields are. */
-function digestOf(text: string): string {
-  if (text.length > 128) return hashText(text).slice(7, 7 + DIGEST);
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return ((hash >>> 8) ^ (hash & 0xff)).toString(16).padStart(DIGEST, '0');
-}
-
-export type FieldChange = { table: string; row: number; field: string };
-
-/** Which fields differ from what was sealed; a row too many or too few is the field `row`. */
-export function changedFields(digests: FieldDigests, sealed: FieldDigests): FieldChange[] {
-  const changes: FieldChange[] = [];
-  for (const table of new Set([...Object.keys(digests), ...Object.keys(sealed)])) {
-    const now = digests[table] ?? [];
-    const then = sealed[table] ?? [];
-    for (let row = 0; row < Math.max(now.length, then.length); row++) {
-      const [is, was] = [now[row], then[row]];
-      if (is === undefined || was === undefined) changes.push({ table, row, field: 'row' });
-      else
-        columnsOf(table).forEach((field, at) => {
-          const place = at * DIGEST;
-          if (is.slice(place, place + DIGEST) !== (was.slice(place, place + DIGEST) || NONE))
-            changes.push({ table, row, field });
-        });
-    }
-  }
-  return changes;
-}

@@ -1,8 +1,9 @@
 import { CanonicalJsonError } from './canonical-json.js';
 import { chainNext, chainStart } from './hash-chain.js';
 import { hashJson } from './hash-json.js';
-import { changedFields, type Entry, type FieldDigests, type Row, sealEntry } from './record.js';
+import type { Entry, Row } from './record.js';
 import { isSigned, type Seal, sealHash } from './seal.js';
+import { changedFields, type FieldDigests, sealEntry } from './seal-entry.js';
 
 /** Where what is stored is not what it should be. */
 export type Mismatch = {
@@ -173,7 +174,8 @@ function* checkHashes({ tables }: Entry, at: At): Generator<Mismatch> {
   }
 }
 
-const isRemoved = ({ payload, removed_at }: Row): boolean => typeof removed_at === 'string' && (payload ?? null) === null;
+const isRemoved = ({ payload, removed_at }: Row): boolean =>
+  typeof removed_at === 'string' && (payload ?? null) === null;
 
 export const removalsOf = ({ id, tables }: Entry): Removal[] =>
   (tables.results ?? []).flatMap((row) =>

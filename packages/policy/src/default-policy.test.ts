@@ -60,7 +60,7 @@ describe('what is suggested for a denial', () => {
     [{ tool_id: 'cap:web_fetch:web_fetch', runner: 'api', risk: 'MED' }, { url: 'https://example.org/x' }],
     [{ tool_id: 'http.get', runner: 'api', risk: 'MED' }, { url: 'http://127.0.0.1:8080/x' }],
     [{ tool_id: 'mcp:we"ird:to ol', runner: 'mcp', risk: 'MED' }, {}],
-    [{ tool_id: 'atip:gh:pr.list', runner: 'exec', risk: 'HIGH', effects: ALL_EFFECTS }, {}],
+    [{ tool_id: 'atip:gh:pr.list', runner: 'exec', risk: 'MED', effects: ALL_EFFECTS }, {}],
   ] as const)('is YAML that allows it: %j', (tool, inputs) => {
     const given = JSON.parse(JSON.stringify(inputs));
     const added = suggested(DEFAULT_POLICY, tool, given);
@@ -88,5 +88,14 @@ describe('what is suggested for a denial', () => {
     expect(suggestion('FORBIDDEN', 'never')).toContain('rule never');
     expect(suggestion('DESTRUCTIVE_BLOCKED', 'effects.destructive')).toContain('Set effects.destructive');
     expect(suggestion(null, null)).toBeNull();
+    const program = newTool({
+      runner: 'exec',
+      binding: { kind: 'atip', executable: 'gh', path: [], parameters: [] },
+      effects: ALL_EFFECTS,
+    });
+    const allowed = compilePolicy({ rules: [{ id: 'a', effect: 'allow' }] }).decide(
+      newRequest({ descriptor: program }),
+    );
+    expect(suggestFor({ descriptor: program, inputs: {}, decision: allowed })).toContain('it reaches no others');
   });
 });

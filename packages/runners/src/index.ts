@@ -12,4 +12,5 @@ export * from './file/create-file-runner.js';
 export * from './mcp/create-mcp-runner.js';
 export type { McpPorts, McpServerSettings } from './mcp/mcp-ports.js';
 export * from './runner.js';
+export { openCgroups } from './sandbox/cgroup/open-cgroups.js';
 export * from './session-port.js';

@@ -44,8 +44,11 @@ export type Call = {
   log(stream: LogStream, text: string): void;
   /** Keeps a file with the result; the outcome's `artifacts` names it. */
   keep(file: KeptFile): Promise<Artifact>;
-  /** The value behind `secret://name`. From then on `redact` takes it out. Throws a Failure for a name that is not known. */
-  secret(name: string): Promise<string>;
+  /**
+   * The value behind `secret://name`, to be sent to these hosts and no others (`*`: anywhere). From then on `redact` takes it
+   * out. Throws a Failure for a name that is not known, or not for this tool or these hosts.
+   */
+  secret(name: string, hosts: readonly string[]): Promise<string>;
   /** The files and notes of the call's session; null when it has none. */
   readonly session: SessionPort | null;
 };

@@ -290,6 +290,8 @@ export type SecretTable = {
   name: string;
   key_id: string;
   sealed: Buffer;
+  tools: string[] | null;
+  hosts: string[] | null;
   updated_by: string;
   created_at: Timestamp;
   updated_at: Timestamp;

@@ -109,8 +109,8 @@ function run(worker: WorkerContext, running: Running, tool: Tool, decision: Deci
       },
       log: (stream, text) => worker.logs.write(claimed, stream, text),
       keep: (file) => worker.keep(claimed, file),
-      secret: async (name) => {
-        const value = await worker.secret(claimed, name);
+      secret: async (name, hosts) => {
+        const value = await worker.secret(claimed, name, hosts);
         redact.learn(value);
         return value;
       },

@@ -25,11 +25,11 @@ describe('secret://name', () => {
   test('is looked for in the environment, then in the file, then in Postgres, per tenant', async () => {
     const path = await writeSecrets({ a: 'file a', b: 'file b', acme: { a: 'acme file a' } });
     for (const name of ['a', 'b', 'c'])
-      await putSecret(store, keys, admin, { tenant: 'default', name }, `stored ${name}`);
-    await putSecret(store, keys, admin, { tenant: 'acme', name: 'c' }, 'acme stored c');
+      await putSecret(store, keys, admin, { tenant: 'default', name }, { value: `stored ${name}` });
+    await putSecret(store, keys, admin, { tenant: 'acme', name: 'c' }, { value: 'acme stored c' });
     const env = { CAPSTAN_SECRET_A: 'env a', CAPSTAN_SECRET_ACME__D_E: 'acme env d-e', CAPSTAN_SECRET_EMPTY: '' };
     const resolve = createSecretResolver(store, { env, file: openSecretFile(path), keys });
-    const of = (tenant: string, name: string) => resolve(newClaimed({ tenant }), name);
+    const of = (tenant: string, name: string) => resolve(newClaimed({ tenant }), name, []);
 
     expect(await of('default', 'a')).toBe('env a');
     expect(await of('default', 'b')).toBe('file b');
@@ -48,6 +48,52 @@ describe('secret://name', () => {
         message: `There is no secret ${name} for the tenant ${tenant}.`,
       });
     await expect(of('default', '../a')).rejects.toMatchObject({ kind: 'INVALID_INPUTS' });
+  });
+});
+
+describe('a secret with lists of who may use it', () => {
+  const resolve = createSecretResolver(store, { env: {}, keys });
+  const use = (tool_id: string, hosts: string[] = []) =>
+    resolve(newClaimed({ tenant: 'lists', tool_id }), 'token', hosts).catch(({ kind }) => kind);
+  const place = { tenant: 'lists', name: 'token' };
+
+  test('is given to those tools alone, and for those hosts alone', async () => {
+    await putSecret(store, keys, admin, place, { value: 'v', tools: ['api.*', 'shell.run'], hosts: ['*.example.com'] });
+    expect(await use('api.call', ['api.example.com'])).toBe('v');
+    expect(await use('api.call', ['example.com'])).toBe('v');
+    expect(await use('shell.run')).toBe('v');
+    expect(await use('shell.run', ['*.api.example.com'])).toBe('v');
+    for (const hosts of [
+      ['example.org'],
+      ['api.example.com', 'evil.test'],
+      ['badexample.com'],
+      ['*'],
+      ['*.com'],
+      ['not a host'],
+    ])
+      expect([hosts, await use('api.call', hosts)]).toEqual([hosts, 'SECRET_NOT_GRANTED']);
+    expect(await use('browser.script', ['example.com'])).toBe('SECRET_NOT_GRANTED');
+  });
+
+  test('keeps its lists when it gets a new value, and an empty one is for nobody', async () => {
+    await putSecret(store, keys, admin, place, { value: 'w', hosts: null });
+    expect(await use('api.call', ['example.org'])).toBe('w');
+    expect(await use('other')).toBe('SECRET_NOT_GRANTED');
+    await putSecret(store, keys, admin, place, { value: 'w', tools: [] });
+    expect(await use('api.call')).toBe('SECRET_NOT_GRANTED');
+  });
+
+  test('every use is on record, without the value', async () => {
+    await putSecret(store, keys, admin, place, { value: 'value-not-to-be-seen', tools: ['a'], hosts: null });
+    await use('a', ['example.com']);
+    await use('b');
+    const rows = await store.db.selectFrom('audit').selectAll().where('tenant', '=', 'lists').orderBy('seq').execute();
+    expect(rows.slice(-2)).toMatchObject([
+      { event: 'secret.use', subject: 'token', detail: { tool_id: 'a', hosts: ['example.com'] } },
+      { event: 'secret.refuse', subject: 'token', detail: { tool_id: 'b' } },
+    ]);
+    expect(rows.at(-1)?.detail.invocation_id).toMatch(/^inv_/);
+    expect(JSON.stringify(rows)).not.toContain('value-not-to-be-seen');
   });
 });
 

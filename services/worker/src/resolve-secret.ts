@@ -1,5 +1,14 @@
-import { DEFAULT_TENANT, Failure, SecretName } from '@capstan/contracts';
-import { type Claimed, isUnavailable, openSecret, type SecretKeys, type Store } from '@capstan/store';
+import { DEFAULT_TENANT, Failure, matchesWildcard, SecretName } from '@capstan/contracts';
+import { matchesDomain } from '@capstan/egress';
+import {
+  auditSecretUse,
+  type Claimed,
+  isUnavailable,
+  type OpenedSecret,
+  openSecret,
+  type SecretKeys,
+  type Store,
+} from '@capstan/store';
 import type { SecretFile } from './secret-file.js';
 import type { WorkerContext } from './worker-context.js';
 
@@ -12,37 +21,56 @@ export type SecretSources = {
 
 /**
  * The value behind `secret://name`: from the environment, else from the file, else from Postgres. Each has it for one tenant;
- * what the environment and the file do not say otherwise of belongs to the tenant `default`.
+ * what the environment and the file do not say otherwise of belongs to the tenant `default`. Nothing is given out before
+ * it is on record who gets it.
  */
 export const createSecretResolver = (store: Store, { env, file, keys }: SecretSources): WorkerContext['secret'] => {
-  return async ({ tenant }, name) => {
+  const find = async (tenant: string, name: string): Promise<OpenedSecret | undefined> => {
+    const set = env[variableOf(tenant, name)];
+    const own = (set === '' ? undefined : set) ?? file?.get(tenant, name);
+    return own === undefined ? openSecret(store.db, keys, { tenant, name }) : { value: own, tools: null, hosts: null };
+  };
+  return async (claimed, name, hosts) => {
     if (!SecretName.safeParse(name).success)
       throw new Failure('INVALID_INPUTS', { detail: `${name.slice(0, 80)} cannot be the name of a secret.` });
-    const set = env[variableOf(tenant, name)];
-    const value =
-      (set === '' ? undefined : set) ?? file?.get(tenant, name) ?? (await stored(store, keys, { tenant, name }));
-    if (value !== undefined) return value;
-    throw new Failure('INVALID_INPUTS', {
-      detail: `There is no secret ${name} for the tenant ${tenant}.`,
-      suggestion: `Keep it with PUT /v1/secrets/${name} or \`capstan secret put ${name}\`, or set ${variableOf(tenant, name)}.`,
-    });
+    const { tenant, actor, invocation_id, attempt, tool_id } = claimed;
+    const detail = { invocation_id, attempt, tool_id, hosts: [...hosts] };
+    try {
+      const secret = await find(tenant, name);
+      if (secret === undefined) throw unknown(tenant, name);
+      const why = whyRefused(secret, claimed, hosts);
+      await auditSecretUse(store.db, { tenant, actor, name, allowed: why === null, detail });
+      if (why === null) return secret.value;
+      throw new Failure('SECRET_NOT_GRANTED', { detail: `The secret ${name} is ${why}.` });
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      throw new Failure('STORAGE_UNAVAILABLE', { detail: `The secret ${name} could not be read.`, cause: error });
+    }
   };
+};
+
+const unknown = (tenant: string, name: string): Failure =>
+  new Failure('INVALID_INPUTS', {
+    detail: `There is no secret ${name} for the tenant ${tenant}.`,
+    suggestion: `Keep it with PUT /v1/secrets/${name} or \`capstan secret put ${name}\`, or set ${variableOf(tenant, name)}.`,
+  });
+
+const whyRefused = (secret: OpenedSecret, { tool_id }: Claimed, hosts: readonly string[]): string | null => {
+  if (secret.tools && !secret.tools.some((pattern) => matchesWildcard(pattern, tool_id)))
+    return `not for the tool ${tool_id}`;
+  const { hosts: allowed } = secret;
+  const other = allowed && hosts.find((host) => !allowed.some((pattern) => covers(pattern, host)));
+  return other ? `not to be sent to ${other}` : null;
+};
+
+/** Whether everything that `host` stands for, which may be a pattern itself, is within `pattern`. */
+const covers = (pattern: string, host: string): boolean => {
+  if (pattern === '*' || pattern === host) return true;
+  if (!host.startsWith('*')) return matchesDomain(host, pattern);
+  return pattern.startsWith('*.') && host.startsWith('*.') && matchesDomain(host.slice(2), pattern);
 };
 
 const variableOf = (tenant: string, name: string): string =>
   tenant === DEFAULT_TENANT ? `CAPSTAN_SECRET_${spelt(name)}` : `CAPSTAN_SECRET_${spelt(tenant)}__${spelt(name)}`;
 
 const spelt = (word: string): string => word.toUpperCase().replaceAll(/[.-]/g, '_');
-
-const stored = async (
-  store: Store,
-  keys: SecretKeys,
-  place: Pick<Claimed, 'tenant'> & { name: string },
-): Promise<string | undefined> => {
-  try {
-    return await openSecret(store.db, keys, place);
-  } catch (error) {
-    if (!isUnavailable(error)) throw error;
-    throw new Failure('STORAGE_UNAVAILABLE', { detail: `The secret ${place.name} could not be read.`, cause: error });
-  }
-};

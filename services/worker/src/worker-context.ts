@@ -22,7 +22,7 @@ export type WorkerContext = {
   settle(running: Running, settlement: Settlement): void;
   logs: LogWriter;
   keep(claimed: Claimed, file: KeptFile): Promise<Artifact>;
-  secret(claimed: Claimed, name: string): Promise<string>;
+  secret(claimed: Claimed, name: string, hosts: readonly string[]): Promise<string>;
   session(claimed: Claimed): SessionPort | null;
   log: Backbone['log'];
 };

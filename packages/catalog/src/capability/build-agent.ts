@@ -73,8 +73,8 @@ function mergePrompts({ system_prompt, config }: AgentSetup, capabilities: Capab
   return [...parts, system_prompt].filter((part) => part.trim() !== '').join('\n\n');
 }
 
-function fill({ system_prompt, config_schema }: Capability, config: JsonObject): string {
-  return (system_prompt ?? '').replaceAll(/\{\{\s*config\.(\w+)\s*\}\}/g, (_, name: string) =>
+function fill({ system_prompt_addition, config_schema }: Capability, config: JsonObject): string {
+  return (system_prompt_addition ?? '').replaceAll(/\{\{\s*config\.(\w+)\s*\}\}/g, (_, name: string) =>
     show(Object.hasOwn(config, name) ? config[name] : defaultOf(config_schema, name)),
   );
 }

@@ -7,7 +7,7 @@ const capability = (given: Pick<Capability, 'id' | 'name' | 'description'> & Par
   status: 'available',
   icon: null,
   category: null,
-  system_prompt: null,
+  system_prompt_addition: null,
   tools: [],
   depends_on: [],
   config_schema: null,
@@ -55,7 +55,8 @@ export const BUILTIN_CAPABILITIES: Capability[] = [
     description: 'Calculator tools to try tool calling with.',
     icon: 'calculator',
     category: 'Testing',
-    system_prompt: 'You have access to math tools. Use them for calculations: add, subtract, multiply, divide.',
+    system_prompt_addition:
+      'You have access to math tools. Use them for calculations: add, subtract, multiply, divide.',
     tools: ['add', 'subtract', 'multiply', 'divide'].map((name) => `cap:test_math:${name}`),
   }),
   capability({
@@ -64,7 +65,7 @@ export const BUILTIN_CAPABILITIES: Capability[] = [
     description: 'Made-up weather data to try tool calling with.',
     icon: 'cloud-sun',
     category: 'Testing',
-    system_prompt:
+    system_prompt_addition:
       'You have access to weather tools. Use get_weather for current conditions and get_forecast for multi-day forecasts.',
     tools: ['cap:test_weather:get_weather', 'cap:test_weather:get_forecast'],
     config_schema: config({ unit: { type: 'string', enum: ['celsius', 'fahrenheit'] } }),
@@ -75,7 +76,7 @@ export const BUILTIN_CAPABILITIES: Capability[] = [
     description: 'Deep research capability with organized scratchpad.',
     icon: 'search',
     category: 'AI',
-    system_prompt:
+    system_prompt_addition:
       'You have access to a research scratchpad. Use it to organize your thoughts and findings.\nwrite_scratchpad keeps a finding under a heading, with its source; read_scratchpad gives back what you have; clear_scratchpad drops what no longer holds.',
     tools: ['write_scratchpad', 'read_scratchpad', 'clear_scratchpad'].map((name) => `cap:research:${name}`),
     // Findings come from somewhere.
@@ -87,7 +88,8 @@ export const BUILTIN_CAPABILITIES: Capability[] = [
     description: 'Runs code in a sandbox without access to the network.',
     icon: 'box',
     category: 'Execution',
-    system_prompt: 'You can execute code in a sandboxed environment. Use the execute_code tool to run code safely.',
+    system_prompt_addition:
+      'You can execute code in a sandboxed environment. Use the execute_code tool to run code safely.',
     tools: ['cap:sandbox:execute_code'],
     config_schema: config({ language: { type: 'string', minLength: 1, maxLength: 32 } }),
   }),
@@ -97,7 +99,7 @@ export const BUILTIN_CAPABILITIES: Capability[] = [
     description: 'Tools to access and manipulate files in the session file system.',
     icon: 'folder',
     category: 'File Operations',
-    system_prompt: FILES_PROMPT,
+    system_prompt_addition: FILES_PROMPT,
     tools: ['read_file', 'write_file', 'list_directory', 'grep_files', 'delete_file', 'stat_file'].map(
       (name) => `cap:session_file_system:${name}`,
     ),
@@ -118,7 +120,7 @@ export const BUILTIN_CAPABILITIES: Capability[] = [
       'Enables agents to create and manage structured task lists for tracking multi-step work progress. State is maintained in conversation history.',
     icon: 'list-checks',
     category: 'Productivity',
-    system_prompt: TODO_PROMPT,
+    system_prompt_addition: TODO_PROMPT,
     tools: ['cap:stateless_todo_list:write_todos'],
   }),
 ];

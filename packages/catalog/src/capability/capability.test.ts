@@ -48,7 +48,7 @@ capabilities:
   - id: notes
     name: Notes
     version: 1.2.0
-    system_prompt: "Write for {{config.team}}."
+    system_prompt_addition: "Write for {{config.team}}."
     tools: [cap:test_math:add, mcp:files:read_file]
     depends_on: [current_time@1]
     config_schema: { type: object, properties: { team: { type: string, default: everyone } } }
@@ -116,8 +116,8 @@ describe('a registry', () => {
 
 describe('an agent', () => {
   const registry = createCapabilityRegistry([
-    capability('first', { tools: ['cap:test_math:add', 'ext:gone:tool'], system_prompt: 'First.' }),
-    capability('old', { status: 'deprecated', system_prompt: 'Old.' }),
+    capability('first', { tools: ['cap:test_math:add', 'ext:gone:tool'], system_prompt_addition: 'First.' }),
+    capability('old', { status: 'deprecated', system_prompt_addition: 'Old.' }),
   ]);
 
   test('has the prompts of its capabilities in order, then its own', () => {

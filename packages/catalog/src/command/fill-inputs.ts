@@ -18,7 +18,7 @@ export function fillInputs(words: readonly string[], schema: JsonObject): Filled
           Object.keys(properties)
             .map((each) => `--${each}`)
             .join(', ') || 'none'
-        }`,
+        }. Write -- before a value that begins with a dash`,
       };
     inputs[name] = flagValue(values, typeOf(properties, name), properties[name]);
   }

@@ -6,7 +6,7 @@ import { isObject } from '../schema/subschemas.js';
 /** What a command can do, for a person to read. */
 export function commandHelp(command: SlashCommand, schemaOf: (action_id: string) => JsonObject | undefined): string {
   const actions = actionsOf(command).map(({ id, description }) => ({
-    call: [command.name, ...(isAlone(command) ? [] : [id]), usageOf(schemaOf(id))].filter(Boolean).join(' '),
+    call: callOf(command, id, schemaOf(id)),
     description,
   }));
   const width = Math.min(40, Math.max(0, ...actions.map(({ call }) => call.length)));
@@ -34,6 +34,10 @@ export const allHelp = (commands: { command: SlashCommand; extension: string }[]
       ].join('\n');
 
 export const isAlone = (command: SlashCommand): boolean => actionsOf(command).length === 1;
+
+/** How an action is typed. */
+export const callOf = (command: SlashCommand, action_id: string, schema: JsonObject | undefined): string =>
+  [command.name, ...(isAlone(command) ? [] : [action_id]), usageOf(schema)].filter(Boolean).join(' ');
 
 /** `<url> [--header <text>]`: what is required in its order, then the flags. */
 function usageOf(schema: JsonObject | undefined): string {

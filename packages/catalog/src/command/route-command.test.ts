@@ -126,7 +126,7 @@ describe('a slash command', () => {
     ['postman get x', /begins with a slash/],
     ['/postman get "x', /not closed/],
     ['/postman get u h 5 true 1 2 3 four', /./],
-    ['/postman get u --nope 3', /there is no --nope; it takes --header/],
+    ['/postman get u --nope 3', /there is no --nope; it takes --header.*Write -- before/],
     ['/go a b', /one argument too many; quote/],
   ])('%s is refused', (line, message) => {
     const refused = route(line);

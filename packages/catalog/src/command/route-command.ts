@@ -4,7 +4,7 @@ import type { SlashCommand } from '../extension/commands-file.js';
 import { extensionToolId } from '../extension/extension-tools.js';
 import { similarTo } from '../search/similar-to.js';
 import { fillInputs, typedInputs } from './fill-inputs.js';
-import { allHelp, commandHelp, isAlone } from './help.js';
+import { allHelp, callOf, commandHelp, isAlone } from './help.js';
 import { splitLine } from './split-line.js';
 
 export type CommandExtension = { extension_id: string; name: string; enabled: boolean; commands: SlashCommand[] };
@@ -14,11 +14,20 @@ export type CommandTools = (tool_id: string) => { input_schema: JsonObject; take
 
 /** What a typed line means. */
 export type CommandRoute =
-  | { kind: 'run'; command: string; action: string; extension_id: string; tool_id: string; inputs: JsonObject }
+  | {
+      kind: 'run';
+      command: string;
+      action: string;
+      extension_id: string;
+      tool_id: string;
+      inputs: JsonObject;
+      /** How it is typed. */
+      usage: string;
+    }
   | { kind: 'help'; command: string; text: string }
   | { kind: 'unknown'; message: string; similar: string[] }
   | { kind: 'disabled'; command: string; extension_id: string }
-  | { kind: 'invalid'; message: string };
+  | { kind: 'invalid'; message: string; usage?: string };
 
 type Found = { extension: CommandExtension; command: SlashCommand };
 
@@ -69,8 +78,9 @@ function routeAction({ extension, command }: Found, words: string[], tools: Comm
   // A command that needs something and was given nothing is a question.
   if (rest.length === 0 && named === undefined && needsSomething(tool.input_schema)) return help();
   const filled = tool.takes_typed ? { inputs: typedInputs(rest) } : fillInputs(rest, tool.input_schema);
-  if ('error' in filled) return { kind: 'invalid', message: `${command.name} ${action}: ${filled.error}` };
-  return { kind: 'run', command: command.name, action, extension_id, tool_id, inputs: filled.inputs };
+  const usage = callOf(command, action, tool.input_schema);
+  if ('error' in filled) return { kind: 'invalid', message: `${command.name} ${action}: ${filled.error}`, usage };
+  return { kind: 'run', command: command.name, action, extension_id, tool_id, inputs: filled.inputs, usage };
 }
 
 const needsSomething = ({ required }: JsonObject): boolean => Array.isArray(required) && required.length > 0;

@@ -30,7 +30,7 @@ const CAPABILITY: Capability = {
   status: 'available',
   icon: null,
   category: null,
-  system_prompt: null,
+  system_prompt_addition: null,
   tools: [],
   depends_on: [],
   config_schema: null,

@@ -47,6 +47,7 @@ const examine = async (session: Session): Promise<Check[]> => {
     optional.checkRedis(env),
     sandbox.checkSandbox(env),
     sandbox.checkLimits(env),
+    await sandbox.checkCgroups(),
     optional.checkBrowser(env),
     await checkGateway(session),
     checkKey(session),

@@ -74,8 +74,9 @@ const GRANT: Grant = {
 
 const seen: { request: string; body: unknown }[] = [];
 let heard: (() => void) | null = null;
+let answer = HOLD;
 const answerTo = (path: string): unknown => {
-  if (path.startsWith('/v1/holds/')) return HOLD;
+  if (path.startsWith('/v1/holds/')) return answer;
   if (path.startsWith('/v1/holds')) return { items: [HOLD], next_cursor: null };
   return GRANT;
 };
@@ -96,6 +97,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 beforeEach(() => {
   seen.splice(0);
+  answer = HOLD;
   heard = null;
 });
 const capstan = (args: string[], options: RunOptions = {}) => run(args, { ...options, env });
@@ -148,6 +150,17 @@ describe('release and reject', () => {
     await capstan(['release', 'hld_1', '--inputs', '{"amount": 100}']);
     expect(seen[1]?.body).toEqual({ inputs: { amount: 100 }, input_hash: HASH });
     expect(await capstan(['release', 'hld_1', '--inputs', 'amount=100'])).toMatchObject({ code: 2 });
+  });
+
+  it('show what was made of the inputs', async () => {
+    const edit = { at: AT, actor: 'bob', changed: ['amount'], previous_input_hash: HASH, input_hash: HASH };
+    answer = { ...HOLD, original_inputs: { amount: 900 }, original_input_hash: HASH, edits: [edit] };
+    expect((await capstan(['holds', 'hld_1'])).stdout).toContain('~ amount: 900 → 250 by bob');
+  });
+
+  it('withdraw a call of your own', async () => {
+    expect(await capstan(['withdraw', 'hld_1'])).toMatchObject({ code: 0 });
+    expect(seen).toEqual([{ request: 'POST /v1/holds/hld_1/withdraw', body: {} }]);
   });
 
   it('reject it with a reason, and not without', async () => {

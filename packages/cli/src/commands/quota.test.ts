@@ -106,3 +106,35 @@ describe('webhook', () => {
     expect((await capstan('webhook')).stdout).toContain('disabled: gone');
   });
 });
+
+describe('retention', () => {
+  const RETENTION = {
+    tenant: 'acme',
+    results_days: 7,
+    records_days: null,
+    by_status: { failed: { results_days: 30 } },
+  };
+
+  it('keeps for so long, by how calls ended', async () => {
+    answer = RETENTION;
+    const args = ['--results', '7d', '--records', 'ever', '--for', 'failed=30d', '--for', 'denied=/12h'];
+    const { code, stdout } = await capstan('retention', 'set', 'acme', ...args);
+    expect(code).toBe(0);
+    const by_status = { failed: { results_days: 30 }, denied: { records_days: 0.5 } };
+    expect(seen).toEqual([
+      { request: 'PUT /v1/retention/acme', body: { results_days: 7, records_days: null, by_status } },
+    ]);
+    expect(stdout).toContain('acme: results 7d, records ever; failed 30d/-');
+  });
+
+  it('is wrong without a time, and for an end that there is not', async () => {
+    expect(await capstan('retention', 'set', 'acme')).toMatchObject({ code: 2 });
+    expect(await capstan('retention', 'set', 'acme', '--for', 'running=1d')).toMatchObject({ code: 2 });
+    expect(seen).toEqual([]);
+  });
+
+  it('is listed', async () => {
+    answer = { items: [{ ...RETENTION, updated_by: 'admin', updated_at: QUOTA.updated_at }], next_cursor: null };
+    expect((await capstan('retention')).stdout).toContain('acme    7d       ever     failed 30d/-  admin');
+  });
+});

@@ -2,13 +2,14 @@ import { type KeptFor, type NewRetention, type Retention, TERMINAL_STATUSES } fr
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { formatDuration } from '../format/duration.js';
 import { relativeTime } from '../format/relative-time.js';
 import { parseDuration } from '../parse/duration.js';
 import { printItems } from '../print-items.js';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 
-type Options = { results?: number | null; records?: number | null; for: NonNullable<NewRetention['by_status']> };
+type Options = { results?: string; records?: string; for: NonNullable<NewRetention['by_status']> };
 
 const DAY_MS = 86_400_000;
 const EVER = 'ever';
@@ -26,8 +27,8 @@ export const addRetention: AddCommand = (program, cli) => {
     .command('set')
     .description('keep what ended of a tenant for so long; what is older goes at once')
     .argument('<tenant>')
-    .option('--results <time>', 'payloads, logs and artifacts: 7d, 12h, or ever; their hashes stay', days)
-    .option('--records <time>', 'all else: 30d, or ever', days)
+    .option('--results <time>', 'payloads, logs and artifacts: 7d, 12h, or ever; their hashes stay', aTime)
+    .option('--records <time>', 'all else: 30d, or ever', aTime)
     .option('--for <status=results/records>', 'of calls that ended so: failed=30d/365d, denied=/7d', ofStatus, {})
     .action((tenant: string, options: Options, command: Command) =>
       cli.run(command, (session) => set(session, tenant, options)),
@@ -43,6 +44,12 @@ export const addRetention: AddCommand = (program, cli) => {
 
 const days = (text: string): number | null => (text === EVER ? null : parseDuration(text) / DAY_MS);
 
+/** The words themselves: commander takes null for no value. */
+function aTime(text: string): string {
+  days(text);
+  return text;
+}
+
 const keptFor = (results: string | undefined, records: string | undefined): KeptFor => ({
   ...(results ? { results_days: days(results) } : {}),
   ...(records ? { records_days: days(records) } : {}),
@@ -56,11 +63,13 @@ function ofStatus(text: string, before: Options['for']): Options['for'] {
 }
 
 const forHowLong = (days: number | null | undefined): string =>
-  days === undefined ? '-' : days === null ? EVER : `${Number(days.toFixed(2))}d`;
+  days === undefined ? '-' : days === null ? EVER : formatDuration(days * DAY_MS);
 
 const exceptions = ({ by_status = {} }: NewRetention): string =>
   Object.entries(by_status)
-    .map(([status, { results_days, records_days }]) => `${status} ${forHowLong(results_days)}/${forHowLong(records_days)}`)
+    .map(
+      ([status, { results_days, records_days }]) => `${status} ${forHowLong(results_days)}/${forHowLong(records_days)}`,
+    )
     .join(', ');
 
 const printAll = async (session: Session): Promise<ExitCode> => {
@@ -81,8 +90,7 @@ const printAll = async (session: Session): Promise<ExitCode> => {
 
 const set = async (session: Session, tenant: string, { results, records, for: by }: Options): Promise<ExitCode> => {
   const wanted: NewRetention = {
-    ...(results === undefined ? {} : { results_days: results }),
-    ...(records === undefined ? {} : { records_days: records }),
+    ...keptFor(results, records),
     ...(Object.keys(by).length === 0 ? {} : { by_status: by }),
   };
   if (Object.keys(wanted).length === 0) throw new UsageError('name at least one of --results, --records and --for');

@@ -11,7 +11,7 @@ import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 
 type Scope = { tenant?: string };
-type PutOptions = Scope & { file?: string };
+type PutOptions = Scope & { file?: string; tool?: string[]; host?: string[] };
 
 export const addSecret: AddCommand = (program, cli) => {
   const secret = program
@@ -29,6 +29,8 @@ export const addSecret: AddCommand = (program, cli) => {
     .description('keep a value, read from stdin or from a file')
     .argument('<name>')
     .option('--file <path>', 'read the value from this file')
+    .option('--tool <id...>', 'only these tools may use it; * stands for any characters, and alone for all tools')
+    .option('--host <name...>', 'only to these hosts may it be sent; *.example.com has all below it, * is everywhere')
     .option('--tenant <name>', 'another tenant than your own')
     .action((name: string, options: PutOptions, command: Command) =>
       cli.run(command, (session) => putSecret(session, name, options)),
@@ -54,6 +56,8 @@ const printSecrets = async (session: Session, scope: Scope): Promise<ExitCode> =
     columns: [
       { title: 'SECRET', text: ({ name }) => name, shrinks: true },
       { title: 'TENANT', text: ({ tenant }) => tenant },
+      { title: 'TOOLS', text: ({ tools }) => tools?.join(', ') ?? '*', shrinks: true },
+      { title: 'HOSTS', text: ({ hosts }) => hosts?.join(', ') ?? '*', shrinks: true },
       { title: 'KEY', text: ({ key_id }) => key_id },
       { title: 'BY', text: ({ updated_by }) => updated_by },
       { title: 'UPDATED', text: ({ updated_at }) => relativeTime(updated_at, session.now()) },
@@ -62,17 +66,28 @@ const printSecrets = async (session: Session, scope: Scope): Promise<ExitCode> =
   return EXIT.success;
 };
 
-const putSecret = async (session: Session, name: string, { file, ...scope }: PutOptions): Promise<ExitCode> => {
+const putSecret = async (
+  session: Session,
+  name: string,
+  { file, tool, host, ...scope }: PutOptions,
+): Promise<ExitCode> => {
   const text = file === undefined ? await readStdin(session) : await readValue(session, file);
   // The newline that echo and editors add is no part of it.
   const value = text.replace(/\r?\n$/, '');
   if (value === '') throw new UsageError('the value is empty; give it on stdin or with --file');
   const client = await session.client();
-  const kept = await client.secrets.put(name, value, scope);
+  const kept = await client.secrets.put(
+    name,
+    { value, ...(tool && { tools: listOf(tool) }), ...(host && { hosts: listOf(host) }) },
+    scope,
+  );
   if (session.json) await session.printJson(kept);
   else await session.out.line(`${session.out.colors.green('✓')} secret://${kept.name} is kept for ${kept.tenant}`);
   return EXIT.success;
 };
+
+/** A list is taken away by naming everything. */
+const listOf = (names: string[]): string[] | null => (names.includes('*') ? null : names);
 
 const readValue = (session: Session, file: string): Promise<string> =>
   readFile(resolve(session.cwd, file), 'utf8').catch((error: unknown) => {

@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Mismatch, Verification } from '@capstan/contracts';
-import { BundleError, verifyBundle } from '@capstan/integrity';
+import { BundleError, bundleLines, verifyBundle } from '@capstan/integrity';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -51,17 +50,14 @@ const verifyRun = async (session: Session, run_id: string): Promise<Verdict> => 
 /** Line by line: a bundle may be larger than memory. */
 const verifyFile = async (session: Session, file: string): Promise<Verdict> => {
   const progress = createProgress(session.err, 'verified');
-  const input = createReadStream(resolve(session.cwd, file), 'utf8');
+  const input = createReadStream(resolve(session.cwd, file));
   const told = { total: 1, root: null as string | null };
   try {
-    const verdict = await verifyBundle(
-      createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }),
-      async (line, checked) => {
-        if (line.line === 'header') told.total = line.count;
-        if (line.line === 'seal') told.root = line.root;
-        if (checked % 100 === 0) await progress.update(checked, Math.min(1, checked / Math.max(1, told.total)));
-      },
-    );
+    const verdict = await verifyBundle(bundleLines(input), async (line, checked) => {
+      if (line.line === 'header') told.total = line.count;
+      if (line.line === 'seal') told.root = line.root;
+      if (checked % 100 === 0) await progress.update(checked, Math.min(1, checked / Math.max(1, told.total)));
+    });
     return { ...verdict, root: told.root };
   } catch (error) {
     if (error instanceof BundleError)

@@ -1,5 +1,6 @@
 import type { Io } from '../io.js';
 import type { Check } from './check.js';
+import { hasBubblewrap } from './check-sandbox.js';
 import { findExecutable } from './find-executable.js';
 import { findPackage } from './find-package.js';
 
@@ -16,13 +17,17 @@ export const checkRedis = (env: Io['env']): Check => {
 
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
+const INSTALL_BROWSER = 'Optional, for browser tools: apt install chromium, or npm install @sparticuz/chromium.';
+const CONTAIN_BROWSER =
+  'Browser tools from MED risk up are refused: install bubblewrap, or run the worker as another user than root.';
+
 export const checkBrowser = (env: Io['env']): Check => {
   const name = 'Chromium';
-  const path = findExecutable(BROWSERS, env);
-  if (path !== null) return { name, state: 'ok', found: path };
-  const bundled = findPackage('@sparticuz/chromium');
-  const advice = 'Optional, for browser tools: apt install chromium, or npm install @sparticuz/chromium.';
-  return bundled === null
-    ? { name, state: 'absent', found: 'not here', advice }
-    : { name, state: 'ok', found: '@sparticuz/chromium' };
+  const bundled = findPackage('@sparticuz/chromium') === null ? null : '@sparticuz/chromium';
+  const found = findExecutable(BROWSERS, env) ?? bundled;
+  if (found === null) return { name, state: 'absent', found: 'not here', advice: INSTALL_BROWSER };
+  // Its own sandbox does not work under root.
+  return process.getuid?.() === 0 && !hasBubblewrap(env)
+    ? { name, state: 'absent', found: `${found}, without a sandbox`, advice: CONTAIN_BROWSER }
+    : { name, state: 'ok', found };
 };

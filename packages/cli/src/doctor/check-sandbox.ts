@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { dirname } from 'node:path';
 import type { Io } from '../io.js';
 import type { Check } from './check.js';
 import { findExecutable } from './find-executable.js';
@@ -16,14 +17,29 @@ const INSTALL =
 export const checkSandbox = (env: Io['env']): Check => {
   const name = 'sandbox';
   const bubblewrap = findExecutable(['bwrap'], env);
-  if (bubblewrap !== null && works(bubblewrap, BUBBLEWRAP))
-    return { name, state: 'ok', found: `bubblewrap, ${bubblewrap}` };
+  if (hasBubblewrap(env)) return { name, state: 'ok', found: `bubblewrap, ${bubblewrap}` };
   const unshare = findExecutable(['unshare'], env);
   const setpriv = findExecutable(['setpriv'], env);
   const advice = bubblewrap === null ? INSTALL : ALLOW;
   return unshare !== null && setpriv !== null && works(unshare, UNSHARE)
     ? { name, state: 'absent', found: `namespaces, ${unshare}`, advice }
     : { name, state: 'absent', found: 'none: only tools of LOW risk run here', advice };
+};
+
+/** Whether what a tool starts is bounded as a whole, or each process by itself. */
+export const checkCgroups = async (): Promise<Check> => {
+  const { openCgroups } = await import('@capstan/worker');
+  const cgroups = openCgroups();
+  cgroups?.close();
+  return cgroups === null
+    ? {
+        name: 'cgroups',
+        state: 'absent',
+        found: 'none of our own: memory is limited for each process of a tool, not for all of them together',
+        advice:
+          'Optional: run the worker where it may make cgroups (systemd: Delegate=yes; as root outside of a container).',
+      }
+    : { name: 'cgroups', state: 'ok', found: cgroups.folders.map((folder) => dirname(folder)).join(', ') };
 };
 
 /** Without it nothing keeps a tool from using all memory, files and processes. */
@@ -37,6 +53,12 @@ export const checkLimits = (env: Io['env']): Check => {
         advice: 'Install util-linux, for limits on what a tool uses.',
       }
     : { name: 'limits', state: 'ok', found: path };
+};
+
+/** Whether bubblewrap is here and works. */
+export const hasBubblewrap = (env: Io['env']): boolean => {
+  const bubblewrap = findExecutable(['bwrap'], env);
+  return bubblewrap !== null && works(bubblewrap, BUBBLEWRAP);
 };
 
 const works = (file: string, args: readonly string[]): boolean =>

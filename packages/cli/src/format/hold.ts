@@ -30,6 +30,13 @@ export const holdColumns = (colors: Colors, now: Date): Column<HoldSummary>[] =>
   { title: 'REASON', text: ({ returned_because, reason }) => returned_because ?? reason, shrinks: true },
 ];
 
+/** In a line: what became of it, by whom, and whether they changed what was asked for. */
+export const holdInALine = ({ hold_id, status, approvals, decided_by, edits }: HoldSummary): string => {
+  const by = status === 'released' ? approvals.given_by.join(', ') : status === 'expired' ? null : decided_by;
+  const changes = edits.map(({ actor, changed }) => `; ${actor} changed ${changed.join(', ')}`).join('');
+  return printable(`${hold_id} ${status}${by ? ` by ${by}` : ''}${changes}`);
+};
+
 /** All that somebody who decides has to know, on a screen. */
 export const formatHold = (hold: Hold, colors: Colors, now: Date): string => {
   const { roles, actors, required, given, given_by } = hold.approvals;
@@ -57,8 +64,26 @@ export const formatHold = (hold: Hold, colors: Colors, now: Date): string => {
     ...JSON.stringify(hold.inputs, null, 2)
       .split('\n')
       .map((line) => indent(printable(line))),
+    ...formatEdits(hold, colors),
     ...entries.map((entry) => `  ${formatEntry(entry, colors, now)}`),
   ].join('\n');
+};
+
+const MAX_VALUE = 60;
+const shortValue = (value: unknown): string => {
+  const text = printable(JSON.stringify(value) ?? 'nothing');
+  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text;
+};
+
+/** What people made of the inputs that were submitted, member by member. */
+const formatEdits = ({ inputs, original_inputs, edits }: Hold, colors: Colors): string[] => {
+  if (!original_inputs) return [];
+  const names = new Set(edits.flatMap(({ changed }) => changed));
+  return [...names].map((name) => {
+    const [was, is] = [original_inputs[name], inputs[name]].map(shortValue);
+    const by = [...new Set(edits.flatMap(({ actor, changed }) => (changed.includes(name) ? actor : [])))].join(', ');
+    return `  ${colors.yellow('~')} ${printable(name)}: ${was} → ${is} ${colors.dim(`by ${by}`)}`;
+  });
 };
 
 const formatEntry = ({ kind, actor, at, comment, changed, counts }: HoldEntry, colors: Colors, now: Date): string => {

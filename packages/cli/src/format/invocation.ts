@@ -2,6 +2,7 @@ import type { Attempt, Decision, InvocationDetail, Result } from '@capstan/contr
 import type { Output } from '../output.js';
 import { formatDuration } from './duration.js';
 import { formatFields, indent } from './fields.js';
+import { holdInALine } from './hold.js';
 import { renderPayload } from './payload.js';
 import { printable } from './printable.js';
 import { absoluteTime, relativeTime } from './relative-time.js';
@@ -23,7 +24,7 @@ export const formatInvocation = (invocation: InvocationDetail, out: Output, now:
         ['labels', formatLabels(invocation.labels)],
         ['runner', invocation.runner],
         ['policy', formatDecision(invocation.decision)],
-        ['hold', invocation.hold && `${invocation.hold.hold_id} ${invocation.hold.status}`],
+        ['hold', invocation.hold && holdInALine(invocation.hold)],
         ['created', when(invocation.created_at)],
         ['runs at', when(invocation.run_at)],
         ['expires', invocation.finished_at === null ? when(invocation.expires_at) : null],
@@ -31,6 +32,7 @@ export const formatInvocation = (invocation: InvocationDetail, out: Output, now:
         ['took', invocation.result === null ? null : formatDuration(invocation.result.duration_ms)],
         ['limit', formatDuration(invocation.timeout_ms)],
         ['idempotency key', invocation.idempotency_key],
+        ['as submitted', invocation.hold?.original_input_hash && colors.dim(invocation.hold.original_input_hash)],
         ['input hash', colors.dim(invocation.input_hash)],
         ['output hash', invocation.result === null ? null : colors.dim(invocation.result.output_hash)],
       ],
@@ -48,10 +50,12 @@ const section = (title: string, text: string, { colors }: Output): string[] =>
 const formatResult = (result: Result | null, out: Output): string[] => {
   if (result === null) return [];
   const { stdout, stderr } = result.payload === null ? { stdout: '', stderr: '' } : renderPayload(result.payload);
+  const removed = result.removed_at ? `removed by retention at ${result.removed_at}; its hash stays` : '';
   const code = result.code === null ? '' : out.colors.dim(`  (code ${result.code})`);
   return [
     ...(result.error === null ? [] : section('error', `${out.colors.red(printable(result.error))}${code}`, out)),
     ...section(result.truncated ? 'output (truncated)' : 'output', stdout.split('\n').map(printable).join('\n'), out),
+    ...section('output', removed, out),
     ...section('stderr', stderr.split('\n').map(printable).join('\n'), out),
   ];
 };

@@ -1,20 +1,20 @@
-import type { Decision, Descriptor, JsonObject } from '@capstan/contracts';
+import type { Decision, Descriptor, JsonObject, Limits } from '@capstan/contracts';
 import { suggestConstraint } from './suggest-constraint.js';
-import { suggestRule } from './suggest-rule.js';
+import { suggestHosts, suggestRule } from './suggest-rule.js';
 
 export type Denied = {
   descriptor: Descriptor;
   inputs: JsonObject;
-  decision: Pick<Decision, 'code' | 'rule_matched'>;
+  decision: Pick<Decision, 'code' | 'rule_matched'> & Partial<Pick<Decision, 'limits'>>;
 };
 
-/** What to change so that a call that was denied is allowed. Null for one that was not. */
+/** What to change so that a call that was denied is allowed. Null for one that was not, and lacks nothing. */
 export function suggestFor({ descriptor, inputs, decision }: Denied): string | null {
   const { code, rule_matched } = decision;
   const rule = rule_matched ?? 'the rule';
   switch (code) {
     case null:
-      return null;
+      return isCutOff(descriptor, decision.limits) ? suggestHosts(descriptor) : null;
     case 'HELD':
       return 'It waits for a person: capstan holds, then capstan release <hold_id>.';
     case 'NO_RULE':
@@ -46,3 +46,11 @@ export function suggestFor({ descriptor, inputs, decision }: Denied): string | n
         : `Change rule ${rule} in the policy, or its match, if this call should be allowed.`;
   }
 }
+
+/** A program that uses the network runs in a sandbox that has none but for the hosts that the policy names. */
+const isCutOff = ({ runner, binding, effects }: Descriptor, limits: Limits | undefined): boolean =>
+  limits !== undefined &&
+  limits.network === undefined &&
+  runner === 'exec' &&
+  binding.kind !== 'native' &&
+  effects.network;

@@ -15,16 +15,20 @@ export function suggestRule(descriptor: Descriptor, inputs: JsonObject): string 
   }
   const domains = domainsOf(descriptor, inputs);
   if (domains) return addToPolicy(entryOf(tool_id, domains), consent(descriptor, true));
+  const rule = `rules:\n  - id: ${ruleId(tool_id)}\n    effect: allow\n    match: { tool: ${toYaml(tool_id)} }`;
   if (runner === 'exec' && effects.network)
-    return addToPolicy(
-      entryOf(tool_id, { allow_domains: ['example.com'] }),
-      'Name the hosts that it needs instead of example.com: it reaches no others.',
-    );
-  return addToPolicy(
-    `rules:\n  - id: ${ruleId(tool_id)}\n    effect: allow\n    match: { tool: ${toYaml(tool_id)} }`,
-    consent(descriptor, false),
-  );
+    return addToPolicy(`${rule}\n${hostsOf(tool_id)}`, [NAME_HOSTS, consent(descriptor, false)].join(' ').trim());
+  return addToPolicy(rule, consent(descriptor, false));
 }
+
+/** For a program that is allowed and reaches nothing: where it may connect to is what only a person knows. */
+export const suggestHosts = ({ tool_id }: Descriptor): string => addToPolicy(hostsOf(tool_id), NAME_HOSTS);
+
+/** A limit, and no entry of `tools`: that would also take it past the gate of its risk. */
+const hostsOf = (tool_id: string): string =>
+  `limits:\n  - match: { tool: ${toYaml(tool_id)} }\n    network: ["example.com"]`;
+
+const NAME_HOSTS = 'Name the hosts that it needs instead of example.com: it reaches no others.';
 
 const or = (found: string[], example: string): string[] => (found.length > 0 ? found : [example]);
 const ruleId = (tool_id: string) => `allow-${tool_id.replace(/[^a-z0-9]+/gi, '-').slice(0, 100)}`;

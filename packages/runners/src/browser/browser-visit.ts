@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '@capstan/contracts';
 import type { Egress, EgressProxy, Refusal } from '@capstan/egress';
 import { PROXY_STATUS, startEgressProxy } from '@capstan/egress';
-import type { BrowserContext, Page, Request } from 'playwright-core';
+import type { BrowserContext, Download, Page, Request } from 'playwright-core';
 import type { Call } from '../runner.js';
 import type { BrowserLease } from './create-browser-pool.js';
 import { withoutPeers } from './without-peers.js';
@@ -13,8 +13,10 @@ export type BrowserVisit = {
   /** Hosts that were contacted, and what was refused. */
   domains: Set<string>;
   refused: Refusal[];
-  /** What a page tried and was not let: dialogs, popups, downloads. */
+  /** What a page tried and was not let: dialogs, popups, too many downloads. */
   events: string[];
+  /** Begun, and not yet kept. */
+  downloads: Download[];
   /** Rejects when the page as a whole was refused, crashed or took too much: nothing that waits on it will come. */
   trouble: Promise<never>;
   /** False when the browser did not let go of it in time. */
@@ -27,6 +29,7 @@ const VIEWPORT = { width: 1280, height: 800 };
 /** All that one call may load, pages with everything on them. */
 const MAX_BYTES = 50 * 1024 * 1024;
 const MAX_EVENTS = 50;
+const MAX_DOWNLOADS = 10;
 const CLOSE_MS = 800;
 
 export async function openVisit(
@@ -55,11 +58,11 @@ export async function openVisit(
       // Loopback has no way around the proxy either.
       proxy: { server: proxy.url ?? '', bypass: '<-loopback>' },
       viewport,
-      acceptDownloads: false,
+      acceptDownloads: true,
       serviceWorkers: 'block',
       locale: 'en-US',
     });
-    const events = await tame(context);
+    const { events, downloads } = await tame(context);
     const page = await context.newPage();
     watchMainFrame(page, refused, giveUp);
     context.on('page', (popup) => {
@@ -71,6 +74,7 @@ export async function openVisit(
       domains,
       refused,
       events: events.list,
+      downloads,
       trouble,
       close: () => closeVisit(context, proxy),
     };
@@ -116,8 +120,10 @@ function watchMainFrame(page: Page, refused: Refusal[], giveUp: GiveUp): void {
 }
 
 /** Nothing on a page may wait for a person. */
-async function tame(context: BrowserContext): Promise<{ list: string[]; add(event: string): void }> {
+async function tame(context: BrowserContext) {
   const list: string[] = [];
+  const downloads: Download[] = [];
+  let begun = 0;
   const add = (event: string) => {
     if (list.length < MAX_EVENTS) list.push(event.slice(0, 500));
   };
@@ -128,10 +134,12 @@ async function tame(context: BrowserContext): Promise<{ list: string[]; add(even
     (kind === 'beforeunload' ? dialog.accept() : dialog.dismiss()).catch(() => {});
   });
   context.on('download', (download) => {
-    add(`download refused: ${download.suggestedFilename()}`);
+    begun += 1;
+    if (begun <= MAX_DOWNLOADS) return void downloads.push(download);
+    add(`download refused, after ${MAX_DOWNLOADS}: ${download.suggestedFilename()}`);
     download.cancel().catch(() => {});
   });
-  return { list, add };
+  return { events: { list, add }, downloads };
 }
 
 async function closeVisit(context: BrowserContext, proxy: EgressProxy): Promise<boolean> {

@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import type { Artifact, Binding, JsonObject, Limits } from '@capstan/contracts';
 import { createEgress } from '@capstan/egress';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -48,7 +49,7 @@ const run = (tool_id: string, inputs: JsonObject, over: Partial<Call> = {}, bind
 function keeper() {
   const kept: { name: string; media_type: string; bytes: Buffer }[] = [];
   const keep = async ({ name, media_type, content }: KeptFile): Promise<Artifact> => {
-    const bytes = Buffer.from(content instanceof Uint8Array ? content : []);
+    const bytes = content instanceof Uint8Array ? Buffer.from(content) : await buffer(content);
     kept.push({ name, media_type, bytes });
     return { sha256: 'a'.repeat(64), name, media_type, size: bytes.length };
   };
@@ -202,7 +203,7 @@ describe('what a page cannot do', () => {
     expect(await run('browser.navigate', { url })).toMatchObject({ payload: { text: 'null' } });
   });
 
-  test('hold a call with dialogs, popups and downloads', async () => {
+  test('hold a call with dialogs and popups; what they download is kept', async () => {
     const url = await serve((request, response) => {
       if (request.url === '/file') response.setHeader('content-disposition', 'attachment; filename=f.bin').end('x');
       else
@@ -212,10 +213,16 @@ describe('what a page cannot do', () => {
     });
     const lines: string[] = [];
     const steps = [{ goto: url }, { click: 'a' }, { expect: { selector: 'b', text: 'on' } }];
-    const outcome = await run('browser.script', { steps }, { log: (_, text) => lines.push(text) });
-    expect(outcome).toMatchObject({ success: true });
+    const { kept, keep } = keeper();
+    const outcome = await run('browser.script', { steps }, { keep, log: (_, text) => lines.push(text) });
+    expect(outcome).toMatchObject({ success: true, artifacts: [{ name: 'f.bin' }] });
+    expect(kept[0]?.bytes.toString()).toBe('x');
     expect(lines.join('')).toMatch(/alert dismissed: hi/);
-    expect(await run('browser.navigate', { url: `${url}/file` })).toMatchObject({ success: false, kind: 'TOOL_ERROR' });
+    expect(await run('browser.navigate', { url: `${url}/file` })).toMatchObject({
+      success: false,
+      kind: 'TOOL_ERROR',
+      artifacts: [{ name: 'f.bin' }],
+    });
   });
 
   test('load more than the call may receive', async () => {
@@ -229,6 +236,29 @@ describe('what a page cannot do', () => {
     });
   });
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  'without any sandbox only tools of LOW risk open pages',
+  async () => {
+    const bare = createBrowserRunner({ egress: createEgress({ resolve: async () => ['127.0.0.1'] }), path: '' });
+    cleanups.push(() => bare.close?.());
+    const url = await serve(page('<p>here'));
+    const call = (risk: 'LOW' | 'MED', sandbox?: 'preferred') =>
+      bare.run(
+        testCall(testDescriptor({ tool_id: 'browser.navigate', runner: 'browser', risk }), {
+          inputs: { url },
+          limits: { ...OPEN, sandbox },
+        }),
+      );
+    expect(await call('MED')).toMatchObject({
+      kind: 'SANDBOX_UNAVAILABLE',
+      error: expect.stringContaining('bubblewrap'),
+    });
+    expect(await call('MED', 'preferred')).toMatchObject({ success: true, facts: { sandbox: 'process' } });
+    expect(await call('LOW')).toMatchObject({ success: true });
+  },
+  60_000,
+);
 
 test('a page in an endless loop ends with its call, and the next call gets a healthy browser', async () => {
   const stop = new AbortController();

@@ -2,11 +2,13 @@ import { Failure } from '@capstan/contracts';
 import { checkUrl, createEgress, type Egress } from '@capstan/egress';
 import { type Converter, createConverter } from '../api/html/create-converter.js';
 import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
+import { isSandboxRequired } from '../sandbox/require-sandbox.js';
 import { blamed } from './blamed.js';
 import type { BrowserTool, PreparedTool } from './browser-tool.js';
 import { openVisit } from './browser-visit.js';
 import { type BrowserLease, type BrowserPool, createBrowserPool } from './create-browser-pool.js';
 import { failureOf } from './failure-of.js';
+import { keepDownloads } from './keep-downloads.js';
 import { type LaunchOptions, launchBrowser } from './launch/launch-browser.js';
 import { extract } from './tools/extract.js';
 import { navigate } from './tools/navigate.js';
@@ -80,6 +82,7 @@ async function runPrepared(
   const lease = await leaseUnlessAborted(pool, call.signal);
   let isBroken = false;
   try {
+    requireWalls(lease, call);
     const visit = await openVisit(lease, egress, call, prepared);
     // Closing the context ends whatever the page is doing, an endless loop too, and every wait for it.
     let closing: Promise<boolean> | undefined;
@@ -107,6 +110,16 @@ async function runPrepared(
   }
 }
 
+/** As for exec tools: from MED risk up not without walls, unless the policy says `sandbox: preferred`. */
+function requireWalls({ level }: BrowserLease, { limits, descriptor }: Call): void {
+  if (level !== 'process' || !isSandboxRequired(limits, descriptor.risk)) return;
+  throw new Failure('SANDBOX_UNAVAILABLE', {
+    detail:
+      'pages must be opened in a sandbox, and Chromium has none here: its own does not work under root; ' +
+      'install bubblewrap (apt-get install bubblewrap), or run the worker as another user',
+  });
+}
+
 /** A start takes a moment, which a call that is canceled does not wait for. */
 async function leaseUnlessAborted(pool: BrowserPool, signal: AbortSignal): Promise<BrowserLease> {
   const leasing = pool.lease();
@@ -126,7 +139,7 @@ async function attempt(
   run: Parameters<PreparedTool['run']>[0],
 ): Promise<RunOutcome> {
   try {
-    const outcome = await Promise.race([prepared.run(run), run.visit.trouble]);
+    const outcome = await Promise.race([runAndKeep(prepared, run), run.visit.trouble]);
     for (const event of run.visit.events) call.log('stderr', `${call.redact.text(event)}\n`);
     return outcome;
   } catch (error) {
@@ -134,8 +147,20 @@ async function attempt(
     const failure = failureOf(await blamed(run, error));
     // What may have taken effect is not tried again unasked.
     const retryable = failure.retryable && call.descriptor.effects.idempotent;
-    return { ...failure, error: call.redact.text(failure.error), retryable };
+    const artifacts = await Promise.race([keepDownloads(run), run.visit.trouble]).catch(() => []);
+    return {
+      ...failure,
+      ...(artifacts.length > 0 && { artifacts }),
+      error: call.redact.text(failure.error),
+      retryable,
+    };
   }
+}
+
+async function runAndKeep(prepared: PreparedTool, run: Parameters<PreparedTool['run']>[0]): Promise<RunOutcome> {
+  const outcome = await prepared.run(run);
+  const downloads = await keepDownloads(run);
+  return downloads.length === 0 ? outcome : { ...outcome, artifacts: [...(outcome.artifacts ?? []), ...downloads] };
 }
 
 /** Rejects with the reason of the abort once `close` is done. */

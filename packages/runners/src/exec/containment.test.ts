@@ -132,11 +132,14 @@ describe.each(['bubblewrap', 'namespaces', 'process'] as const)('containment by 
       expect(outcome).toMatchObject({ success: false });
     });
 
-    test.skipIf(!has_walls || !cgroups)('memory is counted for all processes together, and the error says so', async () => {
-      const hoard = `node -e "const a = Buffer.alloc(200e6, 1); setTimeout(() => a.at(0), 3000)"`;
-      const outcome = await sh(`${hoard} & ${hoard} & ${hoard} & for job in 1 2 3; do wait %$job || exit 9; done`);
-      expect(outcome).toMatchObject({ success: false, error: expect.stringContaining('more memory than they may') });
-    });
+    test.skipIf(!has_walls || !cgroups)(
+      'memory is counted for all processes together, and the error says so',
+      async () => {
+        const hoard = `node -e "const a = Buffer.alloc(200e6, 1); setTimeout(() => a.at(0), 3000)"`;
+        const outcome = await sh(`${hoard} & ${hoard} & ${hoard} & for job in 1 2 3; do wait %$job || exit 9; done`);
+        expect(outcome).toMatchObject({ success: false, error: expect.stringContaining('more memory than they may') });
+      },
+    );
 
     test.skipIf(!has_walls || !cgroups)('how many processes it had at once is told, of each run anew', async () => {
       const at_once = async (script: string) => (await sh(script)).facts?.observed?.processes;

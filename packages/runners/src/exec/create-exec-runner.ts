@@ -92,11 +92,11 @@ const run = async (host: () => Promise<ExecHost>, call: Call): Promise<RunOutcom
   if ('success' in program) return program;
   if (call.descriptor.effects.interactive && !program.tty) return interactive(program);
   try {
-    const secrets = await resolveSecrets(program, call);
-    if ('success' in secrets) return secrets;
     const open = await host();
     const required = isSandboxRequired(call.limits, call.descriptor.risk);
     const sandbox = requireSandbox(open.containment.sandbox, required);
+    const secrets = await resolveSecrets(program, call, sandbox);
+    if ('success' in secrets) return secrets;
     if (call.signal.aborted) return refused('CANCELED', 'stopped before it began');
     return await withRun(open, sandbox, { program, secrets, call }, runContained);
   } catch (error) {

@@ -4,9 +4,9 @@ import type { Containment } from '../sandbox/containment.js';
 import type { ResourceLimits } from '../sandbox/resource-limits.js';
 import type { Mount, Sandbox } from '../sandbox/sandbox.js';
 import type { SystemPart } from '../sandbox/system-view.js';
+import type { Launcher } from './launcher/create-launcher.js';
 import type { OrphanGuard } from './orphan-guard.js';
 import type { Program } from './program.js';
-import type { Launcher } from './launcher/create-launcher.js';
 import type { WorkPlaces } from './work-place.js';
 
 export type Environment = Record<string, string | undefined>;

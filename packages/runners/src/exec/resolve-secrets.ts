@@ -1,4 +1,5 @@
 import type { Call, ToolFailure } from '../runner.js';
+import type { Sandbox } from '../sandbox/sandbox.js';
 import type { Secrets } from './exec-run.js';
 import type { Program } from './program.js';
 import { invalid } from './refused.js';
@@ -6,12 +7,24 @@ import { isSecretReference, secretName } from './shell-run-inputs.js';
 import { declaredSecrets } from './tool-environment.js';
 
 /** The values behind the references: for the environment and for stdin, never for a command line, which everybody can read. */
-export const resolveSecrets = async (program: Program, call: Call): Promise<Secrets | ToolFailure> => {
+export const resolveSecrets = async (
+  program: Program,
+  call: Call,
+  sandbox: Sandbox,
+): Promise<Secrets | ToolFailure> => {
   if ([program.file, ...program.args].some((arg) => arg.includes('secret://')))
     return invalid('a secret cannot be an argument, which every process can read; pass it in env or as stdin');
   const references = { ...declaredSecrets(program, call.limits), ...program.env };
+  const hosts = hostsOf(program, call, sandbox);
+  const resolve = (reference: string) => call.secret(secretName(reference), hosts);
   const env: Record<string, string> = {};
-  for (const [name, reference] of Object.entries(references)) env[name] = await call.secret(secretName(reference));
+  for (const [name, reference] of Object.entries(references)) env[name] = await resolve(reference);
   const { stdin } = program;
-  return { env, stdin: stdin !== undefined && isSecretReference(stdin) ? await call.secret(secretName(stdin)) : stdin };
+  return { env, stdin: stdin !== undefined && isSecretReference(stdin) ? await resolve(stdin) : stdin };
+};
+
+/** All that the tool can reach; without walls that is everything. */
+const hostsOf = ({ network }: Program, { limits }: Call, { maps_paths }: Sandbox): readonly string[] => {
+  if (!maps_paths) return ['*'];
+  return network && Array.isArray(limits.network) ? limits.network : [];
 };

@@ -60,7 +60,9 @@ const loadPty = async () => {
     return await import('@lydell/node-pty');
   } catch (cause) {
     throw new Failure('RUNNER_FAILED', {
-      detail: 'a terminal needs the package @lydell/node-pty, which cannot be loaded on this worker; run without tty',
+      detail:
+        'a terminal needs the package @lydell/node-pty, which cannot be loaded on this worker: install it there ' +
+        '(npm install @lydell/node-pty; it is ready-made for macOS and for Linux with glibc), or run without tty',
       retryable: false,
       cause,
     });

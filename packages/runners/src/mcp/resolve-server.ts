@@ -25,9 +25,10 @@ const MIN_SECRET = 8;
 /** Asked for each call, also over an open connection: so its redactor knows the secrets, and a rotated one opens another. */
 export async function resolveServer({ config, allow_private }: McpServerSettings, call: Call): Promise<ResolvedServer> {
   const secrets: string[] = [];
+  const hosts = hostsOf(config);
   const resolveAll = async (values: Record<string, string> = {}) => {
     const entries = Object.entries(values).map(async ([name, value]): Promise<[string, string]> => {
-      const clear = await resolveValue(value, call, secrets);
+      const clear = await resolveValue(value, call, hosts, secrets);
       if (clear === value && SENSITIVE.test(name) && value.length >= MIN_SECRET) secrets.push(...withoutScheme(value));
       return [name, clear];
     });
@@ -38,13 +39,17 @@ export async function resolveServer({ config, allow_private }: McpServerSettings
   return { config, tenant: call.tenant, env, headers, allow_private, secrets, key };
 }
 
+/** Where its secrets can get to: its own host, or all that a program with network reaches. */
+const hostsOf = ({ url, permissions = [] }: NewMcpServer): string[] =>
+  url === undefined ? (permissions.includes('network') ? ['*'] : []) : [new URL(url).hostname];
+
 /** A reference alone, or within a value such as `Bearer secret://name`. */
-async function resolveValue(value: string, call: Call, secrets: string[]): Promise<string> {
+async function resolveValue(value: string, call: Call, hosts: readonly string[], secrets: string[]): Promise<string> {
   const whole = REFERENCE.exec(value)?.[1];
   const names = whole === undefined ? [...value.matchAll(EMBEDDED)].flatMap(([, name]) => name ?? []) : [whole];
   let clear = value;
   for (const name of names) {
-    const secret = await call.secret(name);
+    const secret = await call.secret(name, hosts);
     if (/[\r\n\0]/.test(secret))
       throw new Failure('INVALID_INPUTS', {
         detail: `the secret ${name} has line breaks, which no header or variable takes`,

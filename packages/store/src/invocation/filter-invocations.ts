@@ -29,8 +29,8 @@ const ofRun = (eb: Builder, run_id: string) =>
   ]);
 
 const hasLabel = (label: string) => {
-  const colon = label.indexOf(':');
-  return colon < 0
+  const between = label.search(/[:=]/);
+  return between < 0
     ? sql<boolean>`invocations.labels ? ${label}`
-    : sql<boolean>`invocations.labels @> ${JSON.stringify({ [label.slice(0, colon)]: label.slice(colon + 1) })}::jsonb`;
+    : sql<boolean>`invocations.labels @> ${JSON.stringify({ [label.slice(0, between)]: label.slice(between + 1) })}::jsonb`;
 };

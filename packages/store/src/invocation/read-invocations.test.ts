@@ -46,6 +46,7 @@ describe('a filter', () => {
     [{ actor: 'bob' }, ['held']],
     [{ label: ['team'] }, ['blue', 'red']],
     [{ label: ['team:red'] }, ['red']],
+    [{ label: ['team=red'] }, ['red']],
     [{ label: ['team:green'] }, []],
     [{ label: ['team', 'empty'] }, ['red']],
     [{ label: ['team:red', 'team:blue'] }, []],

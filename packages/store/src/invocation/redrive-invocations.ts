@@ -41,6 +41,8 @@ export async function redriveInvocations(
     if (invocation_id) query = query.where('invocation_id', '=', invocation_id);
     const moved = await query.returning(['invocation_id', 'runner', 'attempt', 'priority', 'run_id']).execute();
     if (moved.length === 0) return null;
+    // Before runs and results are touched: who seals takes the lock of the seals first, then those.
+    await voidSeals(db, principal, moved, 'redriven');
     // All that can be redriven counts as failed, whichever way it failed.
     await tallyRuns(
       db,
@@ -68,7 +70,6 @@ export async function redriveInvocations(
         detail: { after_attempt: row.attempt, replaced_output_hash: hashes.get(row.invocation_id) ?? null },
       })),
     );
-    await voidSeals(db, principal, moved, 'redriven');
     return boxDeliveries(db, deliveries);
   });
 }

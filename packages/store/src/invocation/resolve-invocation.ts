@@ -27,6 +27,8 @@ export async function resolveInvocation(
       .returning(['attempt', 'input_hash', 'run_id'])
       .executeTakeFirst();
     if (!settled) return false;
+    // Before runs and results are touched: who seals takes the lock of the seals first, then those.
+    await voidSeals(db, principal, [{ invocation_id, run_id: settled.run_id }], 'resolved');
     await tallyRuns(db, [{ run_id: settled.run_id, status: outcome }], 'ambiguous');
     const success = outcome === 'succeeded';
     await db
@@ -57,7 +59,6 @@ export async function resolveInvocation(
         detail: { outcome, comment },
       },
     ]);
-    await voidSeals(db, principal, [{ invocation_id, run_id: settled.run_id }], 'resolved');
     return true;
   });
 }

@@ -7,6 +7,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       name text NOT NULL,
       key_id text NOT NULL,
       sealed bytea NOT NULL,
+      -- Who may use it; null: everybody of the tenant.
+      tools text[],
+      hosts text[],
       updated_by text NOT NULL,
       created_at timestamptz NOT NULL DEFAULT now(),
       updated_at timestamptz NOT NULL DEFAULT now(),

@@ -1,7 +1,6 @@
 import type { JsonObject, Role } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db, Query, Statement, Store } from '../open-store.js';
-import { invocationIdOf, TERMINAL, UNRESOLVED } from './step-sql.js';
 
 /** A run whose plan nobody else advances until the transaction ends. */
 export type ClaimedRun = {
@@ -48,22 +47,20 @@ export async function loadPlan(db: Db, run_id: string): Promise<JsonObject | und
   return row?.plan;
 }
 
-/** `seq` is that of its last change: a run that moves is looked after already. */
-export type IdleRun = { run_id: string; seq: number };
+/** `state` changes whenever the run, or anything of it, has moved: what moves is looked after already. */
+export type IdleRun = { run_id: string; state: string };
 
 /**
- * Active runs for which there is something to do that no signal told of: not begun, more ended than was seen, steps
+ * Active runs for which there may be something to do that no signal told of: not begun, more ended than was seen, steps
  * that are ready, to be stopped, or over.
  */
 export async function findIdlePlanRuns(store: Store, limit: number): Promise<IdleRun[]> {
   const { rows } = await sql<IdleRun>`
-    SELECT p.run_id, p.seq FROM plan_runs p JOIN runs r ON r.run_id = p.run_id
+    SELECT p.run_id, p.seq || ' ' || counted AS state
+    FROM plan_runs p JOIN runs r ON r.run_id = p.run_id,
+      LATERAL (SELECT r.completed_steps + r.denied_steps + r.failed_steps + r.canceled_steps AS counted) AS c
     WHERE p.active AND (
-      r.status = 'pending' OR p.unended = 0
-      OR (r.completed_steps + r.denied_steps + r.failed_steps + r.canceled_steps > p.ended AND EXISTS (
-        SELECT FROM steps s JOIN invocations i ON i.invocation_id = ${sql.raw(invocationIdOf('s'))}
-        WHERE s.run_id = p.run_id AND s.status = 'started' AND s.elements IS NULL AND i.status IN ${sql.raw(TERMINAL)}
-          AND (s.reason IS NULL OR NOT (${sql.raw(UNRESOLVED)}))))
+      r.status = 'pending' OR p.unended = 0 OR counted > p.ended
       OR (p.stopping IS NOT NULL AND NOT p.dropped)
       OR (NOT p.paused AND p.stopping IS NULL AND (p.max_parallel IS NULL OR p.live < p.max_parallel) AND EXISTS (
         SELECT FROM steps s WHERE s.run_id = p.run_id AND s.status = 'pending' AND s.unmet = 0)))

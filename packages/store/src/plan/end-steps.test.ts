@@ -46,15 +46,14 @@ async function startRun() {
 describe('the end of a step', () => {
   test('makes those ready that wait for it alone, once, however often it is heard of', async () => {
     const { run_id, key, invocation_id, settle } = await startRun();
-    const heard = [1, 2].map((seq) => ({ ...key, invocation_id, seq, waits: true }));
-    const edges = [1, 2].map(() => ({ run_id, step: 0, dependent: 1 }));
-    expect(await endSteps(store.query, heard, edges)).toEqual({ ended: [], ready: [] });
+    const heard = [1, 2].map((seq) => ({ ...key, invocation_id, seq, waits: true, dependents: [1] }));
+    expect(await endSteps(store.query, heard)).toEqual({ ended: [], ready: [] });
     await settle();
-    expect(await endSteps(store.query, heard, edges)).toEqual({
+    expect(await endSteps(store.query, heard)).toEqual({
       ended: [{ ...key, status: 'succeeded' }],
       ready: [{ run_id, step: 1, element: -1, item: null }],
     });
-    expect(await endSteps(store.query, heard, edges)).toEqual({ ended: [], ready: [] });
+    expect(await endSteps(store.query, heard)).toEqual({ ended: [], ready: [] });
     expect(await readStepStates(store.query, [{ run_id, step: 0, output: true }])).toMatchObject([
       { status: 'succeeded', output: { sum: 3 }, outputs: null },
     ]);

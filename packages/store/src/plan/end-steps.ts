@@ -7,37 +7,36 @@ export type EndedRow = StepKey & { status: TerminalStatus | 'skipped' };
 export type ReadyStep = StepKey & { item: Json };
 /**
  * An ending that was heard of; `seq` is that of the change within its run. One that `waits` goes on only when it is known what
- * became of it.
+ * became of it. `dependents` are the steps that need it.
  */
-export type HeardEnding = StepKey & { invocation_id: string; seq: number; waits: boolean };
-/** That `dependent` needs `step`. */
-export type Edge = { run_id: string; step: number; dependent: number };
+export type HeardEnding = StepKey & {
+  invocation_id: string;
+  seq: number;
+  waits: boolean;
+  dependents: readonly number[];
+};
 
 /**
  * Takes over how invocations ended, and counts them off where they are needed. A step is ended once, however often its end
  * is heard of; one that waits to be resolved is told of once, and stays started. One statement, because the pace of a plan is
- * that of its turns.
+ * that of its turns. What needs a step travels with it: joined to it here, each ending was compared with all that is needed.
  */
 const END: Statement = {
   name: 'end-steps',
   text: `
     WITH told AS (
       UPDATE steps s SET seq = h.seq, status = CASE WHEN h.waits AND ${UNRESOLVED} THEN s.status ELSE i.status END,
-        reason = CASE WHEN h.waits AND ${UNRESOLVED} THEN $9 END
-      FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::text[], $10::boolean[])
-          AS h (run_id, step, element, seq, invocation_id, waits)
+        reason = CASE WHEN h.waits AND ${UNRESOLVED} THEN $8 END
+      FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::text[], $6::boolean[], $7::text[])
+          AS h (run_id, step, element, seq, invocation_id, waits, dependents)
         JOIN invocations i ON i.invocation_id = h.invocation_id
       WHERE s.run_id = h.run_id AND s.step = h.step AND s.element = h.element AND s.status = 'started'
         AND i.status IN ${TERMINAL} AND (s.reason IS NULL OR NOT (h.waits AND ${UNRESOLVED}))
-      RETURNING s.run_id, s.step, s.element, s.status
+      RETURNING s.run_id, s.step, s.element, s.status, h.dependents
     ), ended AS (
       SELECT * FROM told WHERE status <> 'started'
     ), needed AS (
-      -- An ending may be heard of twice.
-      SELECT d.run_id, d.dependent, count(DISTINCT d.step)::int AS met
-      FROM unnest($6::text[], $7::int[], $8::int[]) AS d (run_id, step, dependent)
-        JOIN ended e ON e.run_id = d.run_id AND e.step = d.step AND e.element = -1
-      GROUP BY 1, 2
+      SELECT run_id, dependent, count(*)::int AS met FROM ended, unnest(dependents::int[]) AS dependent GROUP BY 1, 2
     ), met AS (
       UPDATE steps s SET unmet = s.unmet - n.met FROM needed n
       WHERE s.run_id = n.run_id AND s.step = n.dependent AND s.element = -1 AND s.status = 'pending'
@@ -54,7 +53,6 @@ const TO_RESOLVE = 'nobody knows whether it took effect; resolve it, or redrive 
 export async function endSteps(
   query: Query,
   heard: readonly HeardEnding[],
-  edges: readonly Edge[],
 ): Promise<{ ended: EndedRow[]; ready: ReadyStep[] }> {
   const rows =
     heard.length === 0
@@ -65,11 +63,9 @@ export async function endSteps(
           heard.map((one) => one.element),
           heard.map((one) => one.seq),
           heard.map((one) => one.invocation_id),
-          edges.map((one) => one.run_id),
-          edges.map((one) => one.step),
-          edges.map((one) => one.dependent),
-          TO_RESOLVE,
           heard.map((one) => one.waits),
+          heard.map(({ dependents }) => `{${dependents.join()}}`),
+          TO_RESOLVE,
         ]);
   const ended: EndedRow[] = [];
   const ready: ReadyStep[] = [];

@@ -1,9 +1,16 @@
-import { BUNDLE_VERSION, type Document, type Seal, writeBundleLine } from '@capstan/integrity';
+import {
+  BUNDLE_VERSION,
+  type Document,
+  type Entry,
+  readColumnsOf,
+  type Seal,
+  writeBundleLine,
+} from '@capstan/integrity';
 import { sql } from 'kysely';
 import type { Store } from '../open-store.js';
 import { readLinks } from '../seal/read-seal.js';
 import { readDescriptorDocuments, readPolicyDocuments } from './documents.js';
-import { readEntries } from './read-entries.js';
+import { type ReadEntry, readEntries } from './read-entries.js';
 
 /** The lines of a run's bundle, page by page. The same bytes whenever it is asked for, while the seal is the same. */
 export async function* bundleRun(store: Store, seal: Seal, kind: string): AsyncGenerator<string> {
@@ -18,11 +25,22 @@ export async function* bundleRun(store: Store, seal: Seal, kind: string): AsyncG
     const entries = await readEntries(store.db, run_id, links);
     let page = '';
     links.forEach((link, at) => {
-      page += writeBundleLine({ line: 'record', ...link, tables: entries[at]?.tables ?? {} });
+      page += writeBundleLine({ line: 'record', ...link, tables: coveredOf(entries[at]) });
     });
     yield page;
   }
   yield writeBundleLine({ line: 'seal', ...seal });
+}
+
+/** Rows as they are hashed: without what is of this installation alone. */
+function coveredOf(entry: ReadEntry | undefined): Entry['tables'] {
+  const tables = Object.entries(entry?.tables ?? {});
+  return Object.fromEntries(
+    tables.map(([table, rows]) => [
+      table,
+      rows.map((row) => Object.fromEntries(readColumnsOf(table).map((column) => [column, row[column]]))),
+    ]),
+  );
 }
 
 /** A policy may be in force under several names. */

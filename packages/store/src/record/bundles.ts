@@ -7,12 +7,12 @@ import type { Db, Store } from '../open-store.js';
 export type NewBundle = Pick<ImportedBundle, 'run_id' | 'kind' | 'count' | 'seal_hash'>;
 const BATCH = 200;
 
-/** Keeps a bundle that was checked, line by line as it came. */
+/** Keeps a bundle that was checked, line by line as they come. */
 export async function keepBundle(
   store: Store,
   by: Principal,
   bundle: NewBundle,
-  lines: readonly string[],
+  lines: AsyncIterable<string>,
 ): Promise<ImportedBundle> {
   return store.db.transaction().execute(async (db) => {
     const kept = await db
@@ -20,16 +20,30 @@ export async function keepBundle(
       .values({ bundle_id: `bdl_${nanoid()}`, tenant: by.tenant, imported_by: by.actor, ...bundle })
       .returning(['bundle_id', 'run_id', 'kind', 'count', 'seal_hash', 'imported_by', 'created_at'])
       .executeTakeFirstOrThrow();
-    for (let at = 0; at < lines.length; at += BATCH)
+    let number = 0;
+    for await (const batch of batches(lines)) {
       await sql`INSERT INTO bundle_lines (bundle_id, number, line)
-        SELECT ${kept.bundle_id}, ${at} + place, line
-        FROM unnest(${lines.slice(at, at + BATCH)}::text[]) WITH ORDINALITY AS l (line, place)`.execute(db);
+        SELECT ${kept.bundle_id}, ${number} + place, line
+        FROM unnest(${batch}::text[]) WITH ORDINALITY AS l (line, place)`.execute(db);
+      number += batch.length;
+    }
     const detail = { run_id: bundle.run_id, seal_hash: bundle.seal_hash };
     await appendAudit(db, [
       { tenant: by.tenant, actor: by.actor, event: 'bundle.import', subject: kept.bundle_id, detail },
     ]);
     return kept;
   });
+}
+
+async function* batches(lines: AsyncIterable<string>): AsyncGenerator<string[]> {
+  let batch: string[] = [];
+  for await (const line of lines) {
+    if (line !== '') batch.push(line);
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }
 
 export const findBundle = (db: Db, tenant: string, bundle_id: string): Promise<ImportedBundle | undefined> =>

@@ -1,4 +1,4 @@
-import { type Entry, type Row, readColumnsOf } from '@capstan/integrity';
+import { columnsOf, type Entry, type Row, readColumnsOf } from '@capstan/integrity';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../open-store.js';
 
@@ -6,7 +6,11 @@ import type { Db } from '../open-store.js';
 export type ReadEntry = Entry & { seq: string | null; chain_hash: string | null };
 export type EntryKey = Pick<Entry, 'kind' | 'id'>;
 
-const columns = (table: string): RawBuilder<unknown> => sql.join(readColumnsOf(table).map((column) => sql.ref(column)));
+/** `sealed`: without what is only held against it. Outputs may be large, and sealing does not need them. */
+type Wanted = 'all' | 'sealed';
+
+const columns = (table: string, wanted: Wanted = 'all'): RawBuilder<unknown> =>
+  sql.join((wanted === 'all' ? readColumnsOf(table) : columnsOf(table)).map((column) => sql.ref(column)));
 
 /** Of a run that has a row. */
 export async function readRunEntry(db: Db, run_id: string): Promise<ReadEntry | undefined> {
@@ -60,14 +64,18 @@ export async function nextInvocations(db: Db, run_id: string, after: string, lim
   return rows.map(({ invocation_id }) => invocation_id);
 }
 
-/** In the order of the ids; those that are gone are left out. */
-export async function readInvocationEntries(db: Db, ids: readonly string[]): Promise<ReadEntry[]> {
+/** In the order of the ids; those that are gone are left out. Rows also have what gives their order, which no hash covers. */
+export async function readInvocationEntries(
+  db: Db,
+  ids: readonly string[],
+  wanted: Wanted = 'all',
+): Promise<ReadEntry[]> {
   if (ids.length === 0) return [];
   const { rows: invocations } = await sql<Row & { seq: string; invocation_id: string }>`
-    SELECT ${columns('invocations')}, seq FROM invocations WHERE invocation_id = ANY (${ids})`.execute(db);
+    SELECT ${columns('invocations', wanted)}, seq FROM invocations WHERE invocation_id = ANY (${ids})`.execute(db);
   const of = async (table: string, order: RawBuilder<unknown>, more: RawBuilder<unknown> = sql``) => {
     const { rows } = await sql<Row>`
-      SELECT ${columns(table)} ${more} FROM ${sql.table(table)} WHERE invocation_id = ANY (${ids}) ORDER BY ${order}`.execute(
+      SELECT ${columns(table, wanted)} ${more} FROM ${sql.table(table)} WHERE invocation_id = ANY (${ids}) ORDER BY ${order}`.execute(
       db,
     );
     return groupBy(rows, 'invocation_id');
@@ -78,23 +86,24 @@ export async function readInvocationEntries(db: Db, ids: readonly string[]): Pro
   const entries = await readHoldEntries(db, [...holds.values()].flat());
   const byId = new Map(invocations.map((row) => [row.invocation_id, row]));
   return ids.flatMap((id): ReadEntry[] => {
-    const found = byId.get(id);
-    if (!found) return [];
-    const { seq, ...invocation } = found;
-    const [result] = results.get(id) ?? [];
+    const invocation = byId.get(id);
+    if (!invocation) return [];
+    const of_result = results.get(id) ?? [];
     const [hold] = holds.get(id) ?? [];
+    const tables = {
+      invocations: [invocation],
+      attempts: (attempts.get(id) ?? []).map(settledAttempt),
+      results: of_result,
+      ...(hold ? { holds: [hold], hold_entries: entries.get(String(hold.hold_id)) ?? [] } : {}),
+    };
+    const chain_hash = of_result[0]?.chain_hash;
     return [
       {
         kind: 'invocation',
         id,
-        tables: {
-          invocations: [invocation],
-          attempts: (attempts.get(id) ?? []).map(settledAttempt),
-          results: (results.get(id) ?? []).map(({ chain_hash: _, ...row }) => row),
-          ...(hold ? { holds: [hold], hold_entries: entries.get(String(hold.hold_id)) ?? [] } : {}),
-        },
-        seq,
-        chain_hash: typeof result?.chain_hash === 'string' ? result.chain_hash : null,
+        tables,
+        seq: invocation.seq,
+        chain_hash: typeof chain_hash === 'string' ? chain_hash : null,
       },
     ];
   });

@@ -74,7 +74,9 @@ async function removeRuns(db: Db, { tenants, records }: RetentionRule): Promise<
 async function deleteCalls(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
-    DELETE FROM hold_entries e USING holds h WHERE h.invocation_id = ANY (${ids}) AND e.hold_id = h.hold_id`.execute(db);
+    DELETE FROM hold_entries e USING holds h WHERE h.invocation_id = ANY (${ids}) AND e.hold_id = h.hold_id`.execute(
+    db,
+  );
   for (const table of ['logs', 'attempts', 'artifact_names', 'holds', 'results', 'invocations'])
     await sql`DELETE FROM ${sql.table(table)} WHERE invocation_id = ANY (${ids})`.execute(db);
 }

@@ -29,7 +29,9 @@ export const retentionRules = (installation: KeptFor, own: readonly Retention[])
 function toRule(tenants: RetentionRule['tenants'], own: NewRetention, installation: KeptFor): RetentionRule {
   const agesBy = (what: keyof KeptFor): Age[] =>
     TERMINAL_STATUSES.flatMap((status) => {
-      const [days] = [own.by_status?.[status]?.[what], own[what], installation[what]].filter((one) => one !== undefined);
+      const [days] = [own.by_status?.[status]?.[what], own[what], installation[what]].filter(
+        (one) => one !== undefined,
+      );
       return days === undefined || days === null ? [] : [{ status, ms: days * DAY_MS }];
     });
   const days = own.records_days === undefined ? installation.records_days : own.records_days;

@@ -48,7 +48,10 @@ describe('retention', () => {
       store,
       all.map((invocation_id) => ({ invocation_id, attempt: 1, seq: 1, stream: 'stdout', text: 'line' })),
     );
-    await age([old, running, waiting].map((row) => row.invocation_id), 40);
+    await age(
+      [old, running, waiting].map((row) => row.invocation_id),
+      40,
+    );
     await forget({ records_days: 30 });
     const kept = all.filter((id) => id !== old.invocation_id).sort();
     expect(await idsIn('invocations')).toEqual(kept);
@@ -71,6 +74,19 @@ describe('retention', () => {
     expect(await idsIn('invocations')).toHaveLength(2);
   });
 
+  test('leaves the results of a run that goes on', async () => {
+    const run_id = 'run_live';
+    await insertInvocations(store, [newInvocation({ run_id })], { run: { run_id, tenant: 'acme', actor: 'ann' } });
+    const step = await endOne(store, 'succeeded');
+    await sql`UPDATE invocations SET run_id = ${run_id} WHERE invocation_id = ${step.invocation_id}`.execute(store.db);
+    await age([step.invocation_id], 8);
+    await forget({ results_days: 7 });
+    expect(await withoutPayload()).toEqual([]);
+    await sql`UPDATE runs SET finished_at = now()`.execute(store.db);
+    await forget({ results_days: 7 });
+    expect(await withoutPayload()).toEqual([step.invocation_id]);
+  });
+
   test('is by the end that calls came to, and by tenant', async () => {
     const ends = ['denied', 'canceled', 'ambiguous', 'rejected', 'expired', 'timed_out'] as const;
     const rows = ['acme', 'globex'].flatMap((tenant) => ends.map((status) => newInvocation({ status, tenant })));
@@ -79,11 +95,18 @@ describe('retention', () => {
       rows.map(({ invocation_id }) => invocation_id),
       10,
     );
-    const acme = { tenant: 'acme', records_days: null, by_status: { denied: { records_days: 3 }, expired: { records_days: 20 } } };
+    const acme = {
+      tenant: 'acme',
+      records_days: null,
+      by_status: { denied: { records_days: 3 }, expired: { records_days: 20 } },
+    };
     await forget({ records_days: 9 }, [{ ...acme, ...WHO }]);
     const left = await store.db.selectFrom('invocations').select(['tenant', 'status']).execute();
     expect(left.map(({ tenant, status }) => `${tenant} ${status}`).sort()).toEqual(
-      ends.filter((status) => status !== 'denied').map((status) => `acme ${status}`).sort(),
+      ends
+        .filter((status) => status !== 'denied')
+        .map((status) => `acme ${status}`)
+        .sort(),
     );
   });
 
@@ -96,7 +119,9 @@ describe('retention', () => {
       10,
     );
     await sql`UPDATE runs SET finished_at = now() - interval '10 days'`.execute(store.db);
-    const keep = (days: number) => [{ tenant: 'acme', records_days: 5, by_status: { expired: { records_days: days } }, ...WHO }];
+    const keep = (days: number) => [
+      { tenant: 'acme', records_days: 5, by_status: { expired: { records_days: days } }, ...WHO },
+    ];
     await forget({}, keep(20));
     expect(await idsIn('invocations')).toHaveLength(2);
     await forget({}, keep(9));

@@ -19,6 +19,7 @@ export async function sealLone(store: Store, invocation_ids: readonly string[], 
     const entries = await readInvocationEntries(
       db,
       rows.map(({ invocation_id }) => invocation_id),
+      'sealed',
     );
     const sealed = entries.flatMap((entry) => {
       const run_id = loneRunId(entry.id);

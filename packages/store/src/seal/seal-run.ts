@@ -26,10 +26,13 @@ export async function sealRun(
   store: Store,
   run_id: string,
   key: SealKey | null,
+  /** Between two batches: whoever is in no hurry rests there. */
+  rest: () => Promise<void> = async () => {},
 ): Promise<'sealed' | 'live' | 'missing'> {
   while (true) {
     const done = await store.db.transaction().execute((db) => sealMore(db, run_id, key));
     if (done !== 'more') return done;
+    await rest();
   }
 }
 
@@ -77,7 +80,7 @@ async function nextEntries(db: Db, run_id: string, kind: Sealing['kind'], tail: 
   }
   const after = tail?.kind === 'invocation' ? await seqOf(db, tail.id) : '0';
   const ids = await nextInvocations(db, run_id, after, BATCH);
-  return [...entries, ...(await readInvocationEntries(db, ids))];
+  return [...entries, ...(await readInvocationEntries(db, ids, 'sealed'))];
 }
 
 async function seqOf(db: Db, invocation_id: string): Promise<string> {

@@ -16,15 +16,15 @@ const place = { tenant: 'acme', name: 'github' };
 
 describe('a secret', () => {
   test('comes back as it was kept, to its own tenant alone', async () => {
-    await putSecret(store, keys, ann, place, VALUE);
-    expect(await openSecret(db, keys, place)).toBe(VALUE);
+    await putSecret(store, keys, ann, place, { value: VALUE });
+    expect(await openSecret(db, keys, place)).toMatchObject({ value: VALUE });
     expect(await openSecret(db, keys, { ...place, tenant: 'globex' })).toBeUndefined();
     expect(await openSecret(db, keys, { ...place, name: 'other' })).toBeUndefined();
   });
 
   test('is replaced by the next of its name, and on record without its value', async () => {
-    await putSecret(store, keys, { ...ann, actor: 'bob' }, place, 'another');
-    expect(await openSecret(db, keys, place)).toBe('another');
+    await putSecret(store, keys, { ...ann, actor: 'bob' }, place, { value: 'another' });
+    expect(await openSecret(db, keys, place)).toMatchObject({ value: 'another' });
     expect(await listSecrets(db, 'acme')).toMatchObject([{ name: 'github', updated_by: 'bob', key_id: keys.key_id }]);
     const events = await db.selectFrom('audit').selectAll().where('event', '=', 'secret.put').execute();
     expect(events).toMatchObject([{ subject: 'github' }, { subject: 'github', actor: 'bob' }]);
@@ -32,10 +32,10 @@ describe('a secret', () => {
   });
 
   test('is never readable in its row', async () => {
-    await putSecret(store, keys, ann, place, VALUE);
+    await putSecret(store, keys, ann, place, { value: VALUE });
     const { sealed } = await db.selectFrom('secrets').select('sealed').executeTakeFirstOrThrow();
     expect(sealed.includes(VALUE)).toBe(false);
-    await putSecret(store, keys, ann, place, VALUE);
+    await putSecret(store, keys, ann, place, { value: VALUE });
     const again = await db.selectFrom('secrets').select('sealed').executeTakeFirstOrThrow();
     expect(again.sealed.equals(sealed)).toBe(false);
   });
@@ -57,17 +57,17 @@ describe('a secret', () => {
 
 describe('keys', () => {
   test('are rotated: a new one first, everything rewrapped, the old one taken away', async () => {
-    await putSecret(store, keys, ann, place, VALUE);
+    await putSecret(store, keys, ann, place, { value: VALUE });
     const both = parseSecretKeys(`${two}, ${one}`);
-    expect(await openSecret(db, both, place)).toBe(VALUE);
+    expect(await openSecret(db, both, place)).toMatchObject({ value: VALUE });
     await expect(openSecret(db, parseSecretKeys(two), place)).rejects.toThrow('which is not set here');
     expect(await rewrapSecrets(store, both, ann)).toBe(1);
-    expect(await openSecret(db, parseSecretKeys(two), place)).toBe(VALUE);
+    expect(await openSecret(db, parseSecretKeys(two), place)).toMatchObject({ value: VALUE });
     expect(await rewrapSecrets(store, both, ann)).toBe(0);
   });
 
   test('without one nothing is kept, and it says what to set', async () => {
-    await expect(putSecret(store, parseSecretKeys(undefined), ann, place, VALUE)).rejects.toMatchObject({
+    await expect(putSecret(store, parseSecretKeys(undefined), ann, place, { value: VALUE })).rejects.toMatchObject({
       kind: 'ILLEGAL_STATE',
       suggestion: expect.stringContaining('CAPSTAN_SECRETS_KEY'),
     });

@@ -1,10 +1,10 @@
-import type { Principal, Secret } from '@capstan/contracts';
+import type { JsonObject, NewSecret, Principal, Secret } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
 import type { SecretKeys } from './secret-keys.js';
 
-const SHOWN = ['name', 'tenant', 'key_id', 'updated_by', 'created_at', 'updated_at'] as const;
+const SHOWN = ['name', 'tenant', 'key_id', 'tools', 'hosts', 'updated_by', 'created_at', 'updated_at'] as const;
 
 type Place = { tenant: string; name: string };
 
@@ -14,24 +14,26 @@ export async function putSecret(
   keys: SecretKeys,
   by: Principal,
   { tenant, name }: Place,
-  value: string,
+  { value, tools, hosts }: NewSecret,
 ): Promise<Secret> {
   const row = { tenant, name, ...keys.seal({ tenant, name }, value), updated_by: by.actor };
+  const lists = { ...(tools === undefined ? {} : { tools }), ...(hosts === undefined ? {} : { hosts }) };
   return store.db.transaction().execute(async (db) => {
     const secret = await db
       .insertInto('secrets')
-      .values(row)
+      .values({ ...row, tools: tools ?? null, hosts: hosts ?? null })
       .onConflict((conflict) =>
         conflict.columns(['tenant', 'name']).doUpdateSet({
           key_id: row.key_id,
           sealed: row.sealed,
+          ...lists,
           updated_by: row.updated_by,
           updated_at: sql`now()`,
         }),
       )
       .returning(SHOWN)
       .executeTakeFirstOrThrow();
-    await appendAudit(db, [{ tenant, actor: by.actor, event: 'secret.put', subject: name }]);
+    await appendAudit(db, [{ tenant, actor: by.actor, event: 'secret.put', subject: name, detail: lists }]);
     return secret;
   });
 }
@@ -39,16 +41,24 @@ export async function putSecret(
 export const listSecrets = (db: Db, tenant: string): Promise<Secret[]> =>
   db.selectFrom('secrets').select(SHOWN).where('tenant', '=', tenant).orderBy('name').execute();
 
+export type OpenedSecret = Pick<Secret, 'tools' | 'hosts'> & { value: string };
+
 /** The value itself: for the worker that runs a tool of this tenant, and for nobody else. */
-export async function openSecret(db: Db, keys: SecretKeys, { tenant, name }: Place): Promise<string | undefined> {
+export async function openSecret(db: Db, keys: SecretKeys, { tenant, name }: Place): Promise<OpenedSecret | undefined> {
   const row = await db
     .selectFrom('secrets')
-    .select(['key_id', 'sealed'])
+    .select(['key_id', 'sealed', 'tools', 'hosts'])
     .where('tenant', '=', tenant)
     .where('name', '=', name)
     .executeTakeFirst();
-  return row && keys.open({ tenant, name }, row);
+  return row && { value: keys.open({ tenant, name }, row), tools: row.tools, hosts: row.hosts };
 }
+
+export type SecretUsed = { tenant: string; actor: string; name: string; allowed: boolean; detail: JsonObject };
+
+/** Which secret, by whom and for what; never the value. */
+export const auditSecretUse = (db: Db, { name, allowed, ...use }: SecretUsed): Promise<void> =>
+  appendAudit(db, [{ ...use, event: allowed ? 'secret.use' : 'secret.refuse', subject: name }]);
 
 export async function deleteSecret(store: Store, by: Principal, { tenant, name }: Place): Promise<boolean> {
   return store.db.transaction().execute(async (db) => {

@@ -19,7 +19,7 @@ import { type Started, startSteps } from './start-steps.js';
 const MAX_ROUNDS = 20;
 const MAX_ENDINGS = 10_000;
 
-export type Heard = Omit<HeardEnding, 'seq' | 'waits'>;
+export type Heard = Omit<HeardEnding, 'seq' | 'waits' | 'dependents'>;
 export type Advanced = Started & {
   /** Runs with more to do than one turn does. */
   unfinished: string[];
@@ -75,14 +75,12 @@ function markUnsure(turns: Turns, run_id: string): void {
 async function takeOver(query: Query, turns: Turns, heard: readonly Heard[]): Promise<ReadyStep[]> {
   const placed = heard.flatMap((one) => {
     const turn = turns.get(one.run_id);
-    return turn ? [{ ...one, seq: turn.nextSeq(), waits: turn.waitsFor(one.step) }] : [];
+    if (!turn) return [];
+    // Elements are counted for their step, and only with the last of them has it ended.
+    const dependents = one.element >= 0 ? [] : turn.step(one.step).dependents;
+    return [{ ...one, seq: turn.nextSeq(), waits: turn.waitsFor(one.step), dependents }];
   });
-  const edges = placed.flatMap(({ run_id, step, element }) =>
-    element >= 0
-      ? []
-      : (turns.get(run_id)?.step(step).dependents ?? []).map((dependent) => ({ run_id, step, dependent })),
-  );
-  const { ended, ready } = await endSteps(query, placed, edges);
+  const { ended, ready } = await endSteps(query, placed);
   for (const row of ended) {
     const turn = turns.get(row.run_id);
     if (!turn) continue;

@@ -25,6 +25,8 @@ const KEPT_POLICIES = 500;
  * gathered for a moment, until half of them have ended: workers have the other half to do.
  */
 const FEW = 8;
+/** A run that a sweep has looked at in vain is looked at again after so long. */
+const LOOK_AGAIN_MS = 15_000;
 
 export type PlanEngine = {
   /** Ids of invocations that ended; those that are no steps are none of its business. Answers when a turn is due. */
@@ -57,9 +59,12 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
   /** Those that are to be looked at now rather than soon. */
   const urgent = new Set<string>();
   const handingOver = new Set<Promise<void>>();
-  /** Those that had something to do at the last sweep, and the number of their last change. */
+  /** Those that had something to do at the last sweep, and how they stood. */
+  let suspects = new Map<string, string>();
+  /** How runs stood that were looked at lately for nothing but a sweep: one that waits for a person is not worth a look each time. */
+  const lately = new Set<string>();
+  let forgotten = performance.now();
   let turn_ms = 0;
-  let suspects = new Map<string, number>();
   const plans = new Kept<CompiledPlan>(KEPT_PLANS);
   const policies = new Kept<CompiledPolicy>(KEPT_POLICIES);
 
@@ -156,12 +161,19 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
     sweep: async () => {
       const before = suspects;
       const idle = await findIdlePlanRuns(backbone.store, 10 * MAX_RUNS);
-      suspects = new Map(idle.map(({ run_id, seq }) => [run_id, seq]));
+      suspects = new Map(idle.map(({ run_id, state }) => [run_id, state]));
+      if (performance.now() - forgotten > LOOK_AGAIN_MS) {
+        lately.clear();
+        forgotten = performance.now();
+      }
       // Most are on their way: what moved since the last look is in good hands, here or in another process.
-      const stuck = idle.filter(({ run_id, seq }) => before.get(run_id) === seq && !heard.has(run_id));
-      for (const { run_id } of stuck) {
+      const stuck = idle.filter(
+        ({ run_id, state }) => before.get(run_id) === state && !heard.has(run_id) && !lately.has(`${run_id} ${state}`),
+      );
+      for (const { run_id, state } of stuck) {
         lookAt(run_id);
         missed.add(run_id);
+        lately.add(`${run_id} ${state}`);
       }
       return stuck.length > 0;
     },

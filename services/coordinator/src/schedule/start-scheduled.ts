@@ -1,3 +1,4 @@
+import { newInvocationId } from '@capstan/admission';
 import type { Backbone } from '@capstan/backbone';
 import { Failure, loneRunId, type ScheduleFire, Submission } from '@capstan/contracts';
 import { compilePlan } from '@capstan/plan';
@@ -53,7 +54,7 @@ async function startTool(
   const parsed = Submission.safeParse({ ...submission, tool_id, inputs });
   if (!parsed.success) return failed(fire_at, parsed.error.issues[0]?.message ?? 'not a submission');
   const { priority, timeout_ms, max_attempts, webhook_url, session_id, labels } = parsed.data;
-  const invocation_id = `inv_${nanoid()}`;
+  const invocation_id = newInvocationId();
   const admitted = admitUnsent(parts, policy, {
     invocation_id,
     run_id: null,

@@ -6,9 +6,16 @@ const URL = 'https://capstan.example';
 
 describe('a message for Slack', () => {
   test('links to the hold that asks for a decision', () => {
-    const told = { type: 'hold.created', subject: 'hld_1', data: { tool_id: 'ext:bank:refund' } };
-    expect(slackMessage(told, URL).text).toBe(
-      'Approval needed: ext:bank:refund · <https://capstan.example/holds/hld_1|hld_1>',
+    const data = { tool_id: 'ext:bank:refund', actor: 'shop', expires_at: '2026-01-02T03:04:05.678Z' };
+    expect(slackMessage({ type: 'hold.created', subject: 'hld_1', data }, URL).text).toBe(
+      'Approval needed: ext:bank:refund · <https://capstan.example/holds/hld_1|hld_1> · asked by shop · until 2026-01-02 03:04 UTC',
+    );
+  });
+
+  test('says who decided what', () => {
+    const data = { tool_id: 'ext:bank:refund', status: 'released', decided_by: 'bob' };
+    expect(slackMessage({ type: 'hold.decided', subject: 'hld_1', data }, URL).text).toBe(
+      'Hold released by bob: ext:bank:refund · <https://capstan.example/holds/hld_1|hld_1>',
     );
   });
 

@@ -3,19 +3,51 @@ import type { JsonObject } from '@capstan/contracts';
 type Told = { type: string; subject: string; data: JsonObject };
 
 /** What Slack's incoming webhooks take, and all that speak like them. */
-export function slackMessage({ type, subject, data }: Told, public_url: string): { text: string } {
-  const [family, what = ''] = type.split('.');
-  const link = `<${public_url}/${family === 'hold' ? 'holds' : family === 'run' ? 'runs' : 'invocations'}/${encodeURIComponent(subject)}|${subject}>`;
-  const about = textOf(data.tool_id);
-  const why = textOf(data.reason) || textOf(data.error);
-  if (type === 'quota.warning')
+export function slackMessage(told: Told, public_url: string): { text: string } {
+  const { subject, data } = told;
+  if (told.type === 'quota.warning')
     return {
       text: `Quota ${literal(subject)}: ${textOf(data.used)} of ${textOf(data.max)} ${textOf(data.limit)} are used`,
     };
-  if (type === 'webhook.disabled') return { text: `Webhook ${literal(subject)} was disabled: ${why}` };
-  const head = type === 'hold.created' ? 'Approval needed' : `${family} ${what}`;
-  return { text: `${head}: ${[about, link, why].filter((part) => part !== '').join(' · ')}` };
+  if (told.type === 'webhook.disabled')
+    return { text: `Webhook ${literal(subject)} was disabled: ${textOf(data.reason)}` };
+  const parts = [textOf(data.tool_id), linkTo(told, public_url), ...whyOf(told)];
+  return { text: `${headOf(told)}: ${parts.filter((part) => part !== '').join(' · ')}` };
 }
+
+const familyOf = ({ type }: Told): string => type.split('.', 1)[0] ?? '';
+
+function linkTo(told: Told, public_url: string): string {
+  const family = familyOf(told);
+  const page = family === 'hold' || family === 'run' ? `${family}s` : 'invocations';
+  return `<${public_url}/${page}/${encodeURIComponent(told.subject)}|${told.subject}>`;
+}
+
+function headOf({ type, data }: Told): string {
+  switch (type) {
+    case 'hold.created':
+      return data.returned_because ? 'Approval needed once more' : 'Approval needed';
+    case 'hold.expiring':
+      return 'Approval expires soon';
+    case 'hold.decided': {
+      // Nobody lets a hold expire.
+      const by = data.status === 'expired' ? '' : textOf(data.decided_by);
+      return `Hold ${textOf(data.status)}${by === '' ? '' : ` by ${by}`}`;
+    }
+    default:
+      return type.replace('.', ' ');
+  }
+}
+
+/** What helps to decide, or says what happened. */
+function whyOf({ type, data }: Told): string[] {
+  if (type === 'hold.created')
+    return [textOf(data.returned_because), `asked by ${textOf(data.actor)}`, `until ${timeOf(data.expires_at)}`];
+  if (type === 'hold.expiring') return [`until ${timeOf(data.expires_at)}`];
+  return [textOf(data.reason) || textOf(data.error)];
+}
+
+const timeOf = (value: unknown): string => textOf(value).replace(/^(.{10})T(.{5}).*$/, '$1 $2 UTC');
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? literal(String(value).slice(0, 500)) : '';

@@ -31,8 +31,7 @@ export const bundleRoutes: Route[] = [
     path: '/v1/bundles',
     summary: 'Take in a bundle, once it verifies: the file as application/x-ndjson',
     roles: ['operate', 'admin'],
-    raw_body: true,
-    body_limit: 'bulk',
+    raw_body: 'stream',
     answers: { 201: { description: 'It is kept', schema: ImportedBundle } },
     handle: async (gateway, { principal, request, reply }) => {
       const kept = await importBundle(gateway, principal, request.body);

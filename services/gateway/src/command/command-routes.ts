@@ -36,8 +36,17 @@ export const commandRoutes: Route[] = [
 
 type Runnable = Extract<CommandRoute, { kind: 'run' }>;
 
-const run = (gateway: GatewayContext, by: Principal, { tool_id, inputs }: Runnable, options: object, wait_ms: number) =>
-  submit(gateway, by, { ...options, tool_id, inputs }, wait_ms);
+async function run(gateway: GatewayContext, by: Principal, command: Runnable, options: object, wait_ms: number) {
+  const { tool_id, inputs, usage } = command;
+  try {
+    return await submit(gateway, by, { ...options, tool_id, inputs }, wait_ms);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind !== 'INVALID_INPUTS') throw error;
+    // Who types a line thinks in words and flags, not in a schema.
+    const { message: detail, context } = error;
+    throw new Failure('INVALID_INPUTS', { detail, context, suggestion: `It is typed as ${usage}`, cause: error });
+  }
+}
 
 async function find(
   { store, catalog }: GatewayContext,
@@ -72,7 +81,7 @@ async function find(
     case 'invalid':
       throw new Failure('INVALID_REQUEST', {
         detail: `text: ${routed.message}`,
-        suggestion: 'Send /help for what there is.',
+        suggestion: routed.usage ? `It is typed as ${routed.usage}` : 'Send /help for what there is.',
       });
     default:
       return routed;

@@ -31,13 +31,22 @@ export function createMetrics(store: Store, waiters: () => number): Metrics {
       this.set(waiters());
     },
   });
+  const storeUp = new Gauge({
+    name: 'capstan_store_up',
+    help: 'Whether Postgres answered when the metrics were read',
+    registers: [registry],
+  });
   new Gauge({
     name: 'capstan_invocations',
     help: 'Invocations that have not ended, by runner type and status',
     labelNames: ['runner', 'status'],
     registers: [registry],
     async collect() {
-      for (const { runner, queued, deferred, held, running } of await listQueues(store.db)) {
+      // Without Postgres the rest is still worth reading, and then most of all.
+      const queues = await listQueues(store.db).catch(() => null);
+      storeUp.set(queues ? 1 : 0);
+      this.reset();
+      for (const { runner, queued, deferred, held, running } of queues ?? []) {
         this.set({ runner, status: 'queued' }, queued);
         this.set({ runner, status: 'deferred' }, deferred);
         this.set({ runner, status: 'held' }, held);

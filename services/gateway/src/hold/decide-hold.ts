@@ -154,7 +154,11 @@ async function policyFor({ store, policies }: GatewayContext, hold: HeldCall): P
 }
 
 const mayNot = ({ hold_id }: HeldCall, why: string) =>
-  new Failure('ROLE_MISSING', { detail: `${hold_id}: ${why}.`, context: { hold_id } });
+  new Failure('ROLE_MISSING', {
+    detail: `${hold_id}: ${why}.`,
+    suggestion: 'Ask somebody who may; the approvals of the rule that holds it say who that is.',
+    context: { hold_id },
+  });
 
 const changedMeanwhile = (hold_id: string) =>
   new Failure('ILLEGAL_STATE', {

@@ -23,7 +23,8 @@ export function registerRoutes(
 
 /** In a context of its own, because parsers are the context's; JSON and YAML are parsed as everywhere. */
 function registerRaw(inner: FastifyInstance, gateway: GatewayContext, route: Route, bulk_limit: number): void {
-  inner.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
+  if (route.raw_body === 'stream') inner.addContentTypeParser('*', (_request, bytes, done) => done(null, bytes));
+  else inner.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
   registerRoute(inner, gateway, route, bulk_limit);
 }
 

@@ -27,8 +27,8 @@ export type Route = {
   body?: z.ZodType;
   answers: Record<number, RouteAnswer>;
   body_limit?: 'bulk';
-  /** Takes a body of any Content-Type, as bytes where it is neither JSON nor YAML. */
-  raw_body?: boolean;
+  /** Takes a body of any Content-Type, as bytes where it is neither JSON nor YAML; `stream`: as they come, without a limit. */
+  raw_body?: boolean | 'stream';
   handle(gateway: GatewayContext, asked: Asked<unknown, unknown>): unknown;
 };
 

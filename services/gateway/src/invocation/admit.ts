@@ -1,8 +1,7 @@
-import { admit, type FactsOf } from '@capstan/admission';
+import { admit, type FactsOf, newInvocationId } from '@capstan/admission';
 import { type Decision, Failure, type Principal, Submission } from '@capstan/contracts';
 import { suggestFor } from '@capstan/policy';
 import type { NewInvocation } from '@capstan/store';
-import { nanoid } from 'nanoid';
 import type { GatewayContext } from '../gateway-context.js';
 import { invalidRequest } from '../http/parse-request.js';
 import { isQuotaDenial, quotaDenial } from '../quota/quota-denial.js';
@@ -17,7 +16,7 @@ export function admitSent(
 ): NewInvocation {
   const submission = validate(sent);
   const { session_id = null } = submission;
-  const call = { ...submission, invocation_id: `inv_${nanoid()}`, run_id, tenant, actor, roles, session_id };
+  const call = { ...submission, invocation_id: newInvocationId(), run_id, tenant, actor, roles, session_id };
   return admit(gateway, gateway.policies.of(tenant), call, facts);
 }
 

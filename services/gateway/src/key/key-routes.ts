@@ -38,8 +38,9 @@ export const keyRoutes: Route[] = [
     summary: 'Delete a key; it is refused from then on',
     roles: ['admin'],
     answers: { 204: { description: 'Gone' } },
-    handle: async ({ store, relay }, { principal, params, reply }) => {
+    handle: async ({ store, relay, authenticator }, { principal, params, reply }) => {
       if (!(await deleteKey(store, principal, params.id ?? '', scope(principal)))) throw notFound(params.id ?? '');
+      authenticator.forget();
       relay.publish('refresh', ['keys']);
       return reply.code(204).send();
     },

@@ -23,7 +23,10 @@ import { collectWhatIf, toNdjson, whatIf } from './what-if.js';
 /** A policy governs the tenant it is named after; `default` governs all others, so only the installation's own admins change it. */
 function requireOwn({ tenant }: Principal, name: string): void {
   if (tenant !== DEFAULT_TENANT && tenant !== name)
-    throw new Failure('TENANT_FORBIDDEN', { detail: `This key manages the policy ${tenant} alone.` });
+    throw new Failure('TENANT_FORBIDDEN', {
+      detail: `This key manages the policy ${tenant} alone.`,
+      suggestion: `Put it as ${tenant}, which governs this tenant instead of default: capstan policy put <file> --name ${tenant}.`,
+    });
 }
 
 const YAML = 'application/yaml';

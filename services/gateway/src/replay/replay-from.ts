@@ -2,6 +2,7 @@ import { Failure, hasRole, type Principal, type ReplayAnswer, type Run } from '@
 import { compilePlan } from '@capstan/plan';
 import {
   continueRun,
+  hasRemovedResults,
   latestPolicy,
   loadPlan,
   type RecordedStep,
@@ -24,6 +25,12 @@ export async function replayFrom(
   const { steps: plan } = compilePlan(await loadPlan(store.db, of.run_id));
   const place = plan.findIndex(({ id }) => id === from);
   if (place < 0) throw noSuchStep(of, from, `The plan of ${of.run_id} has no step ${from}.`);
+  if (await hasRemovedResults(store, of.run_id))
+    throw new Failure('ILLEGAL_STATE', {
+      detail: `Retention has removed results of ${of.run_id}, so that its steps cannot be gone on from.`,
+      suggestion: 'Submit the plan again.',
+      context: { run_id: of.run_id },
+    });
   const recorded = await readRecordedSteps(store.db, of.run_id);
   refuseBlocked(plan, place, recorded);
   const steps = carryOver(plan, place, recorded);

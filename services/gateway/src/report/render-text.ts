@@ -68,7 +68,7 @@ function verdict(verification: Report['verification']): string {
   if (!verification) return 'Record: not sealed yet, the run has not ended';
   const { ok, checked, mismatches, more, removed, seal } = verification;
   const signed = seal?.key_id ? `, signed by ${seal.key_id}` : ', not signed';
-  const gone = removed > 0 ? `; ${removed} results were removed by retention, their hashes verify` : '';
+  const gone = removed > 0 ? `; results removed by retention: ${removed}, verified by hash` : '';
   if (ok) return `Record: verified, ${checked} records, root ${seal?.root}${signed}${gone}`;
   const [first] = mismatches;
   const named = first ? `: ${first.table}.${first.field} of ${plain(first.row)} — ${first.why}` : '';

@@ -45,7 +45,7 @@ export const secretRoutes: Route[] = [
         secret_keys,
         principal,
         { tenant: tenantOf(principal, query.tenant), name: nameOf(params) },
-        body.value,
+        body,
       ),
   }),
   route({

@@ -136,7 +136,8 @@ function toAnswer({ call, invocation, refused, warnings }: Handled): AnsweredCal
 
 function refusalText(refused: Failure | string | null): string {
   if (!(refused instanceof Failure)) return `Error: ${refused ?? 'the call was not taken'}`;
-  return `${refused.kind === 'POLICY_DENIED' ? '[DENIED]' : 'Error:'} ${refused.message} ${refused.suggestion}`;
+  const said = refused.message.endsWith('.') ? refused.message : `${refused.message}.`;
+  return `${refused.kind === 'POLICY_DENIED' ? '[DENIED]' : 'Error:'} ${said} ${refused.suggestion}`;
 }
 
 function toOutcome(call: ProviderCall, handled: Handled | undefined): ToolCallOutcome {

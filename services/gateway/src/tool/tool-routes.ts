@@ -60,9 +60,14 @@ export const toolRoutes: Route[] = [
       },
     },
     handle: async (gateway, { principal }) => {
-      if (principal.tenant === DEFAULT_TENANT) await gateway.mcp_discovery.all(gateway);
+      // Where the servers are, and what is wrong with them, is the installation's own business.
+      const own = principal.tenant === DEFAULT_TENANT;
+      if (own) await gateway.mcp_discovery.all(gateway);
       await announceTools(gateway);
-      return { tools: gateway.catalog.list().length, sources: await findSources(gateway) };
+      return {
+        tools: gateway.catalog.list().length,
+        sources: own ? await findSources(gateway) : gateway.catalog.sources(),
+      };
     },
   }),
 ];

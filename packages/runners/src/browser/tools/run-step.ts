@@ -48,9 +48,10 @@ export async function runStep(run: BrowserRun, step: ScriptStep, index: number):
 
 const SECRET = /^secret:\/\/([A-Za-z0-9_.-]{1,200})$/;
 
-async function typedValue({ call }: BrowserRun, value: string): Promise<string> {
+async function typedValue({ call, visit }: BrowserRun, value: string): Promise<string> {
   const name = SECRET.exec(value)?.[1];
-  return name === undefined ? value : call.secret(name);
+  // Whatever the page loads can read what is typed into it, so where the page is from is what counts.
+  return name === undefined ? value : call.secret(name, [new URL(visit.page.url()).hostname]);
 }
 
 async function wait(

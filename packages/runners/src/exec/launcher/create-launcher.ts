@@ -72,9 +72,9 @@ export const createLauncher = ({ guard, cgroups }: LauncherOptions): Launcher =>
 
   /** Where processes may outlive their run, the group goes, and with it the shell whose pipes they hold. */
   const giveBack = (slot: Slot, { sandbox }: Order): void => {
-    if (!sandbox.holds_tree) return slot.shell.kill();
-    if (slot.runs >= MAX_RUNS) return slot.shell.dismiss();
-    idle.push(slot);
+    if (!sandbox.holds_tree) slot.shell.kill();
+    else if (slot.runs >= MAX_RUNS) slot.shell.dismiss();
+    else idle.push(slot);
     if (idle.length > MAX_IDLE) idle.shift()?.shell.dismiss();
   };
 

@@ -9,7 +9,9 @@ const MAX_TOGETHER = 2_000_000;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Why the system would not start this; null when it would. */
-export const whyNotStarted = ({ launch: { file, args, env } }: ShellCommand): { code: string; message: string } | null => {
+export const whyNotStarted = ({
+  launch: { file, args, env },
+}: ShellCommand): { code: string; message: string } | null => {
   const unfit = Object.keys(env).find((name) => !VARIABLE.test(name));
   if (unfit !== undefined) return { code: 'EINVAL', message: `${unfit} is no name of a variable` };
   let together = 0;

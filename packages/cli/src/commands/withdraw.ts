@@ -1,0 +1,21 @@
+import type { Command } from 'commander';
+import type { AddCommand } from '../cli.js';
+import { EXIT } from '../exit-code.js';
+import { formatHold } from '../format/hold.js';
+
+export const addWithdraw: AddCommand = (program, cli) => {
+  program
+    .command('withdraw')
+    .description('take back a held call of your own')
+    .argument('<id>', 'hld_…')
+    .option('--comment <text>', 'why; it is kept with the hold')
+    .action((id: string, { comment }: { comment?: string }, command: Command) =>
+      cli.run(command, async (session) => {
+        const client = await session.client();
+        const hold = await client.holds.withdraw(id, comment);
+        if (session.json) await session.printJson(hold);
+        else await session.out.line(formatHold(hold, session.out.colors, session.now()));
+        return EXIT.success;
+      }),
+    );
+};
