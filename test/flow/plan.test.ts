@@ -351,6 +351,29 @@ steps:
     });
   });
 
+  test.runIf(queue.name === 'postgres')('of thousands of steps is read while others are answered', async () => {
+    const lines = Array.from({ length: 1000 }, (_, n) => `  - ${JSON.stringify(add(`\${{ ${n} + 1 }}`))}`);
+    const plan = ['steps:', ...lines, '  - { tool: cap:test_math:ad }'].join('\n');
+    let answered = 0;
+    const refused = system.admin.runs.submit({ plan }).catch((error: unknown) => error);
+    const over = refused.then(() => true);
+    while (
+      !(await Promise.race([
+        over,
+        system.admin.runs
+          .list({ kind: 'plan', limit: 1 })
+          .page()
+          .then(() => false),
+      ]))
+    )
+      answered += 1;
+    expect(await refused).toMatchObject({
+      detail: expect.stringContaining('line 1002, column 13'),
+      suggestion: expect.stringContaining('cap:test_math:add'),
+    });
+    expect(answered).toBeGreaterThan(10);
+  });
+
   test('tried without running shows the decisions, and what cannot be known yet', async () => {
     const policy = {
       tools: { 'http.get': { allow_domains: ['example.com'] } },

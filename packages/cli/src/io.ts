@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 
-export type OutputStream = Writable & { isTTY?: boolean; columns?: number };
+export type OutputStream = Writable & { isTTY?: boolean; columns?: number; rows?: number };
 export type InputStream = Readable & { isTTY?: boolean };
 
 /** All that the command touches of its process, so that a test can stand in for each. */

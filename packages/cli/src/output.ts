@@ -9,13 +9,16 @@ export type Output = {
   /** A person looks at it, on a terminal that can move its cursor. */
   live: boolean;
   tty: boolean;
-  columns: number;
+  /** As they are at the moment: a window may be dragged. */
+  readonly columns: number;
+  readonly rows: number;
   /** Waits while the reader is slower than we are, so that long output never piles up in memory. */
   write(text: string | Uint8Array): Promise<void>;
   line(text?: string): Promise<void>;
 };
 
 const DEFAULT_COLUMNS = 80;
+const DEFAULT_ROWS = 24;
 
 export const createOutput = (stream: OutputStream, env: Io['env'], { color = true } = {}): Output => {
   const tty = stream.isTTY === true;
@@ -28,7 +31,13 @@ export const createOutput = (stream: OutputStream, env: Io['env'], { color = tru
     colors: pc.createColors(color && tty && !dumb && !noColor),
     live: tty && !dumb,
     tty,
-    columns: stream.columns ?? DEFAULT_COLUMNS,
+    // Some terminals say that they have none.
+    get columns() {
+      return stream.columns || DEFAULT_COLUMNS;
+    },
+    get rows() {
+      return stream.rows || DEFAULT_ROWS;
+    },
     write,
     line: (text = '') => write(`${text}\n`),
   };

@@ -6,11 +6,14 @@ import { printable } from './format/printable.js';
 import type { Session } from './session.js';
 import { suggestionOf } from './suggestion-of.js';
 
+const SHOWN_FILES = 5;
+
 /** What an invocation came to: its payload on stdout, and what a person should know on stderr. */
 export const printOutcome = async (session: Session, invocation: Invocation): Promise<ExitCode> => {
   if (session.json) await session.printJson(invocation);
   else {
     await printPayload(session, invocation);
+    await printFiles(session, invocation);
     await printTrouble(session, invocation);
   }
   return exitCodeOf(invocation.status);
@@ -24,6 +27,13 @@ const printPayload = async ({ out, err }: Session, { status, result }: Invocatio
   await err.write(stderr);
   if (stderr !== '' && !stderr.endsWith('\n')) await err.line();
   if (result.truncated) await err.line(err.colors.yellow('  the output was truncated'));
+};
+
+const printFiles = async ({ err }: Session, { invocation_id, result }: Invocation): Promise<void> => {
+  const names = (result?.artifacts ?? []).map(({ name }) => printable(name));
+  if (names.length === 0) return;
+  const shown = names.length > SHOWN_FILES ? [...names.slice(0, SHOWN_FILES), '…'] : names;
+  await err.line(err.colors.dim(`  files: ${shown.join(', ')} (capstan artifacts ${invocation_id})`));
 };
 
 const printTrouble = async ({ err }: Session, invocation: Invocation): Promise<void> => {

@@ -45,7 +45,19 @@ const OF_ELEMENT = [...ONCE, 'item', 'index'];
 export type FindTool = (tool_id: string) => { similar: string[] } | undefined;
 
 /** Finds all that is wrong with a plan, and throws it, or answers one that makes sense. */
-export function compilePlan(source: unknown, missing: FindTool = () => undefined): CompiledPlan {
+export function compilePlan(source: unknown, missing?: FindTool): CompiledPlan {
+  const compiling = compilingPlan(source, missing);
+  for (;;) {
+    const { done, value } = compiling.next();
+    if (done) return value;
+  }
+}
+
+/** The same step by step, for those who have something else to do in between: thousands of steps take a while. */
+export function* compilingPlan(
+  source: unknown,
+  missing: FindTool = () => undefined,
+): Generator<void, CompiledPlan, void> {
   const parsed = parsePlan(source);
   const mistakes: Mistake[] = [];
   const { plan } = parsed;
@@ -63,9 +75,12 @@ export function compilePlan(source: unknown, missing: FindTool = () => undefined
   const inputs = compileInputs(plan, mistakes);
   const compilers = { once: createCompiler(ONCE, mistakes), of_element: createCompiler(OF_ELEMENT, mistakes) };
   const fanned = plan.steps.map((step) => step.for_each !== undefined);
-  const steps = plan.steps.map((step, index) =>
-    compileStep(step, { graph, step: index, inputs: inputs.names, fanned, compilers, mistakes }),
-  );
+  const steps: CompiledStep[] = [];
+  for (const step of plan.steps) {
+    const around = { graph, step: steps.length, inputs: inputs.names, fanned, compilers, mistakes };
+    steps.push(compileStep(step, around));
+    yield;
+  }
   if (mistakes.length > 0) throw planFailure(parsed.toErrors(mistakes));
   return toPlan(parsed, inputs, steps);
 }

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { compilePolicy } from './compile-policy.js';
 import { parsePolicy } from './parse-policy.js';
 import type { Request } from './request.js';
+import { suggestFor } from './suggest/suggest-for.js';
 import { newRequest, newTool } from './testing/new-request.js';
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
@@ -144,6 +145,7 @@ test('no document that is taken and no call makes a decision throw, and each can
       expect(decision.limits.timeout_ms).toBeGreaterThan(0);
       expect(compiled.explain(call)).toMatchObject({ effect: decision.effect, reason: decision.reason });
       expect(compiled.decide(call)).toEqual(decision);
+      if (decision.effect === 'deny') expect(suggestFor({ ...call, decision })).toMatch(/\.$/);
     }),
     { numRuns: 500 },
   );

@@ -80,6 +80,11 @@ describe('what is suggested for a denial', () => {
     const policy = compilePolicy({ tools: { [tool_id]: { ...constraints, ...added } } });
     expect(policy.decide(newRequest({ descriptor: newTool(tool), inputs })).effect).toBe('allow');
   });
+  test('is there for inputs that are too deep to be looked at', () => {
+    const inputs: JsonObject = JSON.parse(`${'{"url":'.repeat(100)}"https://a.org"${'}'.repeat(100)}`);
+    const tool = { tool_id: 'ext:deep:x' };
+    expect(suggested(DEFAULT_POLICY, tool, inputs).rules).toHaveLength(1);
+  });
   test('there is one for every code, and none for what is allowed', () => {
     const decision = decide({ tool_id: 'ext:text.tools:rm', risk: 'HIGH' });
     expect(decision.reason).toContain('example-extension would, but its risk is HIGH, above LOW');

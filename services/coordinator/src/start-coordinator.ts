@@ -4,7 +4,6 @@ import type { SealKey } from '@capstan/integrity';
 import type { ArtifactStorage } from '@capstan/store';
 import { chainAudit, nextDeadline } from '@capstan/store';
 import { deliverOutbox } from './deliver-outbox.js';
-import { DAY_MS } from './env.js';
 import { expireLate } from './expire-late.js';
 import { runHolds } from './hold/run-holds.js';
 import { runPlans } from './plan/run-plans.js';
@@ -28,8 +27,6 @@ export type CoordinatorOptions = {
 };
 export type Coordinator = { stop(): Promise<void> };
 
-/** For how long the log of deliveries is kept where everything else is kept for ever. */
-const NEWS_DAYS = 30;
 const AUDIT_BATCH = 1000;
 
 /** Each duty claims its rows with SKIP LOCKED or an advisory lock, so a second coordinator is a spare, not a duplicate. */
@@ -48,7 +45,7 @@ export function startCoordinator(
   const schedules = runSchedules(backbone, sweep_ms);
   const holds = runHolds(backbone, sweep_ms);
   const quotas = runQuotas(backbone, sweep_ms);
-  const notices = runWebhooks(backbone, sweep_ms, (retention.records_days ?? NEWS_DAYS) * DAY_MS, webhooks);
+  const notices = runWebhooks(backbone, sweep_ms, webhooks);
   const old = runRetention(backbone, retention, artifacts);
   const duties = [
     promote,

@@ -1,5 +1,5 @@
 import { type Capability, CapabilityFile, Failure } from '@capstan/contracts';
-import { parse } from 'yaml';
+import { readYaml } from '@capstan/expression';
 
 /** The capabilities of a file, as YAML or JSON. Strict: a misspelt key is an error and never ignored. */
 export function parseCapabilities(text: string): Capability[] {
@@ -14,13 +14,9 @@ export function parseCapabilities(text: string): Capability[] {
 }
 
 function parseYaml(text: string): unknown {
-  try {
-    // Aliases that multiply (a "billion laughs") are refused by the library beyond this count.
-    return parse(text, { maxAliasCount: 100 });
-  } catch (error) {
-    throw new Failure('INVALID_REQUEST', {
-      detail: `The file of capabilities is not YAML: ${error instanceof Error ? error.message : error}`,
-      cause: error,
-    });
-  }
+  const { value, errors } = readYaml(text);
+  const [first] = errors;
+  if (!first) return value;
+  const place = first.line === undefined ? '' : `line ${first.line}, column ${first.column}: `;
+  throw new Failure('INVALID_REQUEST', { detail: `The file of capabilities is not YAML: ${place}${first.message}` });
 }

@@ -259,7 +259,7 @@ describe('a wrong extension is refused with file and place', () => {
   test.each<[string, unknown, JsonObject, object]>([
     ['an unknown field', withActions(), { nmae: 'x' }, { file: 'manifest.json', field: 'nmae' }],
     ['an id with a colon', withActions(), { id: 'a:b' }, { file: 'manifest.json', field: 'id' }],
-    ['YAML that is none', 'a: [', {}, { file: 'commands.yaml' }],
+    ['YAML that is none', 'a: [', {}, { file: 'commands.yaml', field: 'line 1, column 5' }],
     ['no actions', withActions(), {}, { file: 'commands.yaml', message: 'brings no action' }],
     ['an action without a runner', withActions({ id: 'a' }), {}, { field: 'slash_commands.0.actions.0.runner' }],
     ['an unknown runner', withActions({ id: 'a', runner: 'ftp.get' }), {}, { message: 'there is no runner "ftp.get"' }],

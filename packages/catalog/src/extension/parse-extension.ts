@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Descriptor, Failure } from '@capstan/contracts';
+import { readYaml } from '@capstan/expression';
 import { hashJson } from '@capstan/integrity';
-import { parse } from 'yaml';
 import type { z } from 'zod';
 import { toEntry } from '../catalog-entry.js';
 import { isObject } from '../schema/subschemas.js';
@@ -119,20 +119,24 @@ function read<Schema extends z.ZodType>(schema: Schema, value: unknown, file: st
   );
 }
 
-const fromJson = (value: unknown): unknown =>
-  typeof value === 'string' ? tryRead(MANIFEST, () => JSON.parse(value)) : value;
-
-/** Aliases are counted: a few lines of them can stand for gigabytes. */
-const fromYaml = (value: unknown): unknown =>
-  typeof value === 'string' ? tryRead(COMMANDS, () => parse(value, { maxAliasCount: 100 })) : value;
-
-function tryRead(file: string, parseText: () => unknown): unknown {
+function fromJson(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
   try {
-    return parseText();
+    return JSON.parse(value);
   } catch (error) {
-    throw wrong([at(file, '', error instanceof Error ? error.message : String(error))]);
+    throw wrong([at(MANIFEST, '', error instanceof Error ? error.message : String(error))]);
   }
 }
+
+function fromYaml(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const read = readYaml(value);
+  if (read.errors.length === 0) return read.value;
+  throw wrong(read.errors.map(({ message, line, column }) => at(COMMANDS, placeOf(line, column), message)));
+}
+
+const placeOf = (line?: number, column?: number): string =>
+  line === undefined ? '' : `line ${line}, column ${column}`;
 
 const at = (file: string, field: string, message: string): ExtensionError => ({ file, field, message });
 

@@ -56,16 +56,21 @@ const report = async (
   else {
     await writeFile(file, text);
     await told(file);
-    if (open) show(file);
+    if (open && !(await show(file)))
+      await session.err.line(session.err.colors.yellow('No browser could be started here; open that file in one.'));
   }
   return EXIT.success;
 };
 
 const OPENERS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' };
+const OPENER_MS = 2000;
 
-/** Where there is no browser, the file is told all the same. */
-const show = (file: string): void => {
-  const child = spawn(OPENERS[process.platform] ?? 'xdg-open', [file], { stdio: 'ignore', detached: true });
-  child.on('error', () => {});
-  child.unref();
-};
+/** True when something took the file. An opener that has not failed after a moment has a browser up. */
+const show = (file: string): Promise<boolean> =>
+  new Promise((done) => {
+    const child = spawn(OPENERS[process.platform] ?? 'xdg-open', [file], { stdio: 'ignore', detached: true });
+    child.once('error', () => done(false));
+    child.once('exit', (code) => done(code === 0 || process.platform === 'win32'));
+    setTimeout(() => done(true), OPENER_MS).unref();
+    child.unref();
+  });

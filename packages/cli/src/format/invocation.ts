@@ -31,6 +31,9 @@ export const formatInvocation = (invocation: InvocationDetail, out: Output, now:
         ['finished', when(invocation.finished_at)],
         ['took', invocation.result === null ? null : formatDuration(invocation.result.duration_ms)],
         ['limit', formatDuration(invocation.timeout_ms)],
+        ['sandbox', invocation.result?.facts?.sandbox ?? null],
+        ['seen', formatObserved(invocation.result)],
+        ['left', formatFiles(invocation.result)],
         ['idempotency key', invocation.idempotency_key],
         ['as submitted', invocation.hold?.original_input_hash && colors.dim(invocation.hold.original_input_hash)],
         ['input hash', colors.dim(invocation.input_hash)],
@@ -59,6 +62,18 @@ const formatResult = (result: Result | null, out: Output): string[] => {
     ...section('stderr', stderr.split('\n').map(printable).join('\n'), out),
   ];
 };
+
+/** What it was seen to do, to be held against what its tool declares. */
+const formatObserved = (result: Result | null): string => {
+  const { processes = 0, ...names } = result?.facts?.observed ?? {};
+  const listed = Object.entries(names).flatMap(([what, each]) =>
+    each === undefined || each.length === 0 ? [] : [`${what.replaceAll('_', ' ')}: ${each.map(printable).join(', ')}`],
+  );
+  return [...(processes > 0 ? [processes === 1 ? '1 process' : `${processes} processes`] : []), ...listed].join(' · ');
+};
+
+const formatFiles = (result: Result | null): string =>
+  (result?.artifacts ?? []).map(({ name }) => printable(name)).join(', ');
 
 const formatAttempts = (attempts: readonly Attempt[], max: number, out: Output, now: Date): string[] => {
   if (attempts.length === 0) return [];

@@ -10,10 +10,13 @@ import { renderTree, timeOf } from './render-tree.js';
 
 const REDRAW_MS = 100;
 const MAX_LIVE_LINES = 20;
-const DEFAULT_COLUMNS = 80;
+/** The heading, the line that says how many more there are, and the one that the cursor is on. */
+const OTHER_LINES = 3;
+/** Of a longer plan, the end of a run shows what went wrong; the rest is looked up. */
+const MAX_LAST_LINES = 50;
 
-/** Some terminals say that they have none. */
-const widthOf = ({ columns }: Output): number => (columns > 0 ? columns : DEFAULT_COLUMNS);
+/** What is drawn again and again has to fit: what has scrolled away cannot be drawn over. */
+const liveLines = ({ rows }: Output): number => Math.max(1, Math.min(MAX_LIVE_LINES, rows - OTHER_LINES));
 
 /** Shows a run until it has ended or waits for a person: a tree on a terminal, a line for each end in a pipe. */
 export const followRun = async (session: Session, run_id: string): Promise<ExitCode> => {
@@ -50,7 +53,7 @@ const createLiveLook = ({ out, now }: Session, tree: PlanTree): RunLook => {
   const block = createLiveBlock(out);
   const draw = (): Promise<void> =>
     block.show(
-      renderTree(tree, { colors: out.colors, columns: widthOf(out), now: now().getTime(), max_lines: MAX_LIVE_LINES }),
+      renderTree(tree, { colors: out.colors, columns: out.columns, now: now().getTime(), max_lines: liveLines(out) }),
     );
   // Times go on while nothing happens.
   const timer = setInterval(() => void draw(), REDRAW_MS);
@@ -90,9 +93,9 @@ const printEnd = async (session: Session, tree: PlanTree, run: RunDetail): Promi
     await out.line(
       renderTree(tree, {
         colors: out.colors,
-        columns: widthOf(out),
+        columns: out.columns,
         now: session.now().getTime(),
-        max_lines: null,
+        max_lines: MAX_LAST_LINES,
       }).join('\n'),
     );
   else

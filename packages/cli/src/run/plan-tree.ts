@@ -17,12 +17,13 @@ export type Branch = {
 export type PlanTree = {
   run: Run;
   branches: Branch[];
-  /** Held, and nothing of it goes on without a person. */
+  /** Held or unresolved, and nothing of it goes on without a person. */
   isParked(): boolean;
   hear(event: RunEvent): void;
 };
 
 const GOING_ON: readonly StepStatus[] = ['queued', 'running', 'deferred'];
+const WAITING: readonly StepStatus[] = ['held', 'ambiguous'];
 
 export function createPlanTree(run: Run & { plan: JsonObject | null }): PlanTree {
   const branches = readSteps(run.plan);
@@ -32,11 +33,14 @@ export function createPlanTree(run: Run & { plan: JsonObject | null }): PlanTree
     branches,
     isParked: () => {
       const statuses = [...live.values()];
-      return statuses.includes('held') && !statuses.some((status) => GOING_ON.includes(status));
+      return (
+        statuses.some((status) => WAITING.includes(status)) && !statuses.some((status) => GOING_ON.includes(status))
+      );
     },
     hear: (event) => {
       if (event.event === 'run') {
         tree.run = event.data;
+        if (event.data.finished_at !== null) live.clear();
         return;
       }
       const { data } = event;
@@ -44,7 +48,7 @@ export function createPlanTree(run: Run & { plan: JsonObject | null }): PlanTree
       if (branch && data.element === null) branch.told = data;
       else if (branch && data.element !== null) branch.elements.set(data.element, data);
       const key = `${data.index} ${data.element}`;
-      if (data.status === 'held' || GOING_ON.includes(data.status)) live.set(key, data.status);
+      if (WAITING.includes(data.status) || GOING_ON.includes(data.status)) live.set(key, data.status);
       else live.delete(key);
     },
   };

@@ -16,6 +16,7 @@ type Look = Pick<Output, 'colors'> & {
 type Told = Omit<Step, 'result'>;
 
 const MAX_FAILED = 5;
+const MAX_NAME = 60;
 
 /** The run, its steps, and of fanned out ones the elements that went wrong. */
 export function renderTree(tree: PlanTree, look: Look): string[] {
@@ -23,21 +24,39 @@ export function renderTree(tree: PlanTree, look: Look): string[] {
   const { run } = tree;
   const done = run.completed_steps + run.failed_steps + run.denied_steps + run.canceled_steps + run.skipped_steps;
   const took = (run.finished_at === null ? look.now : Date.parse(run.finished_at)) - Date.parse(run.created_at);
-  const heading = [
-    paintStatus(run.status, statusText(run.status), colors),
-    colors.bold(printable(run.name ?? run.run_id)),
-    `${formatCount(done)}/${formatCount(run.total_steps)}`,
-    colors.dim(formatDuration(Math.max(0, took))),
-    ...(run.name === null ? [] : [colors.dim(run.run_id)]),
-  ].join('  ');
+  const heading = fitting(
+    [
+      { text: statusText(run.status), paint: (text) => paintStatus(run.status, text, colors) },
+      { text: cut(printable(run.name ?? run.run_id), MAX_NAME), paint: colors.bold },
+      { text: `${formatCount(done)}/${formatCount(run.total_steps)}`, paint: String },
+      { text: formatDuration(Math.max(0, took)), paint: colors.dim },
+      ...(run.name === null ? [] : [{ text: run.run_id, paint: colors.dim }]),
+    ],
+    look.columns,
+  );
   const { shown, hidden } = choose(tree.branches, look.max_lines);
   const width = shown.reduce((widest, { id }) => Math.max(widest, id.length), 0);
   const lines = shown.flatMap((branch, at) => {
     const last = at === shown.length - 1 && hidden === 0;
     return renderBranch(branch, width, last, look);
   });
-  const rest = hidden === 0 ? [] : [colors.dim(`└─ … ${formatCount(hidden)} more`)];
-  return [heading, ...lines, ...rest];
+  const more = `└─ … ${formatCount(hidden)} more${run.finished_at === null ? '' : `: capstan show ${run.run_id}`}`;
+  const rest = hidden === 0 ? [] : [colors.dim(cut(more, look.columns))];
+  return [heading, ...lines.slice(0, look.max_lines ?? lines.length), ...rest];
+}
+
+type Part = { text: string; paint(text: string): string };
+
+/** As many of them as there is room for. */
+function fitting(parts: readonly Part[], columns: number | null): string {
+  let room = columns ?? Number.POSITIVE_INFINITY;
+  const shown: string[] = [];
+  for (const { text, paint } of parts) {
+    if (text.length > room) break;
+    shown.push(paint(text));
+    room -= text.length + 2;
+  }
+  return shown.join('  ');
 }
 
 /** With more steps than lines, those under way and those that went wrong are what a person looks for. */
@@ -85,6 +104,7 @@ function progressOf(branch: Branch): string {
 }
 
 export function timeOf(told: Told | null, now: number): string {
+  if (told?.reused_from) return 're-used';
   if (told?.started_at == null) return '';
   const end = told.finished_at === null ? now : Date.parse(told.finished_at);
   return formatDuration(Math.max(0, end - Date.parse(told.started_at)));

@@ -21,20 +21,33 @@ export function entryOf(tool_id: string, constraints: ToolConstraints): string {
   return ['tools:', `  ${key}:`, ...lines].join('\n');
 }
 
+const MAX_NAMED = 20;
+
+/** Each once, and not too many. Inputs that are too large to be looked at have nothing to name. */
+function named(read: () => string[]): string[] {
+  try {
+    return [...new Set(read())].slice(0, MAX_NAMED);
+  } catch {
+    return [];
+  }
+}
+
 export const programsOf = (descriptor: Descriptor, inputs: JsonObject): string[] =>
-  (commandIn(descriptor, inputs) ?? []).slice(0, 1).filter((program) => program !== '');
+  named(() => (commandIn(descriptor, inputs) ?? []).slice(0, 1).filter((program) => program !== ''));
 
 /** A path stands for itself in a list of globs, as far as it has none of their signs. */
-export const pathsOf = (inputs: JsonObject): string[] => [...new Set(pathsIn(inputs))];
+export const pathsOf = (inputs: JsonObject): string[] => named(() => pathsIn(inputs));
 
 /** Where the call connects, as an entry allows it: a private address has to be allowed as such. */
 export function domainsOf(descriptor: Descriptor, inputs: JsonObject): ToolConstraints | null {
-  const hosts = urlsIn(descriptor, inputs).flatMap((url) =>
-    URL.canParse(url) ? (canonicalHost(new URL(url).hostname) ?? []) : [],
+  const hosts = named(() =>
+    urlsIn(descriptor, inputs).flatMap((url) =>
+      URL.canParse(url) ? (canonicalHost(new URL(url).hostname) ?? []) : [],
+    ),
   );
   if (hosts.length === 0) return null;
   return {
-    allow_domains: [...new Set(hosts)],
+    allow_domains: hosts,
     ...(hosts.some((host) => isDeniedAddress(host) !== null) ? { deny_private_ips: false } : {}),
   };
 }

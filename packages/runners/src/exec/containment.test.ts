@@ -174,6 +174,16 @@ describe.each(['bubblewrap', 'namespaces', 'process'] as const)('containment by 
       await gone(mark);
     });
 
+    test('what a run leaves behind does not reach the output of the next', async () => {
+      const lingering = '(while :; do echo evil; echo evil >&2; done) & sleep 0.1; exit 0';
+      const unblocked = `node -e "process.stdout.write('x'); process.kill(process.pid, 'SIGKILL')"`;
+      for (const script of [lingering, unblocked, lingering, unblocked]) {
+        await sh(script);
+        const next = await sh('head -c 90000 /dev/zero | tr "\\0" y');
+        expect(next).toMatchObject({ payload: { stdout: 'y'.repeat(90_000), stderr: '', exit_code: 0 } });
+      }
+    });
+
     test('a closed stdout is an end like any other', async () => {
       expect(await sh('exec >&- 2>&- <&-; exit 5')).toMatchObject({ exit_code: 5, payload: { stdout: '' } });
     });

@@ -82,7 +82,7 @@ const openHost = async (options: ExecRunnerOptions): Promise<ExecHost> => {
     open_places ??= createWorkPlaces(containment, sandbox);
     return open_places;
   };
-  const launcher = createLauncher({ guard, cgroups });
+  const launcher = createLauncher({ guard, cgroups, directory: containment.directory });
   const counts_trees = cgroups !== null;
   return { env, path, places, launcher, counts_trees, containment, guard, resources, extension_tools, egress };
 };

@@ -2,6 +2,7 @@ import { matchesEvent } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { nanoid } from 'nanoid';
 import type { Store } from '../open-store.js';
+import { isOf, type RetentionRule } from '../retention/retention-rule.js';
 
 type NewDelivery = { delivery_id: string; tenant: string; event_id: string; webhook_id: string | null; target: string };
 
@@ -41,10 +42,16 @@ export async function fanOutEvents(store: Store, limit: number): Promise<number>
 const newId = () => `dlv_${nanoid()}`;
 
 /** What was told longer ago; what is still to be told stays. */
-export async function deleteOldEvents(store: Store, age_ms: number, limit: number): Promise<number> {
+export async function deleteOldEvents(
+  store: Store,
+  age_ms: number,
+  tenants: RetentionRule['tenants'],
+  limit: number,
+): Promise<number> {
   const { rows } = await sql`
     WITH old AS (
       SELECT event_id FROM events e WHERE at < now() - ${age_ms} * interval '1 millisecond' AND fanned_out
+        AND ${isOf(tenants, sql`tenant`)}
         AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event_id = e.event_id AND d.state = 'pending')
       LIMIT ${limit}
     ), untold AS (

@@ -109,7 +109,7 @@ export async function readStepChanges(db: Db, run_id: string, after: number, lim
     WHERE s.run_id = ${run_id} AND s.seq > ${after} AND s.seq > 0 AND ${SHOWN} ORDER BY s.seq LIMIT ${limit}`.execute(
     db,
   );
-  return rows.map((row) => ({ seq: row.seq, step: { ...toStep(row), status: statusTold(row) } }));
+  return rows.map((row) => ({ seq: row.seq, step: stepTold(row) }));
 }
 
 /** The ones that run among these; claims are not the engine's to see, so they make no change of their own. */
@@ -122,6 +122,11 @@ export async function readRunning(
     SELECT invocation_id, started_at FROM invocations
     WHERE invocation_id = ANY (${invocation_ids}) AND status = 'running'`.execute(db);
   return rows;
+}
+
+function stepTold(row: Row): StepChange['step'] {
+  const step = { ...toStep(row), status: statusTold(row) };
+  return step.status === 'running' ? { ...step, reason: null, finished_at: null } : step;
 }
 
 /** An end is told by the change that it makes, and not by the one before it. */

@@ -1,7 +1,7 @@
 import type { Principal } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { fanOutEvents } from '../event/fan-out-events.js';
+import { deleteOldEvents, fanOutEvents } from '../event/fan-out-events.js';
 import { recordEvents } from '../event/record-events.js';
 import { rewrapSecrets } from '../secret/rewrap-secrets.js';
 import { parseSecretKeys } from '../secret/secret-keys.js';
@@ -85,6 +85,21 @@ test('an event that nobody is told leaves no row', async () => {
   await tell(3, 'quiet');
   const { rows } = await sql`SELECT FROM events`.execute(store.db);
   expect(rows).toEqual([]);
+});
+
+test('what was told long ago is forgotten, by tenant; what is still to be told is not', async () => {
+  await insertWebhook(store, keys, ann, { url: 'https://a.example/', events: ['*'], kind: 'standard' });
+  await tell(2);
+  const [told] = await claim(60_000, 1);
+  if (!told) throw new Error('not claimed');
+  await recordDelivery(store, told, DELIVERED);
+  await sql`UPDATE events SET at = now() - interval '2 days'`.execute(store.db);
+  const DAY_MS = 86_400_000;
+  expect(await deleteOldEvents(store, DAY_MS, { only: 'globex' }, 10)).toBe(0);
+  expect(await deleteOldEvents(store, DAY_MS, { except: ['globex'] }, 10)).toBe(1);
+  const { rows } = await sql<{ event_id: string }>`SELECT event_id FROM events`.execute(store.db);
+  expect(rows.map(({ event_id }) => event_id)).not.toContain(told.event_id);
+  expect(rows).toHaveLength(1);
 });
 
 test('secrets of webhooks are encrypted anew with the others, and open with the new key alone', async () => {

@@ -2,11 +2,13 @@ import type { Backbone } from '@capstan/backbone';
 import type { KeptFor } from '@capstan/contracts';
 import {
   type ArtifactStorage,
+  deleteOldEvents,
   deleteOldFires,
   deleteOldSessions,
   deleteUnusedArtifacts,
   forgetWorkers,
   listRetentions,
+  type RetentionRule,
   removeRecords,
   removeResults,
   retentionRules,
@@ -24,14 +26,22 @@ export async function forgetOld(
   await forgetWorkers(store.db);
   const { records_days } = installation;
   if (records_days) await deleteOldFires(store, records_days * DAY_MS);
-  const forgotten = { results: 0, records: 0 };
+  const forgotten = { news: 0, results: 0, records: 0 };
   for (const rule of retentionRules(installation, await listRetentions(store.db))) {
     if (rule.sessions_ms !== null) await deleteOldSessions(store, rule.sessions_ms, rule.tenants);
+    forgotten.news += await deleteOldEvents(store, newsAge(rule), rule.tenants, BATCH);
     forgotten.results += await removeResults(store, rule, BATCH);
     forgotten.records += await removeRecords(store, rule, BATCH);
   }
   await deleteUnusedArtifacts(store, artifacts, BATCH);
-  const count = forgotten.results + forgotten.records;
+  const count = forgotten.news + forgotten.results + forgotten.records;
   if (count > 0) log.info(forgotten, 'forgot what is old');
   return count;
 }
+
+/** Where all else is kept for ever. */
+const NEWS_MS = 30 * DAY_MS;
+
+/** What was told of the end of a call has its result in it, and goes no later than that. */
+const newsAge = ({ results, sessions_ms }: RetentionRule): number =>
+  Math.min(sessions_ms ?? NEWS_MS, ...results.map(({ ms }) => ms));

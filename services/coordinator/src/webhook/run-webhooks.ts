@@ -3,7 +3,6 @@ import { createEgress } from '@capstan/egress';
 import {
   type ClaimedDelivery,
   claimDeliveries,
-  deleteOldEvents,
   fanOutEvents,
   nextDeliveryIn,
   parseSecretKeys,
@@ -34,7 +33,6 @@ const MAX_RESULT_BYTES = 64 * 1024;
 /** How soon after a settlement a look is worth it: where nobody is told anything, hardly ever. */
 const EAGER_MS = 20;
 const IDLE_MS = 500;
-const HOUR_MS = 3_600_000;
 
 /**
  * Ended invocations become events, events become deliveries, deliveries are sent: three steps, each claimed with SKIP
@@ -43,7 +41,6 @@ const HOUR_MS = 3_600_000;
 export function runWebhooks(
   backbone: Backbone,
   sweep_ms: number,
-  retention_ms: number,
   options: WebhookOptions,
 ): { stop(): Promise<void> } {
   const { store, relay, log, rules } = backbone;
@@ -91,12 +88,6 @@ export function runWebhooks(
 
   const send: Repeated = repeat(log, 'webhooks', sendDue, untilDue);
   const telling: Repeated = repeat(log, 'events', tell, () => Promise.resolve(sweep_ms));
-  const forget = repeat(
-    log,
-    'old events',
-    () => deleteOldEvents(store, retention_ms, BATCH),
-    () => Promise.resolve(HOUR_MS),
-  );
   const soon = throttled(telling.wake, () =>
     rules.anyWatched() || Date.now() - told_at < 10_000 ? EAGER_MS : IDLE_MS,
   );
@@ -111,7 +102,7 @@ export function runWebhooks(
     stop: async () => {
       soon.stop();
       for (const off of unsubscribe) off();
-      await Promise.all([telling, send, forget].map((duty) => duty.stop()));
+      await Promise.all([telling, send].map((duty) => duty.stop()));
       await Promise.all(sent);
       await egress.close();
     },

@@ -1,12 +1,14 @@
 import type { Report, ReportStep } from '@capstan/contracts';
+import { entryOf, renderDecisions } from './decisions.js';
 import { renderGantt } from './gantt.js';
-import { whatOf } from './hold-entry.js';
 import { type Html, html } from './html.js';
 import { duration, ICONS } from './render-text.js';
 import { STYLE } from './style.js';
 
 const MAX_DETAILS = 500;
 const MAX_JSON = 4000;
+/** Plan and policy are there once, and are what everything else is held against. */
+const MAX_DOCUMENT = 200_000;
 
 /** One page that needs nothing else: no script, no font, no address to load from. */
 export function renderHtml(report: Report): string {
@@ -15,12 +17,13 @@ export function renderHtml(report: Report): string {
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title} · run report</title><style>${STYLE}</style></head><body>
-<header><h1>${title} <span class="tag ${run.status}">${run.status}</span>${run.mode === 'replay' && html` <span class="tag">replay of ${run.replay_of}</span>`}</h1>
+<header><h1>${title} <span class="tag ${run.status}">${run.status}</span>${run.replay_of && html` <span class="tag">${run.mode === 'replay' ? 'replay of' : 'goes on from'} ${run.replay_of}</span>`}</h1>
 <p class="sub">${run.run_id} · started by <b>${run.actor}</b> at ${run.created_at}${run.finished_at && html` · ended at ${run.finished_at}`}</p>
 ${run.reason && html`<p class="bad">${run.reason}</p>`}</header>
 ${verdict(report)}
 <section class="cards">${card('Duration', duration(summary.total_duration_ms))}${card('Steps', summary.total_steps)}${card('Succeeded', summary.completed_steps)}${card('Failed', summary.failed_steps)}${card('Denied', summary.denied_steps)}${card('Held', summary.holds)}${card('Attempts', summary.attempts)}${card('Processes', summary.processes)}</section>
-<section><h2>Timeline</h2>${renderGantt(report)}</section>
+<section><h2>Refusals and consent</h2>${renderDecisions(report)}</section>
+<section><h2>Timeline</h2><p class="sub">Grey: it waited, for a worker, for a person or for its next attempt. Coloured: its last attempt ran.</p>${renderGantt(report)}</section>
 <section><h2>What it touched</h2><table class="facts">${facts('Files read', summary.files_read)}${facts('Files written', summary.files_written)}${facts('Domains contacted', summary.domains_contacted)}${facts(
     'Tools',
     Object.entries(summary.tools).map(([tool, count]) => `${tool} × ${count}`),
@@ -28,7 +31,7 @@ ${verdict(report)}
 <section><h2>Steps and decisions</h2>${report.steps.slice(0, MAX_DETAILS).map(stepDetails)}
 ${report.steps.length + report.steps_omitted > MAX_DETAILS && html`<p class="sub">${report.steps.length + report.steps_omitted - MAX_DETAILS} more steps are in the JSON report.</p>`}</section>
 <section><h2>Plan and policy</h2><table class="facts">${fact('Plan hash', run.plan_hash)}${fact('Policy hash', run.policy_hash)}</table>
-${report.plan && document('Plan', report.plan)}${report.inputs && document('Inputs of the run', report.inputs)}${report.policy && document('Policy', report.policy.document)}</section>
+${report.plan && document('Plan', report.plan, MAX_DOCUMENT)}${report.inputs && document('Inputs of the run', report.inputs, MAX_DOCUMENT)}${report.policy && document('Policy', report.policy.document, MAX_DOCUMENT)}</section>
 <footer>Report ${report.report_version}, made at ${report.generated_at}. Hashes are SHA-256 over RFC 8785 canonical JSON; check them with <code>capstan verify ${run.run_id}</code>.</footer>
 </body></html>`.text;
 }
@@ -39,7 +42,7 @@ function verdict({ verification, run }: Report): Html {
   const { ok, checked, seal, mismatches, more, removed } = verification;
   const sealed =
     seal &&
-    html`<table class="facts">${fact('Root of the chain', seal.root)}${fact('Seal', seal.seal_hash)}${fact('Sealed at', seal.sealed_at)}${fact('Signed by', seal.key_id ?? 'not signed')}</table>`;
+    html`<table class="facts">${fact('Root of the chain', seal.root)}${fact('Seal', seal.seal_hash)}${fact('Sealed at', seal.sealed_at)}${fact('Signed by', seal.key_id ?? 'not signed')}${seal.public_key && fact('Public key', seal.public_key)}</table>`;
   if (ok)
     return html`<section class="verdict good"><b>✓ The record verifies.</b> ${checked} records, each held against its hash and its place in the chain.${removed > 0 && ` Results removed by retention: ${removed}, verified by their hashes.`}${sealed}</section>`;
   return html`<section class="verdict broken"><b>✗ The record does not verify:</b> ${mismatches.length + more} mismatches.${sealed}
@@ -57,9 +60,9 @@ const facts = (name: string, values: readonly string[]): Html =>
 function stepDetails(step: ReportStep): Html {
   const { decision, hold } = step;
   return html`<details id="step-${step.index}"${(step.status === 'denied' || step.status === 'failed') && html` open`}><summary><span class="icon ${step.status}">${ICONS[step.status]}</span> <b>${step.step_id}</b> <code>${step.tool_id}</code>
-<span class="right">${step.duration_ms !== null && duration(step.duration_ms)} <span class="tag ${step.status}">${step.status}</span></span></summary>
-<table class="facts">${decision && html`<tr><th>Decision</th><td><span class="tag ${decision.effect}">${decision.effect}</span> ${decision.reason} ${decision.rule_matched && html`<code>${decision.rule_matched}</code>`}</td></tr>`}
-${hold && html`<tr><th>Hold</th><td>${hold.status}${hold.decided_by && html` by <b>${hold.decided_by}</b> at ${hold.decided_at}`}${hold.entries.map((entry) => html`<br>${entry.at}: ${entry.kind} by <b>${entry.actor}</b>${entry.comment && html` — “${entry.comment}”`} <code>${whatOf(entry)}</code>`)}</td></tr>${fact('Inputs as submitted', hold.original_input_hash ?? step.input_hash)}${fact('Inputs as released', hold.approved_input_hash)}`}
+<span class="right">${step.reused_from && html`<span class="tag">re-used</span> `}${step.duration_ms !== null && duration(step.duration_ms)} <span class="tag ${step.status}">${step.status}</span></span></summary>
+<table class="facts">${step.reused_from && fact('Executed in', step.reused_from)}${decision && html`<tr><th>Decision</th><td><span class="tag ${decision.effect}">${decision.effect}</span> ${decision.reason} ${decision.rule_matched && html`<code>${decision.rule_matched}</code>`}</td></tr>`}
+${hold && html`<tr><th>Hold</th><td>${hold.status}${hold.decided_by && html` by <b>${hold.decided_by}</b> at ${hold.decided_at}`}${hold.entries.map(entryOf)}</td></tr>${fact('Inputs as submitted', hold.original_input_hash ?? step.input_hash)}${fact('Inputs as released', hold.approved_input_hash)}`}
 ${(step.error ?? step.reason) && html`<tr><th>Reason</th><td class="bad">${step.error ?? step.reason}</td></tr>`}
 ${step.attempts.map((one) => html`<tr><th>Attempt ${one.attempt}</th><td>${one.outcome} on ${one.worker_id}, ${one.started_at}${one.error && html` — ${one.error}`}</td></tr>`)}
 ${step.sandbox && fact('Sandbox', step.sandbox)}${step.declared_side_effects.length > 0 && facts('Declared effects', step.declared_side_effects)}${step.observed && fact('Observed', json(step.observed))}
@@ -67,9 +70,10 @@ ${fact('Input hash', step.input_hash)}${fact('Output hash', step.output_hash)}${
 ${hold?.original_input_hash && document('Inputs as submitted', hold.original_inputs)}${document('Inputs', step.inputs)}${step.output !== null && document('Output', step.output)}</details>`;
 }
 
-const document = (name: string, value: unknown): Html => html`<h4>${name}</h4><pre>${json(value, 2)}</pre>`;
+const document = (name: string, value: unknown, max = MAX_JSON): Html =>
+  html`<h4>${name}</h4><pre>${json(value, 2, max)}</pre>`;
 
-function json(value: unknown, indent?: number): string {
+function json(value: unknown, indent?: number, max = MAX_JSON): string {
   const text = JSON.stringify(value ?? null, null, indent);
-  return text.length > MAX_JSON ? `${text.slice(0, MAX_JSON).toWellFormed()}…` : text;
+  return text.length > max ? `${text.slice(0, max).toWellFormed()}…` : text;
 }

@@ -6,8 +6,8 @@ export const ICONS: Record<StepStatus, string> = {
     succeeded: '✓',
     failed: '✗',
     timed_out: '⏱',
-    denied: '⛔',
-    rejected: '⛔',
+    denied: '⊘',
+    rejected: '⊘',
     held: '⏸',
     canceled: '◼',
     expired: '⌛',
@@ -19,14 +19,18 @@ export const ICONS: Record<StepStatus, string> = {
 export function renderText(report: Report): string {
   const { run, summary, verification } = report;
   const start = Date.parse(run.created_at);
+  const widths = {
+    step: widest(report.steps.map(({ step_id }) => step_id)),
+    tool: widest(report.steps.map(({ tool_id }) => tool_id)),
+  };
   const lines = [
-    `Run ${run.run_id}${run.name ? ` — ${plain(run.name)}` : ''}: ${run.status}${run.mode === 'replay' ? ` (replay of ${run.replay_of})` : ''}`,
+    `Run ${run.run_id}${run.name ? ` — ${plain(run.name)}` : ''}: ${run.status}${run.replay_of ? ` (${run.mode === 'replay' ? 'replay of' : 'goes on from'} ${run.replay_of})` : ''}`,
     `  by ${plain(run.actor)} at ${run.created_at}, ${duration(summary.total_duration_ms)}`,
     ...(run.plan_hash ? [`  plan   ${run.plan_hash}`] : []),
     ...(run.policy_hash ? [`  policy ${run.policy_hash}`] : []),
     ...(run.reason ? [`  ${plain(run.reason)}`] : []),
     '',
-    ...report.steps.flatMap((step) => stepLines(step, start)),
+    ...report.steps.flatMap((step) => stepLines(step, start, widths)),
     ...(report.steps_omitted > 0 ? [`  … and ${report.steps_omitted} more`] : []),
     '',
     `Steps: ${summary.total_steps} in all, ${summary.completed_steps} succeeded, ${summary.failed_steps} failed, ${summary.denied_steps} denied, ${summary.canceled_steps} canceled, ${summary.skipped_steps} skipped; ${summary.attempts} attempts`,
@@ -39,14 +43,25 @@ export function renderText(report: Report): string {
   return `${lines.join('\n')}\n`;
 }
 
-function stepLines(step: ReportStep, start: number): string[] {
+const MAX_COLUMN = 40;
+const widest = (texts: readonly string[]): number =>
+  Math.min(
+    MAX_COLUMN,
+    texts.reduce((most, text) => Math.max(most, text.length), 0),
+  );
+
+function stepLines(step: ReportStep, start: number, widths: { step: number; tool: number }): string[] {
   const at = step.started_at ?? step.created_at;
   const offset = at === null ? '        ' : `+${duration(Date.parse(at) - start)}`.padStart(8);
-  const took = step.duration_ms === null ? '' : `  ${duration(step.duration_ms)}`;
+  const took = step.reused_from
+    ? `  re-used from ${step.reused_from}`
+    : step.duration_ms === null
+      ? ''
+      : `  ${duration(step.duration_ms)}`;
   const why =
     step.error ?? step.reason ?? (step.decision && step.decision.effect !== 'allow' ? step.decision.reason : null);
   const lines = [
-    `  ${ICONS[step.status]} ${offset}  ${plain(step.step_id)}  ${plain(step.tool_id)}  ${step.status}${took}`,
+    `  ${ICONS[step.status]} ${offset}  ${plain(step.step_id).padEnd(widths.step)}  ${plain(step.tool_id).padEnd(widths.tool)}  ${step.status}${took}`,
   ];
   if (why) lines.push(`               ${plain(why)}`);
   if (step.decision?.effect === 'deny')

@@ -1,6 +1,6 @@
 import { DEFAULT_TENANT, Failure, NewRetention, type Principal, Retention } from '@capstan/contracts';
 import { deleteRetention, getRetention, listRetentions, putRetention } from '@capstan/store';
-import { z } from 'zod';
+import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 
 const READERS: Route['roles'] = ['admin', 'operate', 'audit'];
@@ -25,12 +25,14 @@ export const retentionRoutes: Route[] = [
     path: '/v1/retention',
     summary: 'For how long tenants keep what ended; the installation for those that are not named',
     roles: READERS,
-    answers: {
-      200: { description: 'All', schema: z.object({ items: z.array(Retention), next_cursor: z.null() }) },
-    },
-    handle: async ({ store }, { principal }) => {
+    query: AllQuery,
+    answers: { 200: { description: 'All', schema: allOf(Retention) } },
+    handle: async ({ store }, { principal, query }) => {
       const all = await listRetentions(store.db);
-      return { items: all.filter(({ tenant }) => maySee(principal, tenant)), next_cursor: null };
+      return pageOfAll(
+        all.filter(({ tenant }) => maySee(principal, tenant)),
+        query,
+      );
     },
   }),
   route({

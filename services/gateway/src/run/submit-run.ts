@@ -1,15 +1,15 @@
 import { type DryRun, Failure, hasRole, type Principal, type RunAccepted, RunSubmission } from '@capstan/contracts';
-import { type CompiledPlan, compilePlan } from '@capstan/plan';
 import { type CompiledPolicy, compilePolicy, parsePolicy } from '@capstan/policy';
 import { appendAudit, ensurePolicy, insertPlanRun, runPolicyName } from '@capstan/store';
 import { nanoid } from 'nanoid';
 import type { GatewayContext } from '../gateway-context.js';
 import { parseWith } from '../http/parse-request.js';
 import { dryRun } from './dry-run.js';
+import { readPlan } from './read-plan.js';
 
 /** Checks everything that can be known before anything runs, and commits the run; the coordinator starts its steps. */
 export async function submitRun(gateway: GatewayContext, principal: Principal, body: unknown): Promise<RunAccepted> {
-  const { submission, plan, inputs } = read(gateway, body);
+  const { submission, plan, inputs } = await read(gateway, body);
   const policy_hash = await choosePolicy(gateway, principal, submission);
   const run_id = `run_${nanoid()}`;
   await gateway.store.db.transaction().execute(async (db) => {
@@ -44,8 +44,8 @@ export async function submitRun(gateway: GatewayContext, principal: Principal, b
 }
 
 /** Decides about every step without running any. */
-export function tryRun(gateway: GatewayContext, principal: Principal, body: unknown): DryRun {
-  const { submission, plan, inputs } = read(gateway, body);
+export async function tryRun(gateway: GatewayContext, principal: Principal, body: unknown): Promise<DryRun> {
+  const { submission, plan, inputs } = await read(gateway, body);
   const policy: CompiledPolicy = submission.policy
     ? compilePolicy(parsePolicy(submission.policy))
     : gateway.policies.of(principal.tenant);
@@ -53,11 +53,9 @@ export function tryRun(gateway: GatewayContext, principal: Principal, body: unkn
 }
 
 /** A body that is text is a bare plan. */
-function read({ catalog }: GatewayContext, body: unknown) {
+async function read({ catalog }: GatewayContext, body: unknown) {
   const submission = parseWith(RunSubmission, typeof body === 'string' ? { plan: body } : body, 'body');
-  const plan: CompiledPlan = compilePlan(submission.plan, (tool_id) =>
-    catalog.get(tool_id) ? undefined : { similar: catalog.similar(tool_id) },
-  );
+  const plan = await readPlan(catalog, submission.plan);
   return { submission, plan, inputs: plan.inputs.fill(submission.inputs) };
 }
 

@@ -8,12 +8,13 @@ import {
   type ScheduleDetail,
   Submission,
 } from '@capstan/contracts';
-import { compilePlan, createTimetable, type Timetable } from '@capstan/plan';
+import { createTimetable, type Timetable } from '@capstan/plan';
 import { getSchedule, insertSchedule, lastFires, type ScheduleUpdate, storeNow, updateSchedule } from '@capstan/store';
 import { nanoid } from 'nanoid';
 import type { GatewayContext } from '../gateway-context.js';
 import { invalidRequest } from '../http/parse-request.js';
 import { notFound } from '../invocation/act-on.js';
+import { readPlan } from '../run/read-plan.js';
 
 const SHOWN = 10;
 /** What a fire may take of a submission, beside the tool and its inputs. */
@@ -32,7 +33,7 @@ export async function createSchedule(
   principal: Principal,
   sent: NewSchedule,
 ): Promise<ScheduleDetail> {
-  const target = sent.plan === undefined ? readTool(gateway, sent) : readPlan(gateway, sent);
+  const target = sent.plan === undefined ? readTool(gateway, sent) : await readSentPlan(gateway, sent);
   const now = await storeNow(gateway.store.db);
   const when = { cron: sent.cron ?? null, time_zone: sent.time_zone ?? 'UTC', every_ms: sent.every_ms ?? null };
   const schedule_id = `sch_${nanoid()}`;
@@ -66,10 +67,8 @@ function readTool({ catalog }: GatewayContext, { tool_id = '', inputs = {} }: Ne
   return { tool_id: tool.descriptor.tool_id, plan: null, plan_hash: null, inputs };
 }
 
-function readPlan({ catalog }: GatewayContext, sent: NewSchedule) {
-  const plan = compilePlan(sent.plan, (tool_id) =>
-    catalog.get(tool_id) ? undefined : { similar: catalog.similar(tool_id) },
-  );
+async function readSentPlan({ catalog }: GatewayContext, sent: NewSchedule) {
+  const plan = await readPlan(catalog, sent.plan);
   // Checked now, so that it does not fail at night.
   plan.inputs.fill(sent.inputs ?? {});
   return { tool_id: null, plan: plan.document, plan_hash: plan.plan_hash, inputs: sent.inputs ?? {} };

@@ -12,6 +12,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
+import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { putFile } from './put-file.js';
@@ -61,13 +62,10 @@ export const sessionRoutes: Route[] = [
     path: '/v1/sessions/{id}/notes',
     summary: "The session's scratchpad",
     roles: READERS,
-    answers: {
-      200: { description: 'All sections', schema: z.object({ items: z.array(SessionNote), next_cursor: z.null() }) },
-    },
-    handle: async ({ store }, { principal, params }) => ({
-      items: await readNotes(store.db, scopeOf(principal, params.id), null),
-      next_cursor: null,
-    }),
+    query: AllQuery,
+    answers: { 200: { description: 'All sections', schema: allOf(SessionNote) } },
+    handle: async ({ store }, { principal, params, query }) =>
+      pageOfAll(await readNotes(store.db, scopeOf(principal, params.id), null), query),
   }),
   route({
     method: 'GET',

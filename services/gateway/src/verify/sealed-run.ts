@@ -11,8 +11,7 @@ export type SealedRun = { run: Run; seal: Seal | null };
  * none is made in its place: it would cover whatever was done since.
  */
 export async function sealedRun(gateway: GatewayContext, principal: Principal, run_id: string): Promise<SealedRun> {
-  const run = await readRun(gateway, principal, run_id);
-  if (!isRunOver(run.status)) throw notOver(run);
+  const run = await readOver(gateway, principal, run_id);
   const { store, seal_key } = gateway;
   const seal = await readSeal(store.db, run_id);
   if (seal) return { run, seal };
@@ -20,6 +19,12 @@ export async function sealedRun(gateway: GatewayContext, principal: Principal, r
   if (run.kind === 'lone') await sealLone(store, [loneInvocationId(run_id)], seal_key);
   else if ((await sealRun(store, run_id, seal_key)) === 'live') throw notOver(run);
   return { run, seal: (await readSeal(store.db, run_id)) ?? null };
+}
+
+export async function readOver(gateway: GatewayContext, principal: Principal, run_id: string): Promise<Run> {
+  const run = await readRun(gateway, principal, run_id);
+  if (!isRunOver(run.status)) throw notOver(run);
+  return run;
 }
 
 /** The same for whoever builds on the seal. */

@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
-import type { Mismatch, Verification, VerifyLine } from '@capstan/contracts';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import type { Mismatch, Run, Verification, VerifyLine } from '@capstan/contracts';
 import { readVoidedSeals, verifyRun } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 import type { SealedRun } from './sealed-run.js';
@@ -51,6 +51,25 @@ export async function* verifyRecord(
     await setImmediate();
   }
   yield { kind: 'done', ...found };
+}
+
+const PATIENCE_MS = 2000;
+
+/** Of a run that is not sealed yet something is said now and then, so that nobody takes the silence for an end. */
+export async function* verifyWhenSealed(
+  gateway: Pick<GatewayContext, 'store'>,
+  { total_steps }: Run,
+  seal: () => Promise<SealedRun>,
+): AsyncGenerator<VerifyLine> {
+  const waited = new AbortController();
+  const sealed = seal().finally(() => waited.abort());
+  // It may fail while whoever reads this takes their time.
+  sealed.catch(() => {});
+  while (!waited.signal.aborted) {
+    yield { kind: 'progress', checked: 0, total: total_steps, mismatches: 0 };
+    await Promise.race([sealed, delay(PATIENCE_MS, null, { signal: waited.signal }).catch(() => null)]);
+  }
+  yield* verifyRecord(gateway, await sealed);
 }
 
 export async function verified(gateway: Pick<GatewayContext, 'store'>, sealed: SealedRun): Promise<Verification> {

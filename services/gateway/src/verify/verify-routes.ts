@@ -1,8 +1,8 @@
 import { Verification } from '@capstan/contracts';
 import { type Route, route } from '../http/route.js';
 import { NDJSON, sendTexts, toLines } from '../http/send-lines.js';
-import { sealedRun } from './sealed-run.js';
-import { verified, verifyRecord } from './verify-record.js';
+import { readOver, sealedRun } from './sealed-run.js';
+import { verified, verifyWhenSealed } from './verify-record.js';
 
 export const verifyRoutes: Route[] = [
   route({
@@ -13,9 +13,10 @@ export const verifyRoutes: Route[] = [
     roles: ['submit', 'operate', 'audit'],
     answers: { 200: { description: 'The verdict', schema: Verification } },
     handle: async (gateway, { principal, params, request, reply }) => {
-      const sealed = await sealedRun(gateway, principal, params.id ?? '');
-      if (!request.headers.accept?.includes('application/x-ndjson')) return verified(gateway, sealed);
-      return sendTexts(reply, NDJSON, toLines(verifyRecord(gateway, sealed)));
+      const run = await readOver(gateway, principal, params.id ?? '');
+      const seal = () => sealedRun(gateway, principal, run.run_id);
+      if (!request.headers.accept?.includes('application/x-ndjson')) return verified(gateway, await seal());
+      return sendTexts(reply, NDJSON, toLines(verifyWhenSealed(gateway, run, seal)));
     },
   }),
 ];

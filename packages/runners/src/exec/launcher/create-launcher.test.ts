@@ -1,5 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { mkdtempSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createBareProcess } from '../../sandbox/bare-process.js';
 import { DEFAULT_LIMITS } from '../../sandbox/resource-limits.js';
 import { processesWith } from '../../testing/processes-with.js';
@@ -11,9 +14,11 @@ const once = createBareProcess({ prlimit: null, identity: null });
 const often = { ...once, holds_tree: true };
 const limits = { ...DEFAULT_LIMITS, cpu_seconds: 60 };
 
+const directory = mkdtempSync(join(tmpdir(), 'launcher-'));
+afterAll(() => rm(directory, { recursive: true }));
 let launcher: Launcher;
 beforeEach(() => {
-  launcher = createLauncher({ guard, cgroups: null });
+  launcher = createLauncher({ guard, cgroups: null, directory });
 });
 afterEach(() => launcher.close());
 
@@ -81,7 +86,10 @@ test('one shell serves run after run, but not where something may have been left
     return run.said.stdout;
   };
   const first = await shellOf();
+  // It is free a moment after its run has ended.
+  await new Promise(setImmediate);
   expect(await shellOf()).toBe(first);
+  await new Promise(setImmediate);
   expect(await shellOf(once)).toBe(first);
   expect(await shellOf(once)).not.toBe(first);
 });

@@ -20,22 +20,27 @@ export type Launcher = {
   close(): Promise<void>;
 };
 
-export type Order = ShellCommand & { sandbox: Sandbox; limits: ResourceLimits };
+export type Order = Pick<ShellCommand, 'launch' | 'stdin'> & { sandbox: Sandbox; limits: ResourceLimits };
 /** `ask` lets it end in good order first, `kill` does not. */
 export type LaunchedRun = { stop(how: 'ask' | 'kill'): void; ended: Promise<Launched> };
 /** `tree` where a cgroup tells. */
 export type Launched = { ending: Ending; tree: TreeUse | null };
 
-export type LauncherOptions = { guard: OrphanGuard; cgroups: Cgroups | null };
+export type LauncherOptions = {
+  guard: OrphanGuard;
+  cgroups: Cgroups | null /** For a moment, pipes. */;
+  directory: string;
+};
 
 /** Time to end in good order after SIGTERM. */
 export const TERMINATION_MS = 500;
 /** A shell counts its own processor time too, and must not come near the limit that it hands down. */
 const MAX_RUNS = 1000;
 const MAX_IDLE = 64;
+
 type Slot = { shell: Shell; key: string; tree: Tree | null; runs: number };
 
-export const createLauncher = ({ guard, cgroups }: LauncherOptions): Launcher => {
+export const createLauncher = ({ guard, cgroups, directory }: LauncherOptions): Launcher => {
   const idle: Slot[] = [];
   const open = new Set<Slot>();
   const sh = findExecutable('sh') ?? '/bin/sh';
@@ -45,7 +50,7 @@ export const createLauncher = ({ guard, cgroups }: LauncherOptions): Launcher =>
     const { processes, ...inherited } = limits;
     const tree = cgroups && openTree(cgroups, limits);
     const limited_by = prlimit === null ? [] : prlimitArgs(prlimit, inherited);
-    const shell = openShell({ sh, limited_by, identity: sandbox.identity });
+    const shell = openShell({ sh, limited_by, identity: sandbox.identity, directory });
     if ('kind' in shell) {
       tree?.remove();
       return shell;
@@ -70,33 +75,42 @@ export const createLauncher = ({ guard, cgroups }: LauncherOptions): Launcher =>
     return at === -1 ? start(order, key) : (idle.splice(at, 1)[0] ?? start(order, key));
   };
 
-  /** Where processes may outlive their run, the group goes, and with it the shell whose pipes they hold. */
-  const giveBack = (slot: Slot, { sandbox }: Order): void => {
-    if (!sandbox.holds_tree) slot.shell.kill();
+  /**
+   * What is still there of a run could write into the next one. Where processes may outlive theirs, the group goes, and
+   * with it the shell; else the namespace's first process is waited for, which is the last to go.
+   */
+  const giveBack = async (slot: Slot, { sandbox }: Order): Promise<void> => {
+    if (!sandbox.holds_tree || !(await slot.shell.settled())) slot.shell.kill();
     else if (slot.runs >= MAX_RUNS) slot.shell.dismiss();
-    else idle.push(slot);
+    else if (open.has(slot)) idle.push(slot);
     if (idle.length > MAX_IDLE) idle.shift()?.shell.dismiss();
   };
 
   return {
     run: (order, output) => {
-      const why = whyNotStarted(order);
+      const command = { ...order, tells_init: order.sandbox.level === 'bubblewrap' };
+      const why = whyNotStarted(command);
       const slot = why === null ? take(order) : ({ kind: 'not_started', ...why } as const);
       if ('kind' in slot) return { stop: () => {}, ended: Promise.resolve({ ending: slot, tree: null }) };
       const { shell } = slot;
       let late: NodeJS.Timeout | undefined;
+      let killed = false;
+      const kill = () => {
+        killed = true;
+        shell.kill();
+      };
       const stop = (how: 'ask' | 'kill') => {
-        if (how === 'kill') return shell.kill();
+        if (how === 'kill') return kill();
         askToEndIn(order.sandbox.level, shell.pid);
-        late = setTimeout(shell.kill, TERMINATION_MS);
+        late = setTimeout(kill, TERMINATION_MS);
       };
       const finish = async (): Promise<Launched> => {
-        slot.tree?.begin();
-        const ending = await shell.run(order, output);
+        const ending = await shell.run(command, output);
         clearTimeout(late);
         slot.runs += 1;
-        const tree = slot.tree?.end(open.has(slot)) ?? null;
-        if (ending.kind === 'exited' && open.has(slot)) giveBack(slot, order);
+        const goes_on = ending.kind === 'exited' && !killed && open.has(slot);
+        const tree = slot.tree?.end({ goes_on, was_fed: order.stdin !== undefined }) ?? null;
+        if (goes_on) void giveBack(slot, order);
         return { ending, tree };
       };
       return { stop, ended: finish() };

@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Identity } from '../../sandbox/sandbox.js';
 import { signalGroup } from '../process-group.js';
 import type { Ending } from './ending.js';
+import { closeWriters, openPipes } from './open-pipe.js';
 import { readToMark } from './read-to-mark.js';
 import { type ShellCommand, toShellCommand } from './shell-command.js';
 
@@ -18,6 +21,8 @@ export type Shell = {
   /** Lets it end by itself; it is not to be used any more. */
   dismiss(): void;
   gone: Promise<void>;
+  /** Whether all that its last run started is gone, once it is; false when that takes too long. */
+  settled(): Promise<boolean>;
 };
 
 export type ShellOptions = {
@@ -25,49 +30,61 @@ export type ShellOptions = {
   limited_by: readonly string[];
   sh: string;
   identity: Identity;
+  /** Where its pipes are made. */
+  directory: string;
 };
 
 /** Time for the last output to arrive once the shell is gone; pipes may be held open from outside. */
 const DRAIN_MS = 100;
+/** Time for what was killed to be gone. */
+const SETTLE_MS = 2000;
 /**
  * Asked to end, the whole group is; the shell must survive it, and what it starts must not inherit that. What the shell
- * itself has to say (how a command was killed) goes nowhere; commands get the real stderr from 3.
+ * itself has to say (how a command was killed) goes nowhere; commands get the real stderr from 4. 3 is for bubblewrap.
  */
-const SETUP = 'trap : TERM; exec 3>&2 2>/dev/null\n';
+const SETUP = 'trap : TERM; exec 4>&2 2>/dev/null\n';
 
-export const openShell = ({ limited_by, sh, identity }: ShellOptions): Shell | Ending => {
+export const openShell = ({ limited_by, sh, identity, directory }: ShellOptions): Shell | Ending => {
   const [file = sh, ...args] = [...limited_by, sh];
-  const child = (() => {
-    try {
-      return spawn(file, args, { stdio: 'pipe', detached: true, env: {}, cwd: '/', ...identity });
-    } catch (error) {
-      return notStarted(error);
-    }
-  })();
-  if ('kind' in child) return child;
-  const { pid, stdin, stdout, stderr } = child;
-  for (const part of [child, stdin, stdout, stderr]) part.on('error', () => {});
-  if (pid === undefined) return { kind: 'not_started', code: 'EAGAIN', message: 'no shell could be started' };
+  const pipes = openPipes(directory, identity, 3);
+  const [stdout, stderr, info] = pipes.map(({ reader }) => reader);
+  const writers = pipes.map(({ writer }) => writer);
+  if (!stdout || !stderr || !info) return unstartable('no pipes');
+  const child = spawn(file, args, { stdio: ['pipe', ...writers], detached: true, env: {}, cwd: '/', ...identity });
+  closeWriters(pipes);
+  const { pid, stdin } = child;
+  for (const part of [child, stdin, stdout, stderr, info]) part?.on('error', () => {});
+  if (pid === undefined || !(stdin instanceof Socket)) return unstartable('no shell could be started');
   stdin.write(SETUP);
 
-  const parts = [stdout, stderr, stdin].filter((part) => part instanceof Socket);
   /** It must not keep an idle worker alive, but one with a run under way. */
   const hold = (held: boolean) => {
-    for (const part of [child, ...parts]) held ? part.ref() : part.unref();
+    for (const part of [child, stdin, stdout, stderr, info]) held ? part.ref() : part.unref();
   };
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const ended = new Promise<Ending>((resolve) => {
-    child.once('exit', (code, signal) => {
-      setTimeout(() => {
-        stdout.destroy();
-        stderr.destroy();
-      }, DRAIN_MS).unref();
-      child.once('close', () =>
-        resolve(signal === null ? { kind: 'exited', exit_code: code ?? 0 } : { kind: 'killed', signal }),
-      );
-    });
-  });
+  const gone = once(child, 'exit').then(() => {});
+  const ended = (async (): Promise<Ending> => {
+    const drained = Promise.all([stdout, stderr].map((pipe) => once(pipe, 'close')));
+    const [code, signal]: (number | string | null)[] = await once(child, 'exit');
+    await Promise.race([drained, delay(DRAIN_MS, undefined, { ref: false })]);
+    for (const pipe of [stdout, stderr, info]) pipe.destroy();
+    return typeof signal === 'string' ? { kind: 'killed', signal } : { kind: 'exited', exit_code: Number(code) };
+  })();
   hold(false);
+
+  let told = '';
+  info.on('data', (chunk: Buffer) => {
+    told += chunk.toString('latin1');
+  });
+  let expects_init = false;
+
+  const read = (from: Socket, mark: string, to: (chunk: Uint8Array) => void) => {
+    let listener: (chunk: Buffer) => void = () => {};
+    const status = new Promise<number>((resolve) => {
+      listener = readToMark(mark, to, resolve);
+      from.on('data', listener);
+    });
+    return { status, stop: () => from.off('data', listener) };
+  };
 
   return {
     pid,
@@ -77,17 +94,9 @@ export const openShell = ({ limited_by, sh, identity }: ShellOptions): Shell | E
     run: async (command, output) => {
       const mark = randomBytes(16).toString('hex');
       hold(true);
-      const readers = [
-        { from: stdout, to: output.stdout },
-        { from: stderr, to: output.stderr },
-      ].map(({ from, to }) => {
-        let listener: (chunk: Buffer) => void = () => {};
-        const status = new Promise<number>((resolve) => {
-          listener = readToMark(mark, to, resolve);
-          from.on('data', listener);
-        });
-        return { status, stop: () => from.off('data', listener) };
-      });
+      told = '';
+      expects_init = command.tells_init;
+      const readers = [read(stdout, mark, output.stdout), read(stderr, mark, output.stderr)];
       stdin.write(toShellCommand(command, mark));
       const finished = Promise.all(readers.map(({ status }) => status)).then(
         ([exit_code = 0]): Ending => ({ kind: 'exited', exit_code }),
@@ -97,11 +106,25 @@ export const openShell = ({ limited_by, sh, identity }: ShellOptions): Shell | E
       hold(false);
       return ending;
     },
+    settled: async () => {
+      if (!expects_init) return true;
+      const until = performance.now() + SETTLE_MS;
+      while (performance.now() < until) {
+        const [, init] = /"child-pid": (\d+)/.exec(told) ?? [];
+        if (init !== undefined && !isThere(Number(init))) return true;
+        await delay(2, undefined, { ref: false });
+      }
+      return false;
+    },
   };
 };
 
-const notStarted = (error: unknown): Ending => ({
-  kind: 'not_started',
-  code: error instanceof Error && 'code' in error ? String(error.code) : '',
-  message: error instanceof Error ? error.message : 'unknown',
-});
+const isThere = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+};
+
+const unstartable = (message: string): Ending => ({ kind: 'not_started', code: 'EAGAIN', message });

@@ -4,7 +4,7 @@ import type { ResourceLimits } from '../../sandbox/resource-limits.js';
 
 /** What the processes of a run were seen to use together. */
 export type TreeUse = {
-  /** At least so many tasks (processes, and threads of them) at once. */
+  /** The most tasks (processes, and threads of them) at once. */
   processes: number;
   out_of_memory: boolean;
 };
@@ -12,22 +12,20 @@ export type TreeUse = {
 /** All that a shell runs, as one: bounded, and counted run by run. */
 export type Tree = {
   join(shell: number): void;
-  begin(): void;
-  /** Told whether the shell goes on. */
-  end(goes_on: boolean): TreeUse;
+  /** Told whether the shell goes on, and whether one more process fed the input. */
+  end(run: { goes_on: boolean; was_fed: boolean }): TreeUse;
   remove(): void;
 };
 
 /** The shell, and the sandbox's process on either side of the namespace's border. */
 const OWN = 3;
-/** One more feeds the input, and the first process of the run before may still be on its way out. */
-const ROOM = OWN + 2;
+/** One more feeds the input. */
+const ROOM = OWN + 1;
 
 export const openTree = (cgroups: Cgroups, { processes, memory_bytes }: ResourceLimits): Tree => {
   const make = (): Cgroup => cgroups.create({ processes: processes + ROOM, memory_bytes });
   let cgroup = make();
   let peak = 0;
-  let leftovers = 0;
   let killed = 0;
   let shell = 0;
 
@@ -46,15 +44,12 @@ export const openTree = (cgroups: Cgroups, { processes, memory_bytes }: Resource
       shell = pid;
       cgroup.join(pid);
     },
-    begin: () => {
-      leftovers = Math.max(0, cgroup.current() - 1);
-    },
-    end: (goes_on) => {
+    end: ({ goes_on, was_fed }) => {
       const killed_before = killed;
       const peak_before = peak;
       peak = cgroup.peak();
       killed = cgroup.outOfMemory();
-      const seen = peak > peak_before ? peak - OWN - leftovers : 1;
+      const seen = peak > peak_before ? peak - OWN - (was_fed ? 1 : 0) : 1;
       const use = { processes: Math.max(1, seen), out_of_memory: killed > killed_before };
       if (goes_on && use.processes > 1) renew();
       return use;

@@ -9,9 +9,7 @@ export type Cgroup = {
   folders: readonly string[];
   /** With all that it starts from then on. */
   join(pid: number): void;
-  /** Tasks (processes, and threads of them) that are in it. */
-  current(): number;
-  /** The most that were in it at once; 0 where the kernel does not tell. */
+  /** The most tasks (processes, and threads of them) that were in it at once; 0 where the kernel does not tell. */
   peak(): number;
   /** How often the kernel killed something in it because memory had run out. */
   outOfMemory(): number;
@@ -28,7 +26,7 @@ export const createCgroup = (homes: readonly OwnCgroup[], name: string, limits: 
   const memory_limit = fileOf('memory', { 1: 'memory.limit_in_bytes', 2: 'memory.max' });
   const memory_events = fileOf('memory', { 1: 'memory.oom_control', 2: 'memory.events' });
   const pids = (name: string) => fileOf('pids', { 1: `pids.${name}`, 2: `pids.${name}` });
-  const [pids_peak, pids_current] = [pids('peak'), pids('current')];
+  const pids_peak = pids('peak');
 
   const make = () => {
     for (const { folder } of folders) mkdirSync(folder);
@@ -50,7 +48,6 @@ export const createCgroup = (homes: readonly OwnCgroup[], name: string, limits: 
     join: (pid) => {
       for (const { folder } of folders) writeFileSync(join(folder, 'cgroup.procs'), `${pid}`);
     },
-    current: () => quietly(() => Number(readFileSync(pids_current, 'utf8'))) ?? 0,
     peak: () => quietly(() => Number(readFileSync(pids_peak, 'utf8'))) ?? 0,
     outOfMemory: () =>
       quietly(() => Number(/^oom_kill (\d+)$/m.exec(readFileSync(memory_events, 'utf8'))?.[1] ?? 0)) ?? 0,
