@@ -98,6 +98,10 @@ describe('explain', () => {
       ],
     });
     expect(await system.admin.policies.explain(add())).toMatchObject({ effect: 'allow', suggestion: null });
+    expect(await system.admin.policies.explain(add({ inputs: { a: 'x', b: 2 } }))).toMatchObject({
+      effect: 'allow',
+      suggestion: 'Correct the inputs: inputs.a must be number.',
+    });
     const after = await system.store.db.selectFrom('invocations').select('invocation_id').execute();
     expect(after.length).toBe(before.length);
   });

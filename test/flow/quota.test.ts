@@ -49,6 +49,17 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
       },
       { timeout_ms: 60_000 },
     );
+  const over = (ids: string[]) =>
+    eventually(
+      async () => {
+        const [{ count }] = await query(
+          system.database.url,
+          `SELECT count(*)::int FROM invocations WHERE finished_at IS NOT NULL AND invocation_id IN ('${ids.join("','")}')`,
+        );
+        expect(count).toBe(ids.length);
+      },
+      { timeout_ms: 80_000 },
+    );
   /** The most attempts that were under way at a time, by when they were claimed and settled. */
   const mostAtOnce = async (ids: string[]): Promise<number> => {
     const [{ most }] = await query(
@@ -92,7 +103,7 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
     expect(meanwhile?.concurrent).toBeLessThanOrEqual(5);
     expect(meanwhile?.waiting).toBeGreaterThan(0);
     const ids = limited.map(({ invocation_id }) => invocation_id);
-    await ended(ids);
+    await over(ids);
     expect(await mostAtOnce(ids)).toBeLessThanOrEqual(5);
     const most = await mostAtOnceByThemselves(ids);
     expect(most).toBeLessThanOrEqual(5);

@@ -540,22 +540,28 @@ describe('retention', () => {
 const CAPSULE = new URL('../../../shared/corpora/capsule/', import.meta.url);
 
 describe.skipIf(!existsSync(CAPSULE))('the plans of Capsule (skipped where the corpus is absent)', () => {
-  test.each(['simple_read', 'read_project_files', 'git_status'])(
-    '%s runs, reports, replays and verifies',
-    async (name) => {
-      const plan = readFileSync(new URL(`plans/${name}.yaml`, CAPSULE), 'utf8');
-      const { run_id } = await system.admin.runs.submit({ plan });
-      const run = await system.admin.runs.wait(run_id, { timeout_s: 20 });
-      expect(isRunOver(run.status)).toBe(true);
-      const report = await system.admin.records.report(run_id);
-      expect(report).toMatchObject({
-        run: { status: run.status },
-        verification: { ok: true },
-        steps: { length: run.total_steps },
-      });
-      const replay = await system.admin.records.replay(run_id, { plan_hash: run.plan_hash ?? '' });
-      expect(await hashes(system, replay.run_id)).toEqual(await hashes(system, run_id));
-      expect(await system.admin.records.verify(replay.run_id)).toMatchObject({ ok: true });
-    },
-  );
+  // The other three fetch from the internet.
+  test.each([
+    ['simple_read', 'workspace'],
+    ['copy_file', 'workspace'],
+    ['create_notes', 'workspace'],
+    ['read_project_files', 'development'],
+    ['git_status', 'git_workflow'],
+  ])('%s runs under %s as Capsule wrote both, reports, replays and verifies', async (name, its_policy) => {
+    const plan = readFileSync(new URL(`plans/${name}.yaml`, CAPSULE), 'utf8');
+    const policy = readFileSync(new URL(`policies/${its_policy}.yaml`, CAPSULE), 'utf8');
+    const { run_id } = await system.admin.runs.submit({ plan, policy });
+    const run = await system.admin.runs.wait(run_id, { timeout_s: 20 });
+    expect(isRunOver(run.status)).toBe(true);
+    expect(run.denied_steps).toBe(0);
+    const report = await system.admin.records.report(run_id);
+    expect(report).toMatchObject({
+      run: { status: run.status },
+      verification: { ok: true },
+      steps: { length: run.total_steps },
+    });
+    const replay = await system.admin.records.replay(run_id, { plan_hash: run.plan_hash ?? '' });
+    expect(await hashes(system, replay.run_id)).toEqual(await hashes(system, run_id));
+    expect(await system.admin.records.verify(replay.run_id)).toMatchObject({ ok: true });
+  });
 });

@@ -6,4 +6,14 @@ export const PageQuery = z.object({
 });
 export type PageQuery = z.infer<typeof PageQuery>;
 
+/** Of lists whose cursor is a sequence number. */
+export const SequenceQuery = PageQuery.extend({
+  cursor: z
+    .string()
+    .regex(/^\d{1,18}$/, 'take it from next_cursor of the page before')
+    .optional(),
+});
+
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({ items: z.array(item), next_cursor: z.string().nullable() });
 export type Page<Item> = { items: Item[]; next_cursor: string | null };

@@ -8,6 +8,8 @@ export type Branch = {
   id: string;
   tool_id: string;
   needs: readonly string[] | null;
+  /** Whether its failure stops the run: then the run waits until it is known what became of it. */
+  stops: boolean;
   /** Of the step itself, as long as it has no elements. */
   told: Told | null;
   elements: Map<number, Told>;
@@ -48,7 +50,8 @@ export function createPlanTree(run: Run & { plan: JsonObject | null }): PlanTree
       if (branch && data.element === null) branch.told = data;
       else if (branch && data.element !== null) branch.elements.set(data.element, data);
       const key = `${data.index} ${data.element}`;
-      if (WAITING.includes(data.status) || GOING_ON.includes(data.status)) live.set(key, data.status);
+      const waits = data.status === 'held' || (data.status === 'ambiguous' && branch?.stops === true);
+      if (waits || GOING_ON.includes(data.status)) live.set(key, data.status);
       else live.delete(key);
     },
   };
@@ -65,6 +68,7 @@ function readSteps(plan: JsonObject | null): Branch[] {
       id: typeof one.id === 'string' ? one.id : `step_${index + 1}`,
       tool_id: String(one.tool ?? ''),
       needs: Array.isArray(needs) ? needs.map(String) : null,
+      stops: one.on_error !== 'continue',
       told: null,
       elements: new Map(),
     };

@@ -49,7 +49,13 @@ export const createWorkPlaces = (containment: Containment, { identity, holds_tre
     return directory;
   };
 
-  const isUntouched = ({ directory, stays }: WorkPlace): boolean => !stays && isAsMade(directory);
+  const looked_at = new WeakMap<WorkPlace, boolean>();
+  /** Asked when the run is over; after that nothing changes. */
+  const isUntouched = (place: WorkPlace): boolean => {
+    const untouched = looked_at.get(place) ?? (!place.stays && isAsMade(place.directory));
+    looked_at.set(place, untouched);
+    return untouched;
+  };
 
   return {
     forRun: (tenant) => ({ directory: spare.get(tenant)?.pop() ?? make(), stays: false }),

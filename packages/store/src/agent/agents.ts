@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { nanoid } from 'nanoid';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
+import { type PageWanted, pageOf } from '../page-of.js';
 
 const columns = ['agent_id', 'seq', 'definition', 'version', 'created_at', 'updated_at'] as const;
 type Row = Pick<Agent, 'agent_id' | 'version' | 'created_at' | 'updated_at'> & { seq: string; definition: NewAgent };
@@ -37,11 +38,7 @@ export async function getAgent(db: Db, tenant: string, agent_id: string): Promis
 }
 
 /** Newest first; the cursor is the last row's sequence number. */
-export async function listAgents(
-  db: Db,
-  tenant: string,
-  page: { limit: number; cursor?: string | undefined },
-): Promise<Page<Agent>> {
+export async function listAgents(db: Db, tenant: string, page: PageWanted): Promise<Page<Agent>> {
   let query = db
     .selectFrom('agents')
     .select(columns)
@@ -50,8 +47,7 @@ export async function listAgents(
     .limit(page.limit + 1);
   if (page.cursor) query = query.where('seq', '<', page.cursor);
   const rows = await query.execute();
-  const shown = rows.slice(0, page.limit);
-  return { items: shown.map(toAgent), next_cursor: rows.length > page.limit ? (shown.at(-1)?.seq ?? null) : null };
+  return pageOf(rows, page.limit, toAgent);
 }
 
 /** `check` sees the agent as it would be, while nobody else can change it; what it throws leaves it as it was. */

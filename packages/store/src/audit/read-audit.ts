@@ -1,16 +1,16 @@
 import type { AuditEntry, AuditFilter, Page } from '@capstan/contracts';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Store } from '../open-store.js';
+import { type PageWanted, pageOf } from '../page-of.js';
 
 const START = '9223372036854775807';
-type PageOptions = { limit: number; cursor?: string | undefined };
 
 /** Newest first. */
 export async function listAudit(
   db: Db,
   tenant: string,
   filter: AuditFilter,
-  { limit, cursor }: PageOptions,
+  { limit, cursor }: PageWanted,
 ): Promise<Page<AuditEntry>> {
   const before = /^\d{1,18}$/.test(cursor ?? '') ? cursor : START;
   const { rows } = await sql<AuditEntry>`
@@ -19,8 +19,7 @@ export async function listAudit(
     WHERE a.tenant = ${tenant} AND a.seq < ${before} AND ${matching(tenant, filter)} ORDER BY a.seq DESC LIMIT ${limit + 1}`.execute(
     db,
   );
-  const items = rows.slice(0, limit);
-  return { items, next_cursor: rows.length > limit ? (items.at(-1)?.seq ?? null) : null };
+  return pageOf(rows, limit, (row) => row);
 }
 
 /** All of them, the oldest first, in pages. */

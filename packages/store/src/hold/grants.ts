@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { nanoid } from 'nanoid';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
+import { type PageWanted, pageOf, withoutSeq } from '../page-of.js';
 
 const SHOWN = [
   'grant_id',
@@ -57,11 +58,7 @@ export async function insertGrant(store: Store, by: Principal, grant: NewGrant):
 }
 
 /** Newest first, also those that are used up or over. */
-export async function listGrants(
-  db: Db,
-  tenant: string,
-  page: { limit: number; cursor?: string | undefined },
-): Promise<Page<Grant>> {
+export async function listGrants(db: Db, tenant: string, page: PageWanted): Promise<Page<Grant>> {
   let query = db
     .selectFrom('grants')
     .select([...SHOWN, 'seq'])
@@ -69,11 +66,7 @@ export async function listGrants(
     .orderBy('seq', 'desc');
   if (page.cursor) query = query.where('seq', '<', page.cursor);
   const rows = await query.limit(page.limit + 1).execute();
-  const shown = rows.slice(0, page.limit);
-  return {
-    items: shown.map(({ seq: _, ...grant }) => grant),
-    next_cursor: rows.length > page.limit ? (shown.at(-1)?.seq ?? null) : null,
-  };
+  return pageOf(rows, page.limit, withoutSeq);
 }
 
 /** What it was used for stays released. */

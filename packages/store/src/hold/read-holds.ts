@@ -12,6 +12,7 @@ import type {
 } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
+import { type PageWanted, pageOf } from '../page-of.js';
 
 /** A hold with what it is about, as it would run now. */
 export type HeldCall = {
@@ -111,7 +112,7 @@ export async function listHolds(
   db: Db,
   tenant: string,
   { status, actor, tool_ids }: HoldsWanted,
-  page: { limit: number; cursor?: string | undefined },
+  page: PageWanted,
 ): Promise<Page<HeldCall>> {
   const conditions = [sql`h.tenant = ${tenant}`];
   if (status) conditions.push(sql`h.status = ${sql.lit(status)}`);
@@ -120,8 +121,7 @@ export async function listHolds(
   if (page.cursor !== undefined) conditions.push(sql`h.seq < ${page.cursor}`);
   const { rows } = await sql<HeldCall & { seq: string }>`
     ${SELECT} WHERE ${sql.join(conditions, sql` AND `)} ORDER BY h.seq DESC LIMIT ${page.limit + 1}`.execute(db);
-  const items = rows.slice(0, page.limit);
-  return { items: items.map(shown), next_cursor: rows.length > page.limit ? (items.at(-1)?.seq ?? null) : null };
+  return pageOf(rows, page.limit, shown);
 }
 
 export async function listHoldEntries(db: Db, hold_id: string): Promise<HoldEntry[]> {

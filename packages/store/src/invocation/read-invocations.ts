@@ -8,6 +8,7 @@ import {
 } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
+import { type PageWanted, pageOf } from '../page-of.js';
 import { matching } from './filter-invocations.js';
 import { isResult } from './load-outcomes.js';
 
@@ -120,7 +121,7 @@ export async function listInvocations(
   db: Db,
   tenant: string,
   filter: InvocationFilter,
-  page: { limit: number; cursor?: string | undefined },
+  page: PageWanted,
 ): Promise<Page<Invocation>> {
   let query = select(db)
     .where(matching(tenant, filter))
@@ -128,8 +129,7 @@ export async function listInvocations(
     .limit(page.limit + 1);
   if (page.cursor) query = query.where('invocations.seq', '<', page.cursor);
   const rows = await query.execute();
-  const shown = rows.slice(0, page.limit);
-  return { items: shown.map(toInvocation), next_cursor: rows.length > page.limit ? (shown.at(-1)?.seq ?? null) : null };
+  return pageOf(rows, page.limit, toInvocation);
 }
 
 /** Those that ended, and the one under way. */

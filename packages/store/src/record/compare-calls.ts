@@ -2,6 +2,7 @@ import { type Page, type Principal, RECORDED_LABEL } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
+import { type PageWanted, pageOf, withoutSeq } from '../page-of.js';
 import { voidSeals } from '../seal/void-seals.js';
 
 /** That a run makes the calls of another again. */
@@ -32,7 +33,7 @@ export async function compareCalls(
   db: Db,
   tenant: string,
   run_id: string,
-  { limit, cursor }: { limit: number; cursor?: string | undefined },
+  { limit, cursor }: PageWanted,
 ): Promise<Page<ComparedCall>> {
   const after = /^\d{1,18}$/.test(cursor ?? '') ? cursor : '0';
   const { rows } = await sql<ComparedCall & { seq: string }>`
@@ -46,9 +47,5 @@ export async function compareCalls(
     WHERE i.tenant = ${tenant} AND i.run_id = ${run_id} AND i.seq > ${after} ORDER BY i.seq LIMIT ${limit + 1}`.execute(
     db,
   );
-  const shown = rows.slice(0, limit);
-  return {
-    items: shown.map(({ seq: _, ...call }) => call),
-    next_cursor: rows.length > limit ? (shown.at(-1)?.seq ?? null) : null,
-  };
+  return pageOf(rows, limit, withoutSeq);
 }

@@ -83,6 +83,8 @@ export async function copyInvocations(
   { run_id: of, kind }: Pick<Run, 'run_id' | 'kind'>,
   only: RawBuilder<unknown> = sql`true`,
 ): Promise<void> {
+  // Rows are looked up by their keys: hashing would read the results of all runs to find those of one.
+  await sql`SELECT set_config('enable_hashjoin', 'off', true)`.execute(db);
   const nano = run_id.slice('run_'.length);
   // A step's invocation is named after its place in the plan; all others after their place in the run.
   const new_id: RawBuilder<string> =

@@ -2,6 +2,7 @@ import type { JsonObject, Overlap, Page, Principal, Schedule, ScheduleFire } fro
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
+import { type PageWanted, pageOf } from '../page-of.js';
 import type { ScheduleTable } from '../tables.js';
 
 export type NewScheduleRow = {
@@ -88,11 +89,7 @@ export async function getSchedule(db: Db, tenant: string, schedule_id: string): 
 }
 
 /** Newest first. */
-export async function listSchedules(
-  db: Db,
-  tenant: string,
-  page: { limit: number; cursor?: string | undefined },
-): Promise<Page<Schedule>> {
+export async function listSchedules(db: Db, tenant: string, page: PageWanted): Promise<Page<Schedule>> {
   let query = db
     .selectFrom('schedules')
     .select([...SHOWN, 'seq'])
@@ -101,11 +98,7 @@ export async function listSchedules(
     .limit(page.limit + 1);
   if (page.cursor) query = query.where('seq', '<', page.cursor);
   const rows = await query.execute();
-  const shown = rows.slice(0, page.limit);
-  return {
-    items: shown.map(({ seq: _, ...row }) => toSchedule(row)),
-    next_cursor: rows.length > page.limit ? (shown.at(-1)?.seq ?? null) : null,
-  };
+  return pageOf(rows, page.limit, ({ seq: _, ...row }) => toSchedule(row));
 }
 
 export type ScheduleUpdate = Partial<

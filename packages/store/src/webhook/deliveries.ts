@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import { recordEvents } from '../event/record-events.js';
 import type { Db, Store } from '../open-store.js';
+import { type PageWanted, pageOf, withoutSeq } from '../page-of.js';
 
 /** A delivery that nobody else sends until its lease has run out. `attempts` is its fencing token. */
 export type ClaimedDelivery = {
@@ -140,18 +141,14 @@ export async function listDeliveries(
   db: Db,
   tenant: string,
   webhook_id: string | null,
-  page: { limit: number; cursor?: string | undefined },
+  page: PageWanted,
 ): Promise<Page<WebhookDelivery>> {
   const { rows } = await sql<WebhookDelivery & { seq: string }>`
     SELECT ${LOGGED}, d.seq FROM webhook_deliveries d JOIN events e ON e.event_id = d.event_id
     WHERE d.tenant = ${tenant} AND ${webhook_id === null ? sql`d.webhook_id IS NULL` : sql`d.webhook_id = ${webhook_id}`}
       ${page.cursor ? sql`AND d.seq < ${page.cursor}` : sql``}
     ORDER BY d.seq DESC LIMIT ${page.limit + 1}`.execute(db);
-  const shown = rows.slice(0, page.limit);
-  return {
-    items: shown.map(({ seq: _, ...row }) => row),
-    next_cursor: rows.length > page.limit ? (shown.at(-1)?.seq ?? null) : null,
-  };
+  return pageOf(rows, page.limit, withoutSeq);
 }
 
 /** Sends it once more, for as long as a new one; also one that was taken before. */

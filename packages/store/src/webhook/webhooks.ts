@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { nanoid } from 'nanoid';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
+import { type PageWanted, pageOf, withoutSeq } from '../page-of.js';
 import type { SecretKeys } from '../secret/secret-keys.js';
 import { defaultPlace, placeOf } from './secret-place.js';
 
@@ -51,11 +52,7 @@ export const getWebhook = (db: Db, tenant: string, webhook_id: string): Promise<
     .executeTakeFirst();
 
 /** Newest first. */
-export async function listWebhooks(
-  db: Db,
-  tenant: string,
-  page: { limit: number; cursor?: string | undefined },
-): Promise<Page<Webhook>> {
+export async function listWebhooks(db: Db, tenant: string, page: PageWanted): Promise<Page<Webhook>> {
   let query = db
     .selectFrom('webhooks')
     .select([...SHOWN, 'seq'])
@@ -64,11 +61,7 @@ export async function listWebhooks(
     .limit(page.limit + 1);
   if (page.cursor) query = query.where('seq', '<', page.cursor);
   const rows = await query.execute();
-  const shown = rows.slice(0, page.limit);
-  return {
-    items: shown.map(({ seq: _, ...row }) => row),
-    next_cursor: rows.length > page.limit ? (shown.at(-1)?.seq ?? null) : null,
-  };
+  return pageOf(rows, page.limit, withoutSeq);
 }
 
 export async function updateWebhook(

@@ -1,5 +1,5 @@
 import { buildAgent, checkConfig, toRuntime } from '@capstan/catalog';
-import { Agent, AgentChange, AgentRuntime, Failure, NewAgent, PageQuery, ProviderName } from '@capstan/contracts';
+import { Agent, AgentChange, AgentRuntime, NewAgent, ProviderName, pageOf, SequenceQuery } from '@capstan/contracts';
 import { changeAgent, createAgent, deleteAgent, listAgents } from '@capstan/store';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
@@ -34,13 +34,11 @@ export const agentRoutes: Route[] = [
     path: '/v1/agents',
     summary: 'List agents, newest first',
     roles: READERS,
-    query: PageQuery,
+    query: SequenceQuery.strict(),
     answers: {
-      200: { description: 'A page', schema: z.object({ items: z.array(Agent), next_cursor: z.string().nullable() }) },
+      200: { description: 'A page', schema: pageOf(Agent) },
     },
     handle: ({ store }, { principal, query: { limit, cursor } }) => {
-      if (cursor !== undefined && !/^\d{1,18}$/.test(cursor))
-        throw new Failure('INVALID_REQUEST', { detail: 'cursor: take it from next_cursor of the page before.' });
       return listAgents(store.db, principal.tenant, { limit, cursor });
     },
   }),

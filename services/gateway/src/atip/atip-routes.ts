@@ -1,9 +1,9 @@
 import { AtipDocument, parseAtip } from '@capstan/catalog';
-import { Failure, InstalledAtipTool, JsonObject, ToolChanges } from '@capstan/contracts';
+import { Failure, InstalledAtipTool, JsonObject, pageOf, ToolChanges } from '@capstan/contracts';
 import { type AtipRow, putAtipDocument, readAtipDocument, readAtipDocuments, removeAtipDocument } from '@capstan/store';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
-import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
+import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { announceTools, requireInstallationAdmin } from '../tool/installation-admin.js';
@@ -64,7 +64,7 @@ export const atipRoutes: Route[] = [
     summary: 'The ATIP documents that were added',
     roles: READERS,
     query: AllQuery,
-    answers: { 200: { description: 'All', schema: allOf(InstalledAtipTool) } },
+    answers: { 200: { description: 'All', schema: pageOf(InstalledAtipTool) } },
     handle: async (gateway, { query }) => {
       const rows = await readAtipDocuments(gateway.store.db);
       return pageOfAll(

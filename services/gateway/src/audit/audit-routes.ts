@@ -1,10 +1,10 @@
-import { AuditEntry, AuditFilter, AuditVerification, PageQuery } from '@capstan/contracts';
+import { AuditEntry, AuditFilter, AuditVerification, pageOf, SequenceQuery } from '@capstan/contracts';
 import { exportAudit, listAudit, verifyAudit } from '@capstan/store';
 import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
 import { NDJSON, sendTexts } from '../http/send-lines.js';
 
-const ListQuery = z.strictObject({ ...PageQuery.shape, ...AuditFilter.shape });
+const ListQuery = z.strictObject({ ...SequenceQuery.shape, ...AuditFilter.shape });
 
 async function* lines(pages: AsyncIterable<AuditEntry[]>): AsyncGenerator<string> {
   for await (const page of pages) yield page.map((entry) => `${JSON.stringify(entry)}\n`).join('');
@@ -20,7 +20,7 @@ export const auditRoutes: Route[] = [
     answers: {
       200: {
         description: 'A page',
-        schema: z.object({ items: z.array(AuditEntry), next_cursor: z.string().nullable() }),
+        schema: pageOf(AuditEntry),
       },
     },
     handle: ({ store }, { principal, query, request, reply }) => {

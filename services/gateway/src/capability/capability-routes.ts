@@ -1,6 +1,6 @@
-import { Capability } from '@capstan/contracts';
+import { Capability, pageOf } from '@capstan/contracts';
 import { z } from 'zod';
-import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
+import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 
@@ -14,7 +14,7 @@ export const capabilityRoutes: Route[] = [
     roles: READERS,
     query: AllQuery,
     answers: {
-      200: { description: 'All capabilities', schema: allOf(Capability).extend({ total: z.int() }) },
+      200: { description: 'All capabilities', schema: pageOf(Capability).extend({ total: z.int() }) },
     },
     handle: ({ capabilities }, { query }) => {
       const all = capabilities.list();

@@ -1,8 +1,8 @@
-import { InstalledExtension, NewExtension, ToolChanges } from '@capstan/contracts';
+import { InstalledExtension, NewExtension, pageOf, ToolChanges } from '@capstan/contracts';
 import { type ExtensionRow, enableExtension, readExtension, readExtensions, removeExtension } from '@capstan/store';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
-import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
+import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { announceTools, requireInstallationAdmin } from '../tool/installation-admin.js';
@@ -45,7 +45,7 @@ export const extensionRoutes: Route[] = [
     summary: 'The extensions that are installed',
     roles: READERS,
     query: AllQuery,
-    answers: { 200: { description: 'All', schema: allOf(InstalledExtension) } },
+    answers: { 200: { description: 'All', schema: pageOf(InstalledExtension) } },
     handle: async (gateway, { query }) => {
       const rows = await readExtensions(gateway.store.db);
       return pageOfAll(

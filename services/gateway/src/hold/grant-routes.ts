@@ -1,6 +1,5 @@
-import { Failure, Grant, NewGrant, PageQuery } from '@capstan/contracts';
+import { Grant, NewGrant, pageOf, SequenceQuery } from '@capstan/contracts';
 import { insertGrant, listGrants, revokeGrant } from '@capstan/store';
-import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 
@@ -26,13 +25,11 @@ export const grantRoutes: Route[] = [
     path: '/v1/grants',
     summary: 'List grants, newest first, also those that are used up',
     roles: ['operate', 'audit'],
-    query: PageQuery.strict(),
+    query: SequenceQuery.strict(),
     answers: {
-      200: { description: 'A page', schema: z.object({ items: z.array(Grant), next_cursor: z.string().nullable() }) },
+      200: { description: 'A page', schema: pageOf(Grant) },
     },
     handle: ({ store }, { principal, query }) => {
-      if (query.cursor !== undefined && !/^\d{1,18}$/.test(query.cursor))
-        throw new Failure('INVALID_REQUEST', { detail: 'cursor: take it from next_cursor of the page before.' });
       return listGrants(store.db, principal.tenant, query);
     },
   }),

@@ -1,4 +1,13 @@
-import { Failure, Hold, HoldFilter, HoldSummary, PageQuery, Rejection, Release, Withdrawal } from '@capstan/contracts';
+import {
+  Hold,
+  HoldFilter,
+  HoldSummary,
+  pageOf,
+  Rejection,
+  Release,
+  SequenceQuery,
+  Withdrawal,
+} from '@capstan/contracts';
 import { listHolds } from '@capstan/store';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
@@ -11,7 +20,7 @@ import { summarize } from './summarize-hold.js';
 /** Policy may name anybody, so that who may decide is looked at with the hold itself. */
 const ANYBODY: Route['roles'] = ['submit', 'operate', 'audit'];
 const ListQuery = z.strictObject({
-  ...PageQuery.shape,
+  ...SequenceQuery.shape,
   ...HoldFilter.shape,
   status: HoldFilter.shape.status.default('pending'),
 });
@@ -31,12 +40,10 @@ export const holdRoutes: Route[] = [
     answers: {
       200: {
         description: 'A page',
-        schema: z.object({ items: z.array(HoldSummary), next_cursor: z.string().nullable() }),
+        schema: pageOf(HoldSummary),
       },
     },
     handle: async (gateway, { principal, query: { limit, cursor, status, actor, ...filter } }) => {
-      if (cursor !== undefined && !/^\d{1,18}$/.test(cursor))
-        throw new Failure('INVALID_REQUEST', { detail: 'cursor: take it from next_cursor of the page before.' });
       const wanted = { status, actor, tool_ids: toolsOf(gateway, filter) };
       const page = await listHolds(gateway.store.db, principal.tenant, wanted, { limit, cursor });
       return { ...page, items: page.items.map((hold) => summarize(gateway, hold)) };

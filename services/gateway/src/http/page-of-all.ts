@@ -8,9 +8,6 @@ const Position = z.coerce.number().int().nonnegative();
 /** For lists that are short by nature: all of it unless asked for less. */
 export const AllQuery = PageQuery.extend({ limit: PageQuery.shape.limit.unwrap().default(MAX) }).strict();
 
-export const allOf = <Item extends z.ZodType>(item: Item) =>
-  z.object({ items: z.array(item), next_cursor: z.string().nullable() });
-
 /** A page of what was read whole. The cursor is how many were shown before. */
 export function pageOfAll<Item>(all: Item[], { limit, cursor }: z.infer<typeof AllQuery>): Page<Item> {
   const start = parseWith(z.object({ cursor: Position }), { cursor: cursor ?? 0 }, 'query').cursor;

@@ -1,12 +1,12 @@
 import {
   BulkAnswer,
   BulkSubmission,
-  Failure,
   Invocation,
   InvocationDetail,
   InvocationFilter,
-  PageQuery,
+  pageOf,
   Resolution,
+  SequenceQuery,
   Submission,
 } from '@capstan/contracts';
 import { listInvocations } from '@capstan/store';
@@ -25,7 +25,7 @@ const Count = z.object({ count: z.int() });
 const many = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (typeof value === 'string' ? value.split(',') : value), schema);
 const ListQuery = z.strictObject({
-  ...PageQuery.shape,
+  ...SequenceQuery.shape,
   ...InvocationFilter.shape,
   status: many(InvocationFilter.shape.status),
 });
@@ -81,12 +81,10 @@ export const invocationRoutes: Route[] = [
     answers: {
       200: {
         description: 'A page',
-        schema: z.object({ items: z.array(Invocation), next_cursor: z.string().nullable() }),
+        schema: pageOf(Invocation),
       },
     },
     handle: ({ store }, { principal, query: { limit, cursor, ...filter } }) => {
-      if (cursor !== undefined && !/^\d{1,18}$/.test(cursor))
-        throw new Failure('INVALID_REQUEST', { detail: 'cursor: take it from next_cursor of the page before.' });
       return listInvocations(store.db, principal.tenant, filter, { limit, cursor });
     },
   }),

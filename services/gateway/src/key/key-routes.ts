@@ -1,7 +1,7 @@
-import { DEFAULT_TENANT, Failure, Key, NewKey, type Principal } from '@capstan/contracts';
+import { DEFAULT_TENANT, Failure, Key, NewKey, type Principal, pageOf } from '@capstan/contracts';
 import { createKey, deleteKey, listKeys } from '@capstan/store';
 import { z } from 'zod';
-import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
+import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 
@@ -29,7 +29,7 @@ export const keyRoutes: Route[] = [
     summary: 'List keys, without their secrets',
     roles: ['admin'],
     query: AllQuery,
-    answers: { 200: { description: 'All keys', schema: allOf(Key) } },
+    answers: { 200: { description: 'All keys', schema: pageOf(Key) } },
     handle: async ({ store }, { principal, query }) => pageOfAll(await listKeys(store.db, scope(principal)), query),
   }),
   route({

@@ -6,11 +6,12 @@ import {
   McpServerChange,
   NewMcpServer,
   type Principal,
+  pageOf,
 } from '@capstan/contracts';
 import { getMcpServer, listMcpServers, removeMcpServer } from '@capstan/store';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
-import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
+import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { parseWith } from '../http/parse-request.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
@@ -32,7 +33,7 @@ const show = async ({ store }: GatewayContext, name: string): Promise<McpServer>
 };
 
 const isFile = (body: unknown): boolean => McpFile.safeParse(body).success;
-const Servers = allOf(McpServer);
+const Servers = pageOf(McpServer);
 const READERS: Route['roles'] = ['operate', 'audit'];
 
 export const mcpServerRoutes: Route[] = [

@@ -1,5 +1,6 @@
 import { requestOf, resolveTool } from '@capstan/admission';
-import type { ExplainRequest, Explanation, Principal } from '@capstan/contracts';
+import type { CatalogEntry } from '@capstan/catalog';
+import type { ExplainRequest, Explanation, JsonObject, Principal } from '@capstan/contracts';
 import { type CompiledPolicy, compilePolicy, parsePolicy, suggestFor } from '@capstan/policy';
 import type { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
@@ -15,7 +16,14 @@ export function explain(
   const { actor = principal.actor, roles = principal.roles, session_id = null } = asked;
   const call = { ...asked, tenant, actor, roles, session_id };
   const decision = policyFor(gateway, principal, asked.policy).explain(requestOf(gateway.rules, tool, call));
-  return { ...decision, suggestion: suggestFor({ descriptor: tool.descriptor, inputs: asked.inputs, decision }) };
+  const suggestion = suggestFor({ descriptor: tool.descriptor, inputs: asked.inputs, decision });
+  return { ...decision, suggestion: suggestion ?? suggestInputs(tool, asked.inputs) };
+}
+
+/** What policy allows is still refused when the tool does not take it. Who gives no inputs asks about the tool alone. */
+function suggestInputs(tool: CatalogEntry, inputs: JsonObject): string | null {
+  const [wrong] = Object.keys(inputs).length > 0 ? tool.check(inputs) : [];
+  return wrong ? `Correct the inputs: ${wrong.field} ${wrong.message}.` : null;
 }
 
 export const policyFor = (gateway: GatewayContext, { tenant }: Principal, draft: unknown): CompiledPolicy =>

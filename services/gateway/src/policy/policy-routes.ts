@@ -9,6 +9,7 @@ import {
   PolicyDocument,
   PolicyVersion,
   type Principal,
+  pageOf,
   WhatIfAnswer,
   WhatIfRequest,
 } from '@capstan/contracts';
@@ -42,7 +43,7 @@ export const policyRoutes: Route[] = [
     answers: {
       200: {
         description: 'A page of versions',
-        schema: z.object({ items: z.array(PolicyVersion), next_cursor: z.string().nullable() }),
+        schema: pageOf(PolicyVersion),
       },
     },
     handle: ({ store }, { principal: { tenant }, query: { name, ...page } }) => {

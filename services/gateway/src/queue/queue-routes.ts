@@ -1,6 +1,6 @@
-import { DEFAULT_TENANT, Failure, QueueInfo, RunnerType, WorkerInfo } from '@capstan/contracts';
+import { DEFAULT_TENANT, Failure, pageOf, QueueInfo, RunnerType, WorkerInfo } from '@capstan/contracts';
 import { listQueues, listWorkers, setPaused } from '@capstan/store';
-import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
+import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 
 const setPause = (path: string, summary: string, paused: boolean): Route =>
@@ -35,7 +35,7 @@ export const queueRoutes: Route[] = [
     summary: 'What waits and runs, by runner type',
     roles: ['submit', 'operate', 'audit'],
     query: AllQuery,
-    answers: { 200: { description: 'All queues', schema: allOf(QueueInfo) } },
+    answers: { 200: { description: 'All queues', schema: pageOf(QueueInfo) } },
     handle: async ({ store }, { query }) => pageOfAll(await listQueues(store.db), query),
   }),
   setPause('/v1/queues/{runner}/pause', 'Stop handing out work of a runner type', true),
@@ -46,7 +46,7 @@ export const queueRoutes: Route[] = [
     summary: 'Workers, also those that ended lately',
     roles: ['operate', 'audit'],
     query: AllQuery,
-    answers: { 200: { description: 'All workers', schema: allOf(WorkerInfo) } },
+    answers: { 200: { description: 'All workers', schema: pageOf(WorkerInfo) } },
     handle: async ({ store }, { query }) => pageOfAll(await listWorkers(store.db), query),
   }),
 ];

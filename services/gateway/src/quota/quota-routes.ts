@@ -1,7 +1,16 @@
-import { DEFAULT_TENANT, Failure, NewQuota, type Principal, Quota, QuotaScope, QuotaUsage } from '@capstan/contracts';
+import {
+  DEFAULT_TENANT,
+  Failure,
+  NewQuota,
+  type Principal,
+  pageOf,
+  Quota,
+  QuotaScope,
+  QuotaUsage,
+} from '@capstan/contracts';
 import { countUsage, deleteQuota, getQuota, listQuotas, putQuota } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
-import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
+import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 
@@ -38,7 +47,7 @@ export const quotaRoutes: Route[] = [
     summary: 'All quotas',
     roles: READERS,
     query: AllQuery,
-    answers: { 200: { description: 'All', schema: allOf(Quota) } },
+    answers: { 200: { description: 'All', schema: pageOf(Quota) } },
     handle: async (gateway, { principal, query }) => pageOfAll(await visible(gateway, principal), query),
   }),
   route({
@@ -47,7 +56,7 @@ export const quotaRoutes: Route[] = [
     summary: 'What each quota has used, counted now',
     roles: READERS,
     query: AllQuery,
-    answers: { 200: { description: 'All', schema: allOf(QuotaUsage) } },
+    answers: { 200: { description: 'All', schema: pageOf(QuotaUsage) } },
     handle: async (gateway, { principal, query }) => {
       const quotas = await visible(gateway, principal);
       const counted = await countUsage(

@@ -1,4 +1,12 @@
-import { Failure, PageQuery, ReplayAnswer, ReplayRequest, type Run, StepDifference } from '@capstan/contracts';
+import {
+  Failure,
+  pageOf,
+  ReplayAnswer,
+  ReplayRequest,
+  type Run,
+  SequenceQuery,
+  StepDifference,
+} from '@capstan/contracts';
 import { compareCalls, findBundle, replayBundle, replayRun } from '@capstan/store';
 import { nanoid } from 'nanoid';
 import { z } from 'zod';
@@ -69,11 +77,11 @@ export const replayRoutes: Route[] = [
     path: '/v1/runs/{id}/differences',
     summary: 'Where calls that were made again gave another output than the ones on record',
     roles: ['submit', 'operate', 'audit'],
-    query: PageQuery.strict(),
+    query: SequenceQuery.strict(),
     answers: {
       200: {
         description: 'A page',
-        schema: z.object({ items: z.array(StepDifference), next_cursor: z.string().nullable() }),
+        schema: pageOf(StepDifference),
       },
     },
     handle: async (gateway, { principal, params, query }) => {

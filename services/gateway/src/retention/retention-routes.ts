@@ -1,6 +1,6 @@
-import { DEFAULT_TENANT, Failure, NewRetention, type Principal, Retention } from '@capstan/contracts';
+import { DEFAULT_TENANT, Failure, NewRetention, type Principal, pageOf, Retention } from '@capstan/contracts';
 import { deleteRetention, getRetention, listRetentions, putRetention } from '@capstan/store';
-import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
+import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 
 const READERS: Route['roles'] = ['admin', 'operate', 'audit'];
@@ -26,7 +26,7 @@ export const retentionRoutes: Route[] = [
     summary: 'For how long tenants keep what ended; the installation for those that are not named',
     roles: READERS,
     query: AllQuery,
-    answers: { 200: { description: 'All', schema: allOf(Retention) } },
+    answers: { 200: { description: 'All', schema: pageOf(Retention) } },
     handle: async ({ store }, { principal, query }) => {
       const all = await listRetentions(store.db);
       return pageOfAll(

@@ -1,4 +1,14 @@
-import { DryRun, PageQuery, Run, RunAccepted, RunDetail, RunFilter, RunSubmission, Step } from '@capstan/contracts';
+import {
+  DryRun,
+  PageQuery,
+  pageOf,
+  Run,
+  RunAccepted,
+  RunDetail,
+  RunFilter,
+  RunSubmission,
+  Step,
+} from '@capstan/contracts';
 import { getRunDetail, listPlainSteps, listRuns, listSteps, type RunControl } from '@capstan/store';
 import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
@@ -8,7 +18,6 @@ import { streamRun } from './stream-run.js';
 import { submitRun, tryRun } from './submit-run.js';
 
 const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
-const pageOf = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next_cursor: z.string().nullable() });
 const ListQuery = z.strictObject({
   ...PageQuery.shape,
   ...RunFilter.shape,

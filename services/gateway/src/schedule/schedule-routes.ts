@@ -1,6 +1,5 @@
-import { Failure, NewSchedule, PageQuery, Schedule, ScheduleChange, ScheduleDetail } from '@capstan/contracts';
+import { NewSchedule, pageOf, Schedule, ScheduleChange, ScheduleDetail, SequenceQuery } from '@capstan/contracts';
 import { deleteSchedule, listSchedules } from '@capstan/store';
-import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { changeSchedule, createSchedule, readSchedule } from './schedules.js';
@@ -26,16 +25,14 @@ export const scheduleRoutes: Route[] = [
     path: '/v1/schedules',
     summary: 'List schedules, newest first',
     roles: READERS,
-    query: PageQuery.strict(),
+    query: SequenceQuery.strict(),
     answers: {
       200: {
         description: 'A page',
-        schema: z.object({ items: z.array(Schedule), next_cursor: z.string().nullable() }),
+        schema: pageOf(Schedule),
       },
     },
     handle: ({ store }, { principal, query }) => {
-      if (query.cursor !== undefined && !/^\d{1,18}$/.test(query.cursor))
-        throw new Failure('INVALID_REQUEST', { detail: 'cursor: take it from next_cursor of the page before.' });
       return listSchedules(store.db, principal.tenant, query);
     },
   }),

@@ -1,7 +1,7 @@
-import { DEFAULT_TENANT, Failure, NewSecret, type Principal, Secret, SecretName } from '@capstan/contracts';
+import { DEFAULT_TENANT, Failure, NewSecret, type Principal, pageOf, Secret, SecretName } from '@capstan/contracts';
 import { deleteSecret, listSecrets, putSecret, rewrapSecrets } from '@capstan/store';
 import { z } from 'zod';
-import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
+import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 
@@ -27,7 +27,7 @@ export const secretRoutes: Route[] = [
     summary: 'The names of the secrets; no value is ever shown',
     roles: ['admin'],
     query: AllQuery.extend(Tenant.shape),
-    answers: { 200: { description: 'All', schema: allOf(Secret) } },
+    answers: { 200: { description: 'All', schema: pageOf(Secret) } },
     handle: async ({ store }, { principal, query }) =>
       pageOfAll(await listSecrets(store.db, tenantOf(principal, query.tenant)), query),
   }),

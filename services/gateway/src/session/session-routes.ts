@@ -1,4 +1,12 @@
-import { LastResponse, PageQuery, Session, SessionFile, SessionFileContent, SessionNote } from '@capstan/contracts';
+import {
+  LastResponse,
+  PageQuery,
+  pageOf,
+  Session,
+  SessionFile,
+  SessionFileContent,
+  SessionNote,
+} from '@capstan/contracts';
 import {
   getSession,
   lastResponse,
@@ -12,7 +20,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
-import { AllQuery, allOf, pageOfAll } from '../http/page-of-all.js';
+import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { putFile } from './put-file.js';
@@ -20,7 +28,7 @@ import { refuseRemoval } from './refuse-removal.js';
 import { pathOf, scopeOf } from './session-path.js';
 
 const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
-const FilePage = z.object({ items: z.array(SessionFile), next_cursor: z.string().nullable() });
+const FilePage = pageOf(SessionFile);
 const FILE = '/v1/sessions/{id}/files/*';
 
 async function listFolder({ store }: GatewayContext, scope: SessionScope, path: string, page: PageQuery) {
@@ -63,7 +71,7 @@ export const sessionRoutes: Route[] = [
     summary: "The session's scratchpad",
     roles: READERS,
     query: AllQuery,
-    answers: { 200: { description: 'All sections', schema: allOf(SessionNote) } },
+    answers: { 200: { description: 'All sections', schema: pageOf(SessionNote) } },
     handle: async ({ store }, { principal, params, query }) =>
       pageOfAll(await readNotes(store.db, scopeOf(principal, params.id), null), query),
   }),

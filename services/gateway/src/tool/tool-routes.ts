@@ -1,5 +1,5 @@
 import type { CatalogEntry } from '@capstan/catalog';
-import { CatalogSource, DEFAULT_TENANT, Failure, Tool } from '@capstan/contracts';
+import { CatalogSource, DEFAULT_TENANT, Failure, pageOf, Tool } from '@capstan/contracts';
 import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
 import { findSources } from './find-sources.js';
@@ -18,7 +18,7 @@ export const toolRoutes: Route[] = [
     answers: {
       200: {
         description: 'A page of tools',
-        schema: z.object({ items: z.array(Tool), next_cursor: z.string().nullable() }),
+        schema: pageOf(Tool),
       },
     },
     handle: ({ catalog }, { query }) => {

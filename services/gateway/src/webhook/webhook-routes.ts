@@ -1,8 +1,8 @@
 import {
   CreatedWebhook,
-  Failure,
   NewWebhook,
-  PageQuery,
+  pageOf,
+  SequenceQuery,
   Webhook,
   WebhookChange,
   WebhookDelivery,
@@ -25,15 +25,6 @@ import { notFound } from '../invocation/act-on.js';
 const READERS: Route['roles'] = ['admin', 'operate', 'audit'];
 /** In place of an endpoint: what was told to the webhook_url of invocations and runs. */
 const URLS = 'urls';
-
-const page = <Item extends z.ZodType>(item: Item) =>
-  z.object({ items: z.array(item), next_cursor: z.string().nullable() });
-
-function checked(query: PageQuery): PageQuery {
-  if (query.cursor !== undefined && !/^\d{1,18}$/.test(query.cursor))
-    throw new Failure('INVALID_REQUEST', { detail: 'cursor: take it from next_cursor of the page before.' });
-  return query;
-}
 
 /** Known here before the answer leaves, and everywhere else in a moment. */
 async function changed({ rules, relay }: GatewayContext): Promise<void> {
@@ -67,9 +58,9 @@ export const webhookRoutes: Route[] = [
     path: '/v1/webhooks',
     summary: 'List endpoints, newest first',
     roles: READERS,
-    query: PageQuery.strict(),
-    answers: { 200: { description: 'A page', schema: page(Webhook) } },
-    handle: ({ store }, { principal, query }) => listWebhooks(store.db, principal.tenant, checked(query)),
+    query: SequenceQuery.strict(),
+    answers: { 200: { description: 'A page', schema: pageOf(Webhook) } },
+    handle: ({ store }, { principal, query }) => listWebhooks(store.db, principal.tenant, query),
   }),
   route({
     method: 'POST',
@@ -124,11 +115,11 @@ export const webhookRoutes: Route[] = [
     path: '/v1/webhooks/{id}/deliveries',
     summary: 'What was sent to an endpoint and what became of it; `urls` in place of the id for every webhook_url',
     roles: READERS,
-    query: PageQuery.strict(),
-    answers: { 200: { description: 'A page, newest first', schema: page(WebhookDelivery) } },
+    query: SequenceQuery.strict(),
+    answers: { 200: { description: 'A page, newest first', schema: pageOf(WebhookDelivery) } },
     handle: async (gateway, { principal, params, query }) => {
       const webhook_id = await endpointOf(gateway, principal.tenant, params.id ?? '');
-      return listDeliveries(gateway.store.db, principal.tenant, webhook_id, checked(query));
+      return listDeliveries(gateway.store.db, principal.tenant, webhook_id, query);
     },
   }),
   route({

@@ -86,10 +86,7 @@ test('one shell serves run after run, but not where something may have been left
     return run.said.stdout;
   };
   const first = await shellOf();
-  // It is free a moment after its run has ended.
-  await new Promise(setImmediate);
   expect(await shellOf()).toBe(first);
-  await new Promise(setImmediate);
   expect(await shellOf(once)).toBe(first);
   expect(await shellOf(once)).not.toBe(first);
 });

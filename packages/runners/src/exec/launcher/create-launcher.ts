@@ -28,7 +28,8 @@ export type Launched = { ending: Ending; tree: TreeUse | null };
 
 export type LauncherOptions = {
   guard: OrphanGuard;
-  cgroups: Cgroups | null /** For a moment, pipes. */;
+  cgroups: Cgroups | null;
+  /** Where pipes are made; they have a name there for a moment only. */
   directory: string;
 };
 
@@ -37,8 +38,21 @@ export const TERMINATION_MS = 500;
 /** A shell counts its own processor time too, and must not come near the limit that it hands down. */
 const MAX_RUNS = 1000;
 const MAX_IDLE = 64;
+/** Time for what is left of a run to be gone; of one that was killed nobody waits long. */
+const SETTLE_MS = 2000;
+const KILLED_MS = 200;
 
 type Slot = { shell: Shell; key: string; tree: Tree | null; runs: number };
+
+/**
+ * What is still there of a run could write into its directory, or into the next one's output. Where processes may outlive
+ * theirs, the group goes, and with it the shell; else the namespace's first process is waited for, the last one to go.
+ */
+const isFree = async ({ shell }: Slot, { sandbox }: Order, ending: Ending): Promise<boolean> => {
+  const settled = sandbox.holds_tree && (await shell.settled(ending.kind === 'exited' ? SETTLE_MS : KILLED_MS));
+  if (!settled) shell.kill();
+  return settled;
+};
 
 export const createLauncher = ({ guard, cgroups, directory }: LauncherOptions): Launcher => {
   const idle: Slot[] = [];
@@ -75,14 +89,9 @@ export const createLauncher = ({ guard, cgroups, directory }: LauncherOptions): 
     return at === -1 ? start(order, key) : (idle.splice(at, 1)[0] ?? start(order, key));
   };
 
-  /**
-   * What is still there of a run could write into the next one. Where processes may outlive theirs, the group goes, and
-   * with it the shell; else the namespace's first process is waited for, which is the last to go.
-   */
-  const giveBack = async (slot: Slot, { sandbox }: Order): Promise<void> => {
-    if (!sandbox.holds_tree || !(await slot.shell.settled())) slot.shell.kill();
-    else if (slot.runs >= MAX_RUNS) slot.shell.dismiss();
-    else if (open.has(slot)) idle.push(slot);
+  const giveBack = (slot: Slot): void => {
+    if (slot.runs >= MAX_RUNS) slot.shell.dismiss();
+    else idle.push(slot);
     if (idle.length > MAX_IDLE) idle.shift()?.shell.dismiss();
   };
 
@@ -108,9 +117,10 @@ export const createLauncher = ({ guard, cgroups, directory }: LauncherOptions): 
         const ending = await shell.run(command, output);
         clearTimeout(late);
         slot.runs += 1;
-        const goes_on = ending.kind === 'exited' && !killed && open.has(slot);
-        const tree = slot.tree?.end({ goes_on, was_fed: order.stdin !== undefined }) ?? null;
-        if (goes_on) void giveBack(slot, order);
+        const goes_on = (await isFree(slot, order, ending)) && ending.kind === 'exited' && !killed && open.has(slot);
+        const failed = ending.kind !== 'exited' || ending.exit_code !== 0;
+        const tree = slot.tree?.end({ goes_on, failed, was_fed: order.stdin !== undefined }) ?? null;
+        if (goes_on) giveBack(slot);
         return { ending, tree };
       };
       return { stop, ended: finish() };

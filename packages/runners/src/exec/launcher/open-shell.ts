@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,7 +22,7 @@ export type Shell = {
   dismiss(): void;
   gone: Promise<void>;
   /** Whether all that its last run started is gone, once it is; false when that takes too long. */
-  settled(): Promise<boolean>;
+  settled(patience_ms: number): Promise<boolean>;
 };
 
 export type ShellOptions = {
@@ -36,8 +36,6 @@ export type ShellOptions = {
 
 /** Time for the last output to arrive once the shell is gone; pipes may be held open from outside. */
 const DRAIN_MS = 100;
-/** Time for what was killed to be gone. */
-const SETTLE_MS = 2000;
 /**
  * Asked to end, the whole group is; the shell must survive it, and what it starts must not inherit that. What the shell
  * itself has to say (how a command was killed) goes nowhere; commands get the real stderr from 4. 3 is for bubblewrap.
@@ -92,7 +90,7 @@ export const openShell = ({ limited_by, sh, identity, directory }: ShellOptions)
     kill: () => signalGroup(pid, 'SIGKILL'),
     dismiss: () => stdin.end(),
     run: async (command, output) => {
-      const mark = randomBytes(16).toString('hex');
+      const mark = randomUUID();
       hold(true);
       told = '';
       expects_init = command.tells_init;
@@ -106,13 +104,13 @@ export const openShell = ({ limited_by, sh, identity, directory }: ShellOptions)
       hold(false);
       return ending;
     },
-    settled: async () => {
+    settled: async (patience_ms) => {
       if (!expects_init) return true;
-      const until = performance.now() + SETTLE_MS;
+      const until = performance.now() + patience_ms;
       while (performance.now() < until) {
         const [, init] = /"child-pid": (\d+)/.exec(told) ?? [];
         if (init !== undefined && !isThere(Number(init))) return true;
-        await delay(2, undefined, { ref: false });
+        await delay(1);
       }
       return false;
     },

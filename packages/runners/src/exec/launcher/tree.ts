@@ -12,8 +12,8 @@ export type TreeUse = {
 /** All that a shell runs, as one: bounded, and counted run by run. */
 export type Tree = {
   join(shell: number): void;
-  /** Told whether the shell goes on, and whether one more process fed the input. */
-  end(run: { goes_on: boolean; was_fed: boolean }): TreeUse;
+  /** Told whether the shell goes on, how the run ended, and whether one more process fed its input. */
+  end(run: { goes_on: boolean; failed: boolean; was_fed: boolean }): TreeUse;
   remove(): void;
 };
 
@@ -44,11 +44,11 @@ export const openTree = (cgroups: Cgroups, { processes, memory_bytes }: Resource
       shell = pid;
       cgroup.join(pid);
     },
-    end: ({ goes_on, was_fed }) => {
+    end: ({ goes_on, failed, was_fed }) => {
       const killed_before = killed;
       const peak_before = peak;
       peak = cgroup.peak();
-      killed = cgroup.outOfMemory();
+      if (failed) killed = cgroup.outOfMemory();
       const seen = peak > peak_before ? peak - OWN - (was_fed ? 1 : 0) : 1;
       const use = { processes: Math.max(1, seen), out_of_memory: killed > killed_before };
       if (goes_on && use.processes > 1) renew();
