@@ -136,7 +136,6 @@ describe('tampering', () => {
 
   test('with any column of any row is named, and undone it verifies again', async () => {
     const run_id = await endedPlan();
-    await sealed(run_id);
     expect(await system.admin.records.verify(run_id)).toMatchObject({ ok: true });
     const direct = await openDirect();
     const { rows: columns } = await direct.query<Column>(
@@ -216,7 +215,7 @@ describe('tampering', () => {
   test('a dropped invocation, two that changed places, one that was added, a changed policy and a lost seal are named', async () => {
     const { db } = system.store;
     const run_id = await endedBulk(5);
-    await sealed(run_id);
+    expect(await system.admin.records.verify(run_id)).toMatchObject({ ok: true });
     const { items } = await system.admin.list({ run_id }).page();
     const [a, b] = items.map(({ invocation_id }) => invocation_id);
     const found = async () =>
