@@ -1,18 +1,18 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { holdIdOf } from '@capstan/contracts';
 import { request } from 'undici';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { query } from '../conformance/query.js';
+import { atEnd } from '../fixtures/at-end.js';
 import { eventually } from '../fixtures/eventually.js';
 import { queues } from '../fixtures/queues.js';
-import { ADMIN_KEY, ALLOW_ALL, type System, startSystem } from './start-system.js';
+import { ADMIN_KEY, ALLOW_ALL as ALL, type System, startSystem } from './start-system.js';
 
+/** The tool that counts is on this machine. */
+const ALLOW_ALL = { ...ALL, limits: [{ shell: true, deny_private_ips: false }] };
 const add = (a: number) => ({ tool_id: 'cap:test_math:add', inputs: { a, b: 1 } });
 const sleep = (seconds: string) => ({ tool_id: 'shell.run', inputs: { cmd: ['sleep', seconds] } });
-/** Says itself when it began and when it ended. */
-const timed = {
-  tool_id: 'shell.run',
-  inputs: { cmd: ['bash', '-c', 'echo $EPOCHREALTIME; sleep 0.01; echo $EPOCHREALTIME'] },
-};
 /** Costs 10 units, as far as it says. */
 const PAID = {
   ...{ atip: { version: '0.6' }, name: 'true', version: '1', description: 'Does nothing, for money' },
@@ -21,9 +21,31 @@ const PAID = {
     ...{ filesystem: { read: false, write: false, delete: false }, cost: { estimate: 'medium', billable: false } },
   },
 };
+const BUSY_MS = 20;
 const PAID_CALLS = 'tool:atip:true:.';
 const SLEEP = 'tool:shell.run';
+const GET = 'tool:http.get';
 const ADD = 'tool:cap:test_math:*';
+
+/** Takes a while for each call, and counts how many it has at a time. */
+async function startBusyTool() {
+  const seen = { calls: 0, running: 0, most: 0 };
+  const server = createServer((_, response) => {
+    seen.calls += 1;
+    seen.running += 1;
+    seen.most = Math.max(seen.most, seen.running);
+    setTimeout(() => {
+      seen.running -= 1;
+      response.end('{}');
+    }, BUSY_MS);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  atEnd(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, seen };
+}
 
 describe.each(queues)('a quota on the $name queue', (queue) => {
   let system: System;
@@ -49,17 +71,6 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
       },
       { timeout_ms: 60_000 },
     );
-  const over = (ids: string[]) =>
-    eventually(
-      async () => {
-        const [{ count }] = await query(
-          system.database.url,
-          `SELECT count(*)::int FROM invocations WHERE finished_at IS NOT NULL AND invocation_id IN ('${ids.join("','")}')`,
-        );
-        expect(count).toBe(ids.length);
-      },
-      { timeout_ms: 80_000 },
-    );
   /** The most attempts that were under way at a time, by when they were claimed and settled. */
   const mostAtOnce = async (ids: string[]): Promise<number> => {
     const [{ most }] = await query(
@@ -74,41 +85,24 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
     return most;
   };
 
-  /** The same by the tools' own clock. */
-  const mostAtOnceByThemselves = async (ids: string[]): Promise<number> => {
-    const said = await query(
-      system.database.url,
-      `SELECT payload ->> 'stdout' AS stdout FROM results WHERE invocation_id IN ('${ids.join("','")}')`,
-    );
-    const moves = said.flatMap(({ stdout }: { stdout: string }) => {
-      const [began, over] = stdout.trim().split('\n').map(Number);
-      return [
-        { at: began ?? 0, step: 1 },
-        { at: over ?? 0, step: -1 },
-      ];
-    });
-    let running = 0;
-    return Math.max(...moves.sort((a, b) => a.at - b.at || a.step - b.step).map(({ step }) => (running += step)));
-  };
-
-  test('of 5 at once is kept by 200 submissions at once, and nobody else waits', async () => {
-    await system.admin.quotas.set(SLEEP, { max_concurrent: 5 });
-    const limited = await Promise.all(Array.from({ length: 200 }, () => system.admin.submit(timed)));
+  test('of 5 at once is kept by 200 submissions at once, as their tool sees it, and nobody else waits', async () => {
+    const tool = await startBusyTool();
+    await system.admin.quotas.set(GET, { max_concurrent: 5 });
+    const get = { tool_id: 'http.get', inputs: { url: tool.url } };
+    const limited = await Promise.all(Array.from({ length: 200 }, () => system.admin.submit(get)));
     expect(limited.every(({ status }) => status === 'deferred')).toBe(true);
     const free = await Promise.all(
       Array.from({ length: 50 }, (_, index) => system.admin.submit(add(index), { wait_s: 20 })),
     );
     expect(free.every(({ status }) => status === 'succeeded')).toBe(true);
-    const meanwhile = await usage(SLEEP);
+    const meanwhile = await usage(GET);
     expect(meanwhile?.concurrent).toBeLessThanOrEqual(5);
     expect(meanwhile?.waiting).toBeGreaterThan(0);
     const ids = limited.map(({ invocation_id }) => invocation_id);
-    await over(ids);
+    await ended(ids);
     expect(await mostAtOnce(ids)).toBeLessThanOrEqual(5);
-    const most = await mostAtOnceByThemselves(ids);
-    expect(most).toBeLessThanOrEqual(5);
-    expect(most).toBeGreaterThan(1);
-    expect(await usage(SLEEP)).toMatchObject({ waiting: 0, concurrent: 0, calls_today: 200 });
+    expect(tool.seen).toMatchObject({ calls: 200, most: 5 });
+    expect(await usage(GET)).toMatchObject({ waiting: 0, concurrent: 0, calls_today: 200 });
   }, 90_000);
 
   test('that denies says so with 429, when to come back, and on record', async () => {
@@ -303,7 +297,7 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
     await eventually(async () => expect(await usage(SLEEPS)).toMatchObject({ concurrent: 2, waiting: 1 }));
     expect(Math.abs(((await usage(SLEEPS))?.runtime_ms_today ?? 0) - 3 * took)).toBeLessThan(3);
     await system.admin.queues.resume('exec');
-    // They were quicker than expected, so that there is room for the third.
+    await system.admin.quotas.set(SLEEPS, { max_runtime_ms_per_day: 600_000 });
     await ended(calls.map(({ invocation_id }) => invocation_id));
   });
 

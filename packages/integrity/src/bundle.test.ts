@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { type BundleLine, verifyBundle, writeBundleLine } from './bundle.js';
-import { chainNext, chainStart } from './hash-chain.js';
+import { chainStart } from './hash-chain.js';
 import { hashJson } from './hash-json.js';
 import type { Entry } from './record.js';
 import { parseSealKey, type SealStatement, sealHash } from './seal.js';
 import { sealEntry } from './seal-entry.js';
+import { chainLink } from './verify-record.js';
 
 const policy = { version: '1.0' };
 const descriptor = { tool_id: 'add' };
@@ -33,7 +34,7 @@ function bundleOf(entries: Entry[]): string[] {
   let chain_hash = chainStart(run_id);
   const records = entries.map((entry, place): BundleLine => {
     const { record_hash, digests } = sealEntry(entry);
-    chain_hash = chainNext(chain_hash, record_hash);
+    chain_hash = chainLink(chain_hash, { ...entry, record_hash });
     return { line: 'record', place, ...entry, record_hash, chain_hash, digests };
   });
   const statement: SealStatement = {

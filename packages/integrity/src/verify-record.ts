@@ -28,6 +28,12 @@ export type Link = {
   digests: FieldDigests;
 };
 
+/** A link covers what it names, too: with another id or kind it does not follow from the one before it. */
+export const chainLink = (
+  previous: string,
+  { kind, id, record_hash }: Pick<Link, 'kind' | 'id' | 'record_hash'>,
+): string => chainNext(previous, `${kind} ${id} ${record_hash}`);
+
 export type Document = { hash: string; value: unknown };
 
 /**
@@ -49,7 +55,7 @@ export function createVerifier(run_id: string) {
       ...{ table, row, field, stored: shown(stored), computed: shown(computed), why },
     });
     if (link.place !== place) yield at('seal_links', 'place', link.place, place, 'a link is missing, or was moved');
-    const chained = chainNext(previous, link.record_hash);
+    const chained = chainLink(previous, link);
     if (link.chain_hash !== chained)
       yield at('seal_links', 'chain_hash', link.chain_hash, chained, 'it does not follow from the link before it');
     previous = link.chain_hash;

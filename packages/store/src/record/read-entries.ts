@@ -46,7 +46,8 @@ export async function readStepEntries(
 }
 
 async function readStepsById(db: Db, run_id: string, ids: readonly string[]): Promise<ReadEntry[]> {
-  const places = ids.map((id) => id.split('.', 2).map(Number));
+  // An id that was tampered with names no step.
+  const places = ids.filter((id) => /^\d{1,9}\.-?\d{1,9}$/.test(id)).map((id) => id.split('.', 2).map(Number));
   const { rows } = await sql<Row>`
     SELECT ${columns('steps')} FROM steps WHERE run_id = ${run_id} AND (step, element) IN (
       SELECT * FROM unnest(${places.map(([step]) => step)}::int[], ${places.map(([, element]) => element)}::int[]))`.execute(

@@ -1,4 +1,4 @@
-import { chainNext, type Link, sealEntry } from '@capstan/integrity';
+import { chainLink, type Link, sealEntry } from '@capstan/integrity';
 import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
 import type { ReadEntry } from '../record/read-entries.js';
@@ -10,9 +10,10 @@ export function chainEntries(entries: readonly ReadEntry[], tail: Tail): Link[] 
   let { place, chain_hash } = tail;
   return entries.map((entry) => {
     const { record_hash, digests } = sealEntry(entry);
-    chain_hash = chainNext(chain_hash, record_hash);
+    const { kind, id } = entry;
+    chain_hash = chainLink(chain_hash, { kind, id, record_hash });
     place += 1;
-    return { place, kind: entry.kind, id: entry.id, record_hash, chain_hash, digests };
+    return { place, kind, id, record_hash, chain_hash, digests };
   });
 }
 

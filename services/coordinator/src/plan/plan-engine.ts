@@ -60,7 +60,7 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
   const urgent = new Set<string>();
   const handingOver = new Set<Promise<void>>();
   /** Those that had something to do at the last sweep, and how they stood. */
-  let suspects = new Map<string, string>();
+  let suspects: Map<string, string> | null = null;
   /** How runs stood that were looked at lately for nothing but a sweep: one that waits for a person is not worth a look each time. */
   const lately = new Set<string>();
   let forgotten = performance.now();
@@ -166,9 +166,11 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
         lately.clear();
         forgotten = performance.now();
       }
-      // Most are on their way: what moved since the last look is in good hands, here or in another process.
+      // Most are on their way: what moved since the last look is in good hands, here or in another process. Of what happened
+      // before the first look nothing was heard.
       const stuck = idle.filter(
-        ({ run_id, state }) => before.get(run_id) === state && !heard.has(run_id) && !lately.has(`${run_id} ${state}`),
+        ({ run_id, state }) =>
+          (!before || before.get(run_id) === state) && !heard.has(run_id) && !lately.has(`${run_id} ${state}`),
       );
       for (const { run_id, state } of stuck) {
         lookAt(run_id);

@@ -38,11 +38,7 @@ const IDLE_MS = 500;
  * Ended invocations become events, events become deliveries, deliveries are sent: three steps, each claimed with SKIP
  * LOCKED and each safe to repeat, so that a crash anywhere repeats a delivery under its old id at worst.
  */
-export function runWebhooks(
-  backbone: Backbone,
-  sweep_ms: number,
-  options: WebhookOptions,
-): { stop(): Promise<void> } {
+export function runWebhooks(backbone: Backbone, sweep_ms: number, options: WebhookOptions): { stop(): Promise<void> } {
   const { store, relay, log, rules } = backbone;
   const egress = createEgress();
   const sender: Sender = {

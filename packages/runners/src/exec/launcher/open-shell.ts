@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Identity } from '../../sandbox/sandbox.js';
@@ -117,11 +118,12 @@ export const openShell = ({ limited_by, sh, identity, directory }: ShellOptions)
   };
 };
 
+/** One that has ended and that nobody has asked about yet is no longer there; all of its namespace went before it. */
 const isThere = (pid: number): boolean => {
   try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false;
   }
 };
 

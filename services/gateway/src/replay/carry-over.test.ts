@@ -1,0 +1,59 @@
+import { compilePlan } from '@capstan/plan';
+import type { RecordedStep } from '@capstan/store';
+import { expect, test } from 'vitest';
+import { carryOver, findBlocked } from './carry-over.js';
+
+const step = (id: string, needs: string[], more = {}) => ({ id, tool: 'x', needs, ...more });
+const { steps: plan } = compilePlan({
+  version: '1.0',
+  steps: [
+    step('first', []),
+    step('each', [], { for_each: [1, 2, 3] }),
+    step('loose', [], { on_error: 'continue' }),
+    step('from', ['first']),
+    step('last', ['from', 'each', 'loose']),
+  ],
+});
+type Status = RecordedStep['status'];
+/** Of `each`, the step itself and then its elements. */
+const recorded = (first: Status, each: Status[], loose: Status) =>
+  new Map(
+    [[first], each, [loose], ['failed' as const], ['skipped' as const]].map((statuses, index) => [
+      index,
+      statuses.map((status, at) => ({ step: index, element: at - 1, status })),
+    ]),
+  );
+const FROM = 3;
+const told = (of: ReturnType<typeof recorded>) =>
+  carryOver(plan, FROM, of).map(({ step: at, element, status, reused, unmet }) => [at, element, status, reused, unmet]);
+
+test('what does not follow from the step keeps its result, also one that the plan lets fail', () => {
+  expect(told(recorded('succeeded', ['succeeded', 'succeeded', 'succeeded', 'succeeded'], 'timed_out'))).toEqual([
+    [0, -1, 'succeeded', true, 0],
+    [1, -1, 'succeeded', true, 0],
+    ...[0, 1, 2].map((element) => [1, element, 'succeeded', true, 0]),
+    [2, -1, 'timed_out', true, 0],
+    [3, -1, 'pending', false, 0],
+    [4, -1, 'pending', false, 1],
+  ]);
+});
+
+test('a fan-out that was cut short goes on with the elements that have no result, and what was skipped is decided again', () => {
+  const of = recorded('succeeded', ['failed', 'succeeded', 'failed', 'skipped'], 'skipped');
+  expect(told(of).slice(1)).toEqual([
+    [1, -1, 'started', false, 0],
+    [1, 0, 'succeeded', true, 0],
+    [1, 1, 'pending', false, 0],
+    [1, 2, 'pending', false, 0],
+    [2, -1, 'pending', false, 0],
+    [3, -1, 'pending', false, 0],
+    [4, -1, 'pending', false, 3],
+  ]);
+  expect(carryOver(plan, FROM, of)[1]).toMatchObject({ elements: 3, unended: 2, unsuccessful: 0 });
+});
+
+test('nothing goes on from a step whose needs stopped the plan', () => {
+  const each: Status[] = ['failed', 'failed'];
+  expect(findBlocked(plan, FROM, recorded('failed', each, 'failed'))?.id).toBe('first');
+  expect(findBlocked(plan, FROM, recorded('succeeded', each, 'failed'))).toBeUndefined();
+});
