@@ -9,6 +9,7 @@ export default defineConfig({
       'test/{flow,conformance,faults,fixtures,bench}/**/*.test.ts',
     ],
     globalSetup: ['test/fixtures/global-setup.ts'],
+    setupFiles: ['test/fixtures/setup.ts'],
     // Processes: files start servers, change the environment and are killed; threads would share all that.
     pool: 'forks',
     // A process for each worker, not for each file: loading the packages anew for 180 files took half of the suite's CPU time.

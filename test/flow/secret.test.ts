@@ -41,7 +41,9 @@ test('a secret is kept for its tenant, listed by name, and never shown', async (
   const kept = await admin.secrets.put('github', 'value-of-github');
   expect(kept).toMatchObject({ name: 'github', tenant: 'default', key_id: keys.key_id, updated_by: 'admin' });
   expect(JSON.stringify([kept, await admin.secrets.list().page()])).not.toContain('value-of-github');
-  expect(await openSecret(backbone.store.db, keys, { tenant: 'default', name: 'github' })).toMatchObject({ value: 'value-of-github' });
+  expect(await openSecret(backbone.store.db, keys, { tenant: 'default', name: 'github' })).toMatchObject({
+    value: 'value-of-github',
+  });
 });
 
 test('only admins manage secrets, and each those of their own tenant', async () => {
