@@ -8,7 +8,7 @@ import { type Cluster, startCluster } from './start-cluster.js';
 import { submitSums } from './submit-sums.js';
 import { untilAllEnded } from './until-all-ended.js';
 
-const TOTAL = Number(process.env.CAPSTAN_CHAOS ?? 2_000);
+const TOTAL = Number(process.env.CAPSTAN_CHAOS ?? 1_200);
 const WAVE = { bulk: 300, lone: 100 };
 const WAVES = Math.ceil(TOTAL / (WAVE.bulk + WAVE.lone));
 

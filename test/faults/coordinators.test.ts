@@ -11,7 +11,7 @@ import { type Cluster, LONG_LEASE, startCluster } from './start-cluster.js';
 import { type CountingTool, startCountingTool } from './start-counting-tool.js';
 import { untilAllEnded } from './until-all-ended.js';
 
-const KILLS = Number(process.env.CAPSTAN_KILLS ?? 6);
+const KILLS = Number(process.env.CAPSTAN_KILLS ?? 3);
 /** A person has to agree to some of the calls. */
 const POLICY = {
   version: '1.0',

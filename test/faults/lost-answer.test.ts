@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestDatabase } from '../fixtures/create-test-database.js';
 import { eventually } from '../fixtures/eventually.js';
-import { queues } from '../fixtures/queues.js';
 import type { LineProcess } from '../fixtures/start-line-process.js';
 import { allowShell } from './allow-shell.js';
 import { checkInvariants } from './check-invariants.js';
+import { hardestQueue } from './hardest-queue.js';
 import { redisFor } from './redis-for.js';
 import { type Cluster, startCluster } from './start-cluster.js';
 import { type LossyProxy, startLossyProxy } from './start-lossy-proxy.js';
@@ -15,7 +15,7 @@ import { untilStatus } from './until-status.js';
 const CLAIM = 'claim-next';
 const command = (...cmd: string[]) => ({ tool_id: 'shell.run', inputs: { cmd } });
 
-describe.each(queues)(
+describe.each(hardestQueue)(
   'when a connection to Postgres breaks at a bad moment, on the $name queue,',
   {
     timeout: 60_000,

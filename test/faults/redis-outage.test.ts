@@ -8,7 +8,7 @@ import { type Cluster, startCluster } from './start-cluster.js';
 import { submitSums } from './submit-sums.js';
 import { untilAllEnded } from './until-all-ended.js';
 
-const OUTAGE_MS = 5_000;
+const OUTAGE_MS = 3_000;
 /** Within which work goes on once Redis is back. */
 const RESUMED = { timeout_ms: 10_000 };
 
