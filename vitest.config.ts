@@ -14,8 +14,8 @@ export default defineConfig({
     pool: 'forks',
     // A process for each worker, not for each file: loading the packages anew for 180 files took half of the suite's CPU time.
     isolate: false,
-    // Two keep two cores busy while they compute; many of the tests wait for leases and restarts.
-    maxWorkers: 3,
+    // The tests start real servers, which need the cores more than a third file would: three took as long, and lost races.
+    maxWorkers: 2,
     // Tests of races and of starting processes lose one in some thousands to a busy machine. The report names each that
     // needed a second try.
     retry: 1,

@@ -1,4 +1,5 @@
 import type { Backbone } from '@capstan/backbone';
+import type { Topic } from '@capstan/queue';
 import { nanoid } from 'nanoid';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase } from '../fixtures/create-test-database.js';
@@ -16,23 +17,28 @@ describe.each(queues)('the relay on $name brings signals', ({ name }) => {
     if (name === 'redis') servers.redis_url = (await startTestRedis()).url;
   });
 
-  /** Two processes that hear each other. */
-  const openTwo = async () => {
-    const [one, other] = [await open(), await open()];
-    let heard = 0;
-    const off = other.relay.subscribe('due', () => {
-      heard += 1;
-    });
+  /** Two processes that hear the first of them on this topic, and have heard all that it said so far. */
+  const openTwo = async (topic: Topic) => {
+    const two = [await open(), await open()] as const;
+    const heard = two.map(() => new Set<string>());
+    const off = two.map(({ relay }, at) =>
+      relay.subscribe(topic, (ids) => {
+        for (const id of ids) heard[at]?.add(id);
+      }),
+    );
+    const allHeard = (id: string) => heard.every((ids) => ids.has(id));
     await eventually(() => {
-      one.relay.publish('due', ['now']);
-      return heard > 0;
+      two[0].relay.publish(topic, ['hello']);
+      return allHeard('hello');
     });
-    off();
-    return [one, other] as const;
+    two[0].relay.publish(topic, ['last']);
+    await eventually(() => allHeard('last'));
+    for (const unsubscribe of off) unsubscribe();
+    return two;
   };
 
   test('to another process, and to the one that sent them', async () => {
-    const [one, other] = await openTwo();
+    const [one, other] = await openTwo('settled');
     const listen = ({ relay }: Backbone) =>
       new Promise<string[]>((resolve) => void relay.subscribe('settled', resolve));
     const heard = Promise.all([listen(one), listen(other)]);
@@ -44,7 +50,7 @@ describe.each(queues)('the relay on $name brings signals', ({ name }) => {
   });
 
   test('whole, also when they are too many for one message', async () => {
-    const [one, other] = await openTwo();
+    const [one, other] = await openTwo('settled');
     const sent = Array.from({ length: 3000 }, () => `inv_${nanoid()}`);
     const heard: string[] = [];
     const all = new Promise<void>((resolve) => {
@@ -59,7 +65,7 @@ describe.each(queues)('the relay on $name brings signals', ({ name }) => {
   });
 
   test('of a burst together', async () => {
-    const [one, other] = await openTwo();
+    const [one, other] = await openTwo('log');
     let messages = 0;
     const heard = new Set<string>();
     const last = new Promise<void>((resolve) => {
