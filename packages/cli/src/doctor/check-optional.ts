@@ -19,7 +19,7 @@ const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrom
 
 const INSTALL_BROWSER = 'Optional, for browser tools: apt install chromium, or npm install @sparticuz/chromium.';
 const CONTAIN_BROWSER =
-  'Browser tools from MED risk up are refused: install bubblewrap, or run the worker as another user than root.';
+  'Chromium runs without a sandbox of its own: install bubblewrap, or run the worker as another user than root.';
 
 export const checkBrowser = (env: Io['env']): Check => {
   const name = 'Chromium';

@@ -2,7 +2,6 @@ import { Failure } from '@capstan/contracts';
 import { checkUrl, createEgress, type Egress } from '@capstan/egress';
 import { type Converter, createConverter } from '../api/html/create-converter.js';
 import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
-import { isSandboxRequired } from '../sandbox/require-sandbox.js';
 import { blamed } from './blamed.js';
 import type { BrowserTool, PreparedTool } from './browser-tool.js';
 import { openVisit } from './browser-visit.js';
@@ -110,9 +109,9 @@ async function runPrepared(
   }
 }
 
-/** As for exec tools: from MED risk up not without walls, unless the policy says `sandbox: preferred`. */
-function requireWalls({ level }: BrowserLease, { limits, descriptor }: Call): void {
-  if (level !== 'process' || !isSandboxRequired(limits, descriptor.risk)) return;
+/** Pages have fewer means than commands, and a browser has to work after an install alone: only policy asks for walls. */
+function requireWalls({ level }: BrowserLease, { limits }: Call): void {
+  if (level !== 'process' || limits.sandbox !== 'required') return;
   throw new Failure('SANDBOX_UNAVAILABLE', {
     detail:
       'pages must be opened in a sandbox, and Chromium has none here: its own does not work under root; ' +
