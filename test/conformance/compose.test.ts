@@ -202,7 +202,15 @@ describe('the Dockerfile', () => {
       'packages/cli/bin/capstan.js',
     ];
     expect(needed.filter(isIgnored)).toEqual([]);
-    const kept_out = ['.env', '.git', '.capstan', 'node_modules', 'packages/cli/dist', 'services/worker/node_modules'];
+    const kept_out = [
+      '.env',
+      '.git',
+      '.capstan',
+      'node_modules',
+      'packages/cli/dist',
+      'packages/cli/bundle',
+      'services/worker/node_modules',
+    ];
     expect(kept_out.filter((path) => !isIgnored(path))).toEqual([]);
   });
 });
