@@ -1,7 +1,7 @@
 import type { Json } from '@capstan/contracts';
 import type { Query, Statement } from '../open-store.js';
-import type { StepTable } from '../tables.js';
 import type { StepKey } from './end-steps.js';
+import type { StepTable } from './tables.js';
 
 /** What became of a step that was ready. */
 export type StepMove = StepKey & {

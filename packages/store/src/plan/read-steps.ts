@@ -11,8 +11,8 @@ import {
 import { sql } from 'kysely';
 import { isResult } from '../invocation/load-outcomes.js';
 import type { Db } from '../open-store.js';
-import type { StepTable } from '../tables.js';
 import { invocationIdOf } from './step-sql.js';
+import type { StepTable } from './tables.js';
 
 type Row = Pick<
   StepTable,

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
 import { invocationIdOf } from '../plan/step-sql.js';
-import type { StepTable } from '../tables.js';
+import type { StepTable } from '../plan/tables.js';
 import { copyInvocations } from './replay-run.js';
 
 /** A step, or an element of one, as it stands on record. */

@@ -1,7 +1,7 @@
 import { type JsonObject, loneInvocationId, type Role, type ScheduleFire } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db, Store } from '../open-store.js';
-import type { ScheduleTable } from '../tables.js';
+import type { ScheduleTable } from './tables.js';
 
 /** A schedule that nobody else fires until the transaction ends. */
 export type DueSchedule = Pick<

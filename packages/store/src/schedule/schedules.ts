@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
 import { type PageWanted, pageOf } from '../page-of.js';
-import type { ScheduleTable } from '../tables.js';
+import type { ScheduleTable } from './tables.js';
 
 export type NewScheduleRow = {
   schedule_id: string;

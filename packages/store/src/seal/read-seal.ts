@@ -1,7 +1,7 @@
 import type { Link, Seal } from '@capstan/integrity';
 import { sql } from 'kysely';
 import type { Db, Store } from '../open-store.js';
-import type { SealTable } from '../tables.js';
+import type { SealTable } from './tables.js';
 
 const COLUMNS = sql`run_id, generation, tenant, root, count, first_id, last_id, plan_hash, policy_hash, sealed_at, seal_hash,
   signature, key_id, public_key`;

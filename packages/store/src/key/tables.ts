@@ -1,0 +1,13 @@
+import type { Role } from '@capstan/contracts';
+import type { Timestamp } from '../columns.js';
+
+export type KeyTables = {
+  keys: {
+    key_id: string;
+    key_hash: string;
+    tenant: string;
+    actor: string;
+    roles: Role[];
+    created_at: Timestamp;
+  };
+};

@@ -1,0 +1,35 @@
+import type { JsonText, NullableTimestamp, Timestamp } from '../columns.js';
+
+export type SealTables = {
+  seals: SealTable;
+  seal_links: {
+    run_id: string;
+    place: number;
+    kind: 'run' | 'step' | 'invocation';
+    id: string;
+    record_hash: string;
+    chain_hash: string;
+    digests: JsonText<Record<string, string[]>>;
+  };
+  seal_cursors: { tenant: string; seq: string };
+  seal_pending: { invocation_id: string; due_at: Timestamp };
+};
+
+export type SealTable = {
+  run_id: string;
+  generation: number;
+  tenant: string;
+  root: string;
+  count: number;
+  first_id: string | null;
+  last_id: string | null;
+  plan_hash: string | null;
+  policy_hash: string | null;
+  sealed_at: Timestamp;
+  seal_hash: string;
+  signature: string | null;
+  key_id: string | null;
+  public_key: string | null;
+  voided_at: NullableTimestamp;
+  void_reason: string | null;
+};
