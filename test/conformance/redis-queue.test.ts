@@ -1,25 +1,24 @@
 import type { Backbone } from '@capstan/backbone';
-import { type Delivery, RUNNER_TYPES } from '@capstan/contracts';
+import { RUNNER_TYPES } from '@capstan/contracts';
 import { Redis } from 'ioredis';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase } from '../fixtures/create-test-database.js';
 import { eventually } from '../fixtures/eventually.js';
 import { queues } from '../fixtures/queues.js';
 import { startTestRedis } from '../fixtures/start-test-redis.js';
+import { idsOf } from './ids-of.js';
 import { insertWork } from './insert-work.js';
 import { openTestBackbone } from './open-test-backbone.js';
 import { readEverything } from './read-everything.js';
 import { startClaimant } from './start-claimant.js';
 import { withRedis } from './with-redis.js';
 
-const ids = (deliveries: Delivery[]) => deliveries.map((delivery) => delivery.invocation_id);
-
 describe.runIf(queues.some(({ name }) => name === 'redis'))('the queue on Redis alone', () => {
   let database_url = '';
   const deliverOne = async (backbone: Backbone) => {
     const deliveries = await insertWork(backbone.store, [{}]);
     await backbone.queue.enqueue(deliveries);
-    return ids(deliveries);
+    return idsOf(deliveries);
   };
 
   beforeAll(async () => {
@@ -74,14 +73,14 @@ describe.runIf(queues.some(({ name }) => name === 'redis'))('the queue on Redis 
     ];
     await claimants[0]?.untilTaken(1);
     await claimants[1]?.untilTaken(3);
-    backbone.relay.publish('settled', ids(deliveries));
+    backbone.relay.publish('settled', idsOf(deliveries));
     await backbone.queue.confirm();
     await eventually(
       () => said.some((line) => /^publish/i.test(line)) && said.some((line) => /capstan:epoch/.test(line)),
     );
 
     const held = await withRedis(redis_url, readEverything);
-    const known = ids(deliveries)[0] ?? '';
+    const known = idsOf(deliveries)[0] ?? '';
     expect(JSON.stringify([...held])).toContain(known);
     expect(JSON.stringify([...held])).not.toContain('CANARY');
     expect(said.join('\n')).toContain(known);

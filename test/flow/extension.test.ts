@@ -3,12 +3,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { CapstanError } from '@capstan/client';
 import type { CommandHelp, CommandInvocation, JsonObject } from '@capstan/contracts';
 import { lastResponse } from '@capstan/store';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
 import { findRepository } from '../fixtures/find-repository.js';
+import { greeter } from './greeter.js';
+import { refusalOf } from './refusal-of.js';
 import { type System, startSystem } from './start-system.js';
 
 const examples = (name: string): string =>
@@ -45,14 +46,6 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-const refusal = async (work: Promise<unknown>): Promise<CapstanError> => {
-  const error: unknown = await work.then(
-    () => null,
-    (failed: unknown) => failed,
-  );
-  if (!(error instanceof CapstanError)) throw new Error(`no refusal: ${String(error)}`);
-  return error;
-};
 const invoke = (tool_id: string, inputs: JsonObject) => system.admin.submit({ tool_id, inputs }, { wait_s: 20 });
 const ran = (answer: CommandInvocation | CommandHelp): CommandInvocation => {
   if ('kind' in answer) throw new Error(`it was help: ${answer.text}`);
@@ -60,31 +53,6 @@ const ran = (answer: CommandInvocation | CommandHelp): CommandInvocation => {
 };
 const command = (line: string, session_id = 'ses_1') =>
   system.admin.command({ text: line, session_id }, { wait_s: 20 });
-
-/** A small extension whose executable is its own. */
-const greeter = (version: string, greeting: string) => ({
-  manifest: { id: 'demo.greeter', name: 'Greeter', version, description: 'Greets', permissions_required: ['exec'] },
-  commands: {
-    slash_commands: [
-      {
-        name: '/greet',
-        summary: 'Greet somebody',
-        actions: [
-          {
-            id: 'hello',
-            description: 'Say hello',
-            runner: 'exec.greeter_cli',
-            argv: ['{{who}}'],
-            risk: 'LOW',
-            side_effects: [],
-          },
-        ],
-      },
-    ],
-  },
-  usage: '# Greeter',
-  tools: { greeter: Buffer.from(`#!/bin/sh\necho "${greeting}, $1"\n`).toString('base64') },
-});
 
 describe('the text tools', () => {
   beforeAll(async () => {
@@ -110,7 +78,7 @@ describe('the text tools', () => {
   });
 
   test('refuse inputs that are not theirs before anything is committed', async () => {
-    const { status, problem } = await refusal(invoke('ext:text.tools:head', { text: 'x', count: -1 }));
+    const { status, problem } = await refusalOf(invoke('ext:text.tools:head', { text: 'x', count: -1 }));
     expect(status).toBe(422);
     expect(problem).toMatchObject({ errors: [{ field: 'inputs.count' }] });
   });
@@ -151,8 +119,8 @@ describe('an extension', () => {
   test('switched off cannot be called, switched on it can, and removed it is gone', async () => {
     const { extensions } = system.admin;
     expect(await extensions.enable('demo.greeter', false)).toMatchObject({ enabled: false, tools: [] });
-    expect(await refusal(invoke('ext:demo.greeter:hello', { who: 'x' }))).toMatchObject({ status: 404 });
-    expect(await refusal(command('/greet ann'))).toMatchObject({
+    expect(await refusalOf(invoke('ext:demo.greeter:hello', { who: 'x' }))).toMatchObject({ status: 404 });
+    expect(await refusalOf(command('/greet ann'))).toMatchObject({
       status: 409,
       suggestion: expect.stringContaining('enable'),
     });
@@ -160,24 +128,24 @@ describe('an extension', () => {
     expect(ran(await command('/greet ann')).result?.payload).toMatchObject({ stdout: 'good day, ann\n' });
     expect(await extensions.get('demo.greeter')).toMatchObject({ version: '2.0.0', usage: '# Greeter' });
     await extensions.remove('demo.greeter');
-    expect(await refusal(extensions.get('demo.greeter'))).toMatchObject({ status: 404 });
-    expect(await refusal(invoke('ext:demo.greeter:hello', { who: 'x' }))).toMatchObject({ status: 404 });
+    expect(await refusalOf(extensions.get('demo.greeter'))).toMatchObject({ status: 404 });
+    expect(await refusalOf(invoke('ext:demo.greeter:hello', { who: 'x' }))).toMatchObject({ status: 404 });
   });
 
   test('that is wrong is refused with the file and the place', async () => {
     const wrong = { ...greeter('1.0.0', 'x'), commands: 'slash_commands: [{ name: /x, actions: [{ id: a }] }]' };
-    expect((await refusal(system.admin.extensions.install(wrong))).problem).toMatchObject({
+    expect((await refusalOf(system.admin.extensions.install(wrong))).problem).toMatchObject({
       status: 400,
       errors: [{ file: 'commands.yaml', field: 'slash_commands.0.actions.0.runner' }],
     });
-    expect(await refusal(system.admin.extensions.install({ path: '/nowhere' }))).toMatchObject({ status: 400 });
-    expect(await refusal(system.admin.extensions.install({}))).toMatchObject({ status: 400 });
+    expect(await refusalOf(system.admin.extensions.install({ path: '/nowhere' }))).toMatchObject({ status: 400 });
+    expect(await refusalOf(system.admin.extensions.install({}))).toMatchObject({ status: 400 });
   });
 
   test('cannot take the command of another', async () => {
     const taken = greeter('1.0.0', 'x');
     for (const each of taken.commands.slash_commands) each.name = '/text';
-    expect(await refusal(system.admin.extensions.install(taken))).toMatchObject({
+    expect(await refusalOf(system.admin.extensions.install(taken))).toMatchObject({
       status: 409,
       detail: expect.stringContaining('text.tools'),
     });
@@ -187,9 +155,9 @@ describe('an extension', () => {
     const key = async (tenant: string, roles: ('admin' | 'submit')[]) =>
       system.clientFor((await system.admin.keys.create({ tenant, actor: 'bob', roles })).key);
     const submitter = await key('default', ['submit']);
-    expect(await refusal(submitter.extensions.install(greeter('1.0.0', 'x')))).toMatchObject({ status: 403 });
+    expect(await refusalOf(submitter.extensions.install(greeter('1.0.0', 'x')))).toMatchObject({ status: 403 });
     const elsewhere = await key('acme', ['admin']);
-    expect(await refusal(elsewhere.extensions.install(greeter('1.0.0', 'x')))).toMatchObject({
+    expect(await refusalOf(elsewhere.extensions.install(greeter('1.0.0', 'x')))).toMatchObject({
       status: 403,
       code: 6003,
     });
@@ -241,13 +209,13 @@ describe('slash commands', () => {
   test('help, and suggest what may have been meant', async () => {
     expect(await command('/help')).toMatchObject({ kind: 'help', text: expect.stringContaining('/postman') });
     expect(await command('/postman')).toMatchObject({ text: expect.stringContaining('/postman get <url> [--header]') });
-    expect(await refusal(command('/postmn get x'))).toMatchObject({
+    expect(await refusalOf(command('/postmn get x'))).toMatchObject({
       status: 404,
       suggestion: 'Did you mean /postman?',
     });
-    expect(await refusal(command('/text wrods x'))).toMatchObject({ suggestion: 'Did you mean /text words?' });
-    expect(await refusal(command('/text words "x'))).toMatchObject({ status: 400 });
-    expect(await refusal(command('/text head x --count many'))).toMatchObject({ status: 422 });
+    expect(await refusalOf(command('/text wrods x'))).toMatchObject({ suggestion: 'Did you mean /text words?' });
+    expect(await refusalOf(command('/text words "x'))).toMatchObject({ status: 400 });
+    expect(await refusalOf(command('/text head x --count many'))).toMatchObject({ status: 422 });
   });
 
   test('`explain last_response` has a model explain it, with the usage document of the extension', async () => {
@@ -276,7 +244,7 @@ describe.skipIf(!existsSync(gh))('gh.json of the ATIP corpus (skipped where the 
     expect((await tools.list({ source: 'atip', trust_min: 'community' }).page()).items).toEqual([]);
     expect((await atipTools.list().page()).items).toMatchObject([{ name: 'gh' }]);
     await atipTools.remove('gh');
-    expect(await refusal(tools.get('atip:gh:pr.create'))).toMatchObject({ status: 404 });
+    expect(await refusalOf(tools.get('atip:gh:pr.create'))).toMatchObject({ status: 404 });
   });
 });
 

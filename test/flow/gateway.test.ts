@@ -87,6 +87,28 @@ describe('every error is a problem with a code and a suggestion', () => {
     expect(await call('GET', path)).toMatchObject({ status: 404, json: { code: 3008 } });
   });
 
+  test.each([
+    ['PUT', '/v1/invocations', 'GET, HEAD, POST'],
+    ['OPTIONS', '/v1/keys/key_x', 'DELETE'],
+    ['DELETE', '/v1/invocations/cancel', 'GET, HEAD, POST'],
+    ['PATCH', '/v1/sessions/ses_x/files/a/b.txt?x=1', 'DELETE, GET, HEAD, PUT'],
+    ['POST', '/openapi.json', 'GET, HEAD'],
+    ['GET', '/mcp', 'POST'],
+  ])('no %s at %s: the methods that there are come with the answer', async (method, path, allow) => {
+    const answer = await call(method, path, { key: null });
+    expect(answer).toMatchObject({
+      status: 405,
+      type: expect.stringContaining('application/problem+json'),
+      json: {
+        status: 405,
+        code: 3013,
+        detail: `There is no ${method} ${path.split('?')[0]}.`,
+        suggestion: expect.any(String),
+      },
+    });
+    expect(answer.headers.get('allow')).toBe(allow);
+  });
+
   test('an unknown field also where nothing is to be sent', async () => {
     const answer = await call('POST', '/v1/invocations/inv_x/cancel', { body: '{"reason":"x"}' });
     expect(answer).toMatchObject({ status: 400, json: { code: 3002 } });

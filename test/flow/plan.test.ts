@@ -1,24 +1,14 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import type { Client } from '@capstan/client';
 import { type Json, type Run, type RunSubmissionInput, type Step, stepInvocationId } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../fixtures/eventually.js';
-import { findRepository } from '../fixtures/find-repository.js';
 import { queues } from '../fixtures/queues.js';
-import { spawnCapstan } from '../fixtures/spawn-capstan.js';
-import { ADMIN_KEY, ALLOW_ALL, type System, startSystem } from './start-system.js';
+import { ALLOW_ALL, type System, startSystem } from './start-system.js';
+import { stepsOf } from './steps-of.js';
 
 const ADD = 'cap:test_math:add';
 const FAIL = { tool: 'cap:test_math:divide', args: { a: 1, b: 0 } };
 const add = (a: Json, b: Json = 1) => ({ tool: ADD, args: { a, b } });
-
-async function stepsOf(client: Client, run_id: string): Promise<Step[]> {
-  const steps: Step[] = [];
-  for await (const step of client.runs.steps(run_id, { limit: 1000 })) steps.push(step);
-  return steps;
-}
 
 /** As if a worker had taken these and was never heard of again. */
 async function loseWorkerOf({ store }: System, invocation_ids: string[]): Promise<void> {
@@ -399,100 +389,6 @@ steps:
     expect(dry.steps[1]).toMatchObject({
       inputs: { a: '${{ steps.a.output.result }}', b: 1 },
       unknown: ['steps.a.output.result'],
-    });
-  });
-});
-
-describe('capstan run', () => {
-  let system: System;
-  beforeAll(async () => {
-    system = await startSystem({ name: 'postgres' });
-  });
-  const capstan = async (...args: string[]) => {
-    const env = { CAPSTAN_URL: system.url, CAPSTAN_API_KEY: ADMIN_KEY };
-    const started = await spawnCapstan(args, env, { cwd: fileURLToPath(findRepository()) });
-    const { code } = await started.exited;
-    return { code, stdout: started.stdout.join('\n'), stderr: started.stderr.join('\n') };
-  };
-  const SUMS = 'packages/examples/plans/sums.yaml';
-
-  test('runs an example, a line for each step in a pipe', async () => {
-    const { code, stdout } = await capstan('run', SUMS, '--input', 'numbers=[4,5]');
-    expect(code).toBe(0);
-    for (const line of ['each[0]', 'each[1]', 'sum', 'large']) expect(stdout).toContain(`✓ succeeded  ${line}`);
-    expect(stdout).toMatch(/large[\s\S]*✓ completed {2}sums {2}run_/);
-  });
-
-  test('gives the run and its steps as JSON', async () => {
-    const { code, stdout } = await capstan('run', 'packages/examples/plans/graph.yaml', '--json');
-    expect(code).toBe(0);
-    const { status, steps } = JSON.parse(stdout);
-    expect([status, steps.map((one: Step) => one.status)]).toEqual([
-      'completed',
-      ['succeeded', 'succeeded', 'failed', 'succeeded'],
-    ]);
-    expect(steps[3].result.payload).toEqual({ result: 42 });
-  });
-
-  test('shows the decisions without running, and what is wrong with a plan', async () => {
-    const dry = await capstan('run', SUMS, '--dry-run');
-    expect([dry.code, dry.stdout]).toEqual([0, expect.stringMatching(/each\[2\] +✓ allow[\s\S]*large +✓ allow/)]);
-    const wrong = await capstan('run', SUMS, '--input', 'number=[1]');
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('Did you mean numbers?')]);
-  });
-
-  test('shows a run, and finds it among the runs', async () => {
-    const run_id = (await capstan('run', SUMS, '--no-wait')).stdout.trim();
-    await system.admin.runs.wait(run_id, { timeout_s: 10 });
-    expect((await capstan('show', run_id)).stdout).toMatch(/completed[\s\S]*name +sums[\s\S]*each\[0\] +✓ succeeded/);
-    expect((await capstan('runs', '--kind', 'plan', '--name', 'sums')).stdout).toContain(run_id);
-  });
-
-  test('adds, lists, pauses and removes schedules', async () => {
-    const added = await capstan('schedule', 'add', '--plan', SUMS, '--cron', '0 0 1 1 *', '--name', 'yearly', '--json');
-    const { schedule_id } = JSON.parse(added.stdout);
-    await capstan('schedule', 'pause', schedule_id);
-    expect((await capstan('schedule', 'list')).stdout).toMatch(/yearly +0 0 1 1 \* UTC +a plan +paused/);
-    await capstan('schedule', 'remove', schedule_id);
-    expect(JSON.parse((await capstan('schedule', 'list', '--json')).stdout).items).toEqual([]);
-  });
-});
-
-const CAPSULE = new URL('../../../shared/corpora/capsule/', import.meta.url);
-const hasCapsule = existsSync(CAPSULE);
-
-describe.skipIf(!hasCapsule)("Capsule's own plans (the corpora are beside the repository)", () => {
-  const read = (name: string) => readFileSync(new URL(name, CAPSULE), 'utf8');
-  let system: System;
-  beforeAll(async () => {
-    system = await startSystem({ name: 'postgres' });
-  });
-
-  test('load unchanged', async () => {
-    for (const name of readdirSync(new URL('plans/', CAPSULE)))
-      expect(await system.admin.runs.dryRun({ plan: read(`plans/${name}`) })).toMatchObject({
-        plan_hash: expect.any(String),
-      });
-  });
-
-  test('run under their own policies', async () => {
-    const policy = read('policies/workspace.yaml');
-    const { run_id } = await system.admin.runs.submit({ plan: read('plans/create_notes.yaml'), policy });
-    const done = await system.admin.runs.wait(run_id, { timeout_s: 20 });
-    const steps = await stepsOf(system.admin, run_id);
-    expect(steps.map(({ step_id, status, reason }) => [step_id, status, reason])).toEqual(
-      ['note-1', 'note-2', 'note-3', 'verify'].map((id) => [id, 'succeeded', null]),
-    );
-    expect(done.status).toBe('completed');
-  });
-
-  test('stop where their policies deny', async () => {
-    const policy = read('policies/workspace.yaml');
-    const { run_id } = await system.admin.runs.submit({ plan: read('plans/network_fetch.yaml'), policy });
-    expect(await system.admin.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({
-      status: 'failed',
-      denied_steps: 1,
-      skipped_steps: 1,
     });
   });
 });

@@ -3,15 +3,13 @@ import { type CatalogSource, Descriptor } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import type { Relay } from '@capstan/queue';
 import { keepDescriptors, readTools, type Store, type ToolRow } from '@capstan/store';
+import { keepFresh } from './keep-fresh.js';
 
 /** A catalog that follows what is added and removed, until it is closed. */
 export type LiveCatalog = Catalog & { close(): void };
 
-/** For signals that were lost. */
 const REFRESH_MS = 60_000;
 const MAX_MISSED = 1000;
-/** When Postgres was away. */
-const RETRY_MS = 1000;
 
 const NATIVE = BUILTIN_TOOLS.map((descriptor) => toEntry(descriptor));
 
@@ -33,22 +31,8 @@ export async function openCatalog(store: Store, relay: Relay): Promise<LiveCatal
     await keep(current.list());
   };
   const refresh = shared(look);
-  let timer: NodeJS.Timeout | undefined;
-  let closed = false;
-  const follow = async (): Promise<void> => {
-    clearTimeout(timer);
-    const next_ms = await refresh().then(
-      () => REFRESH_MS,
-      () => RETRY_MS,
-    );
-    clearTimeout(timer);
-    if (!closed) timer = setTimeout(() => void follow(), next_ms).unref();
-  };
   // A Postgres that is away leaves a process with its native tools rather than without a start.
-  await follow();
-  const unsubscribe = relay.subscribe('refresh', (what) => {
-    if (what.includes('tools')) void follow();
-  });
+  const close = await keepFresh(relay, { signals: ['tools'], every_ms: REFRESH_MS }, refresh);
   /** What was looked for in vain: a tool that has changed since it was called is not looked for at every such call. */
   const missed = new Set<string>();
   return {
@@ -67,11 +51,7 @@ export async function openCatalog(store: Store, relay: Relay): Promise<LiveCatal
     similar: (tool_id) => current.similar(tool_id),
     sources: () => current.sources(),
     refresh,
-    close: () => {
-      closed = true;
-      clearTimeout(timer);
-      unsubscribe();
-    },
+    close,
   };
 }
 

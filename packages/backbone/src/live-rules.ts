@@ -1,6 +1,7 @@
 import { type Descriptor, matchesWildcard, type Quota } from '@capstan/contracts';
 import type { Relay } from '@capstan/queue';
 import { type ApprovedSpec, approvedSpecs, listQuotas, type Store, tenantsWatching } from '@capstan/store';
+import { keepFresh } from './keep-fresh.js';
 
 /**
  * The quotas, the specifications that are approved, and the tenants that are told how their calls end, as every process
@@ -19,9 +20,7 @@ export type LiveRules = {
   close(): void;
 };
 
-/** For signals that were lost. */
 const REFRESH_MS = 10_000;
-const RETRY_MS = 1000;
 const MAX_KNOWN = 10_000;
 const SIGNALS = ['quotas', 'webhooks', 'grants'];
 
@@ -48,21 +47,7 @@ export async function openRules(store: Store, relay: Relay): Promise<LiveRules> 
     specs = byTenant(approved);
     known = new Map();
   };
-  let timer: NodeJS.Timeout | undefined;
-  let closed = false;
-  const follow = async (): Promise<void> => {
-    const next_ms = await refresh().then(
-      () => REFRESH_MS,
-      () => RETRY_MS,
-    );
-    clearTimeout(timer);
-    if (!closed) timer = setTimeout(() => void follow(), next_ms).unref();
-  };
-  // A Postgres that is away, or has no tables yet, is asked again soon.
-  await follow();
-  const unsubscribe = relay.subscribe('refresh', (what) => {
-    if (SIGNALS.some((signal) => what.includes(signal))) void follow();
-  });
+  const close = await keepFresh(relay, { signals: SIGNALS, every_ms: REFRESH_MS }, refresh);
   return {
     quotasOf: (call, tool) => {
       if (quotas.length === 0) return undefined;
@@ -79,11 +64,7 @@ export async function openRules(store: Store, relay: Relay): Promise<LiveRules> 
     watches: (tenant) => watching.has(tenant) || undefined,
     anyWatched: () => watching.size > 0,
     refresh,
-    close: () => {
-      closed = true;
-      clearTimeout(timer);
-      unsubscribe();
-    },
+    close,
   };
 }
 

@@ -111,8 +111,9 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
     metrics: createMetrics(store, waiters.count),
   };
 
-  const app = createApp(log, options.body_limit);
-  registerRoutes(app, gateway, [...ROUTES, openapiRoute(ROUTES)], options.bulk_limit);
+  const routes = [...ROUTES, openapiRoute(ROUTES)];
+  const app = createApp(log, routes, options.body_limit);
+  registerRoutes(app, gateway, routes, options.bulk_limit);
   app.addHook('onResponse', async (request, reply) => {
     const route = `${request.method} ${request.routeOptions.url ?? 'none'}`;
     gateway.metrics.answered(route, reply.statusCode, reply.elapsedTime / 1000);

@@ -1,51 +1,9 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { type Descriptor, Failure, type JsonObject, NO_EFFECTS } from '@capstan/contracts';
-import { afterEach, describe, expect, test } from 'vitest';
+import { type Descriptor, type JsonObject, NO_EFFECTS } from '@capstan/contracts';
+import { describe, expect, test } from 'vitest';
 import { parseExtension } from './parse-extension.js';
 import { readExtensionFolder } from './read-extension-folder.js';
-
-const manifest = (over: JsonObject = {}): JsonObject => ({
-  id: 'text.tools',
-  name: 'Text tools',
-  version: '1.0.0',
-  description: 'Small text tools',
-  capabilities: [{ type: 'slash_command', name: '/text', description: 'Text' }],
-  permissions_required: ['exec'],
-  ...over,
-});
-const withActions = (...actions: JsonObject[]): JsonObject => ({ slash_commands: [{ name: '/text', actions }] });
-const parse = (commands: unknown, over: JsonObject = {}, tools?: Map<string, Uint8Array>) =>
-  parseExtension({ manifest: manifest(over), commands, tools }, () => undefined);
-const only = (action: JsonObject, over: JsonObject = {}): Descriptor => {
-  const [descriptor] = parse(withActions({ id: 'go', runner: 'exec.go', ...action }), over).descriptors;
-  if (!descriptor) throw new Error('no tool');
-  return descriptor;
-};
-const errorsOf = (act: () => unknown): unknown => {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof Failure) return error.context.errors;
-    throw error;
-  }
-  return [];
-};
-
-const folders: string[] = [];
-afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
-});
-const folderWith = async (files: Record<string, string>): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'capstan-extension-'));
-  folders.push(folder);
-  for (const [name, content] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    await writeFile(join(folder, name), content);
-  }
-  return folder;
-};
+import { folderWith } from './testing/folder-with.js';
+import { errorsOf, manifest, only, parse, withActions } from './testing/parse-parts.js';
 
 describe('an extension', () => {
   test('of the documented format becomes tools', () => {
@@ -221,40 +179,6 @@ slash_commands:
   });
 });
 
-describe('what is not declared', () => {
-  test.each<[JsonObject, string[], string, string[]]>([
-    [{ description: 'Look at it' }, [], 'MED', ['system.exec']],
-    [{ description: 'Delete a file' }, [], 'HIGH', ['fs.delete', 'system.exec']],
-    [{ description: 'Write a file' }, [], 'HIGH', ['fs.write', 'system.exec']],
-    [{ id: 'execRemote' }, [], 'HIGH', ['system.exec']],
-    [{ description: 'Look at it' }, ['network'], 'HIGH', ['network.http', 'system.exec']],
-    [{ description: 'Refund a customer' }, [], 'CRITICAL', ['payments', 'system.exec']],
-    [{ description: 'Look at it' }, ['cloud.aws'], 'CRITICAL', ['cloud.resource_create', 'system.exec']],
-    [{ description: 'Look', side_effects: [] }, ['exec'], 'MED', []],
-    [{ description: 'Undeleted, rewritten', side_effects: [] }, [], 'MED', []],
-  ])('of %j with %j is inferred: %s, %j', (action, permissions_required, risk, side_effects) => {
-    const found = only(action, { permissions_required });
-    expect(found).toMatchObject({ risk, side_effects });
-    expect(found.inferred).toEqual(expect.arrayContaining([{ field: 'risk', why: expect.stringContaining(risk) }]));
-  });
-
-  test('what is declared stands, unless something stricter is known', () => {
-    expect(only({ risk: 'LOW', side_effects: [] })).toMatchObject({ risk: 'LOW' });
-    expect(only({ risk: 'CRITICAL' })).toMatchObject({ risk: 'CRITICAL' });
-    const raised = only({ risk: 'LOW', side_effects: ['fs.read'], description: 'delete it' });
-    expect(raised).toMatchObject({ risk: 'HIGH', side_effects: ['fs.read', 'fs.delete'] });
-    expect(raised.inferred.map(({ why }) => why).join()).toContain('the word "delete"');
-  });
-
-  test('an action that says it needs no network gets none, and is not feared for it', () => {
-    const found = only(
-      { risk: 'LOW', side_effects: [], effects: { network: false } },
-      { permissions_required: ['network'] },
-    );
-    expect(found).toMatchObject({ risk: 'LOW', side_effects: [], binding: { permissions: [] } });
-  });
-});
-
 describe('a wrong extension is refused with file and place', () => {
   test.each<[string, unknown, JsonObject, object]>([
     ['an unknown field', withActions(), { nmae: 'x' }, { file: 'manifest.json', field: 'nmae' }],
@@ -329,57 +253,5 @@ describe('a wrong extension is refused with file and place', () => {
     expect(errorsOf(() => parse(commands, {}, new Map([[name, new Uint8Array()]])))).toMatchObject([
       { file: 'tools/' },
     ]);
-  });
-});
-
-describe('a folder', () => {
-  const files = {
-    'manifest.json': JSON.stringify(manifest()),
-    'commands/commands.yaml': 'slash_commands: [{ name: /text, actions: [{ id: go, runner: exec.go }] }]',
-    'tools/go': '#!/bin/sh\necho gone\n',
-  };
-
-  test('is read with its executables, which have one hash together', async () => {
-    const folder = await folderWith(files);
-    const one = parseExtension(await readExtensionFolder(folder), () => undefined);
-    expect(one.files).toMatchObject([{ name: 'go', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
-    expect(one.tools_hash).toMatch(/^sha256:/);
-    expect(one.descriptors[0]?.binding).toMatchObject({ tools_hash: one.tools_hash });
-    await writeFile(join(folder, 'tools/go'), 'other');
-    const other = parseExtension(await readExtensionFolder(folder), () => undefined);
-    expect(other.tools_hash).not.toBe(one.tools_hash);
-  });
-
-  test('that is none, or lacks a file, says so', async () => {
-    await expect(readExtensionFolder('/nowhere/at/all')).rejects.toThrow('is not there');
-    await expect(readExtensionFolder('relative')).rejects.toThrow('absolute');
-    await expect(readExtensionFolder('/etc/hostname')).rejects.toThrow('is not a folder');
-    await expect(readExtensionFolder(await folderWith({ 'commands.yaml': '' }))).rejects.toThrow(
-      'manifest.json is missing',
-    );
-  });
-
-  test('does not lead out of itself', async () => {
-    const linked = await folderWith({ 'commands.yaml': '' });
-    await symlink('/etc/hostname', join(linked, 'manifest.json'));
-    await expect(readExtensionFolder(linked)).rejects.toThrow('symbolic link');
-    const elsewhere = await folderWith({ 'commands.yaml': 'slash_commands: []', passwd: 'x' });
-    const through = await folderWith({ 'manifest.json': '{}' });
-    await symlink(elsewhere, join(through, 'commands'));
-    await expect(readExtensionFolder(through)).rejects.toThrow();
-    const tools = await folderWith(files);
-    await rm(join(tools, 'tools'), { recursive: true });
-    await symlink('/bin', join(tools, 'tools'));
-    await expect(readExtensionFolder(tools)).rejects.toThrow();
-    const escaping = await folderWith({
-      'manifest.json': JSON.stringify(manifest()),
-      'commands.yaml': 'commands: [{ name: /x,\n    entrypoint: ../../../../etc/hostname\n }]',
-    });
-    await expect(readExtensionFolder(escaping)).rejects.toThrow(/outside|missing/);
-  });
-
-  test('with a file that is too large is refused', async () => {
-    const folder = await folderWith({ ...files, 'docs/USAGE.md': 'x'.repeat(1_048_577) });
-    await expect(readExtensionFolder(folder)).rejects.toThrow('docs/USAGE.md is larger than');
   });
 });

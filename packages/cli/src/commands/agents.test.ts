@@ -1,12 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { Agent, Capability } from '@capstan/contracts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../testing/run-in-test.js';
+import { withAnswers } from '../testing/with-answers.js';
 
 const AGENT: Agent = {
   agent_id: 'agt_1',
@@ -36,28 +34,11 @@ const CAPABILITY: Capability = {
   config_schema: null,
 };
 
-const seen: { request: string; body: unknown }[] = [];
 let answer: unknown = AGENT;
-const gateway = createServer((request, response) => {
-  void text(request).then((body) => {
-    seen.push({ request: `${request.method} ${request.url}`, body: body === '' ? null : JSON.parse(body) });
-    if (request.method === 'DELETE') response.writeHead(204).end();
-    else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-  });
-});
-let env = {};
-let cwd = '';
-beforeAll(async () => {
-  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
-  env = { CAPSTAN_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`, CAPSTAN_API_KEY: 'good' };
-  cwd = mkdtempSync(join(tmpdir(), 'capstan-agents-'));
-});
-afterAll(() => {
-  gateway.close();
-  rmSync(cwd, { recursive: true });
-});
+const { seen, env } = withAnswers((request) => (request.startsWith('DELETE') ? undefined : answer));
+const cwd = mkdtempSync(join(tmpdir(), 'capstan-agents-'));
+afterAll(() => rmSync(cwd, { recursive: true }));
 beforeEach(() => {
-  seen.length = 0;
   answer = AGENT;
 });
 const capstan = (...args: string[]) => run(['agents', ...args], { env, cwd });

@@ -1,9 +1,7 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import type { Grant, Hold, HoldEntry } from '@capstan/contracts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type RunOptions, run } from '../testing/run-in-test.js';
+import { withAnswers } from '../testing/with-answers.js';
 
 const HASH = `sha256:${'a'.repeat(64)}`;
 const AT = '2026-01-01T12:00:00.000Z';
@@ -72,31 +70,17 @@ const GRANT: Grant = {
   revoked_at: null,
 };
 
-const seen: { request: string; body: unknown }[] = [];
 let heard: (() => void) | null = null;
 let answer = HOLD;
-const answerTo = (path: string): unknown => {
+const { seen, env } = withAnswers((request) => {
+  heard?.();
+  if (request.startsWith('GET /v1/grants')) return { items: [GRANT], next_cursor: null };
+  const [, path = ''] = request.split(' ');
   if (path.startsWith('/v1/holds/')) return answer;
   if (path.startsWith('/v1/holds')) return { items: [HOLD], next_cursor: null };
   return GRANT;
-};
-const gateway = createServer((request, response) => {
-  void text(request).then((body) => {
-    seen.push({ request: `${request.method} ${request.url}`, body: body === '' ? null : JSON.parse(body) });
-    const list = request.method === 'GET' && request.url?.startsWith('/v1/grants');
-    const answer = list ? { items: [GRANT], next_cursor: null } : answerTo(request.url ?? '');
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-    heard?.();
-  });
 });
-let env = {};
-beforeAll(async () => {
-  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
-  env = { CAPSTAN_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`, CAPSTAN_API_KEY: 'good' };
-});
-afterAll(() => gateway.close());
 beforeEach(() => {
-  seen.splice(0);
   answer = HOLD;
   heard = null;
 });

@@ -1,12 +1,10 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { McpServer } from '@capstan/contracts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../testing/run-in-test.js';
+import { withAnswers } from '../testing/with-answers.js';
 
 const SERVER: McpServer = {
   name: 'files',
@@ -30,22 +28,9 @@ const SERVER: McpServer = {
   updated_at: '2026-01-01T12:00:00.000Z',
 };
 
-const seen: { request: string; body: unknown }[] = [];
 let answer: unknown = SERVER;
-const gateway = createServer((request, response) => {
-  void text(request).then((body) => {
-    seen.push({ request: `${request.method} ${request.url}`, body: body === '' ? null : JSON.parse(body) });
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-  });
-});
-let env = {};
-beforeAll(async () => {
-  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
-  env = { CAPSTAN_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`, CAPSTAN_API_KEY: 'good' };
-});
-afterAll(() => gateway.close());
+const { seen, env } = withAnswers(() => answer);
 beforeEach(() => {
-  seen.length = 0;
   answer = SERVER;
 });
 const capstan = (...args: string[]) => run(args, { env });

@@ -1,8 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { run } from '../testing/run-in-test.js';
+import { withAnswers } from '../testing/with-answers.js';
 
 const QUOTA = {
   scope: 'tool:ext:*',
@@ -22,21 +20,8 @@ const WEBHOOK = {
   secret: 'whsec_c2VjcmV0',
 };
 
-const seen: { request: string; body: unknown }[] = [];
 let answer: unknown = null;
-const gateway = createServer((request, response) => {
-  void text(request).then((body) => {
-    seen.push({ request: `${request.method} ${request.url}`, body: body === '' ? null : JSON.parse(body) });
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-  });
-});
-let env = {};
-beforeAll(async () => {
-  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
-  env = { CAPSTAN_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`, CAPSTAN_API_KEY: 'good' };
-});
-afterAll(() => gateway.close());
-beforeEach(() => void seen.splice(0));
+const { seen, env } = withAnswers(() => answer);
 const capstan = (...args: string[]) => run(args, { env });
 
 describe('quota', () => {

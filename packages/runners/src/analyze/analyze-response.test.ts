@@ -1,172 +1,18 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
 import type { JsonObject } from '@capstan/contracts';
 import { createRedactor } from '@capstan/redact';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Call } from '../runner.js';
 import { testCall, testDescriptor } from '../testing/test-call.js';
 import type { AnalyzePorts } from './analyze-ports.js';
-import { createAnalyzeRunner } from './create-analyze-runner.js';
-import { type LlmSettings, llmSettings } from './llm/llm-settings.js';
+import { type Answer, data, openaiAnswer, refuse } from './testing/answers.js';
+import { TOOL, useTestModel } from './testing/use-test-model.js';
 
-type Asked = { path: string; headers: IncomingMessage['headers']; body: JsonObject };
-type Answer = (response: ServerResponse, asked: Asked) => void;
+const { asked, answerWith, origin, runnerFor, settings } = useTestModel();
 
-/** An endpoint on loopback; each request takes the next answer. */
-const asked: Asked[] = [];
-let answers: Answer[] = [];
-const server = createServer((request, response) => {
-  void json(request).then((body) => {
-    const one = { path: request.url ?? '', headers: request.headers, body: body as JsonObject };
-    asked.push(one);
-    (answers.shift() ?? refuse(500))(response, one);
-  });
-});
-let origin = '';
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(async () => {
-  await Promise.all(runners.map((runner) => runner.close?.()));
-  server.closeAllConnections();
-  server.close();
-});
-
-const refuse =
-  (status: number, headers: Record<string, string> = { 'retry-after': '0' }, message = 'busy'): Answer =>
-  (response) =>
-    response.writeHead(status, headers).end(JSON.stringify({ error: { message } }));
-const events =
-  (lines: string[]): Answer =>
-  (response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    // Cut anywhere: a stream knows nothing of events.
-    for (const piece of lines.join('').match(/.{1,7}/gs) ?? []) response.write(piece);
-    response.end();
-  };
-const data = (value: unknown, name?: string) =>
-  `${name === undefined ? '' : `event: ${name}\n`}data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`;
-
-const openaiAnswer = (...texts: string[]): Answer =>
-  events([
-    ...texts.map((content) => data({ model: 'm-1', choices: [{ index: 0, delta: { content }, finish_reason: null }] })),
-    data({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
-    data({ choices: [], usage: { prompt_tokens: 1200, completion_tokens: 34 } }),
-    data('[DONE]'),
-  ]);
-const anthropicAnswer = (...texts: string[]): Answer =>
-  events([
-    data(
-      { type: 'message_start', message: { model: 'c-1', usage: { input_tokens: 1200, output_tokens: 1 } } },
-      'message_start',
-    ),
-    data({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }, 'content_block_start'),
-    data({ type: 'ping' }, 'ping'),
-    ...texts.map((text) =>
-      data({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }, 'content_block_delta'),
-    ),
-    data({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 34 } }, 'message_delta'),
-    data({ type: 'message_stop' }, 'message_stop'),
-  ]);
-
-const runners: ReturnType<typeof createAnalyzeRunner>[] = [];
-const runnerFor = (llm: LlmSettings | undefined, ports?: AnalyzePorts) => {
-  const runner = createAnalyzeRunner({ llm, ports });
-  runners.push(runner);
-  return runner;
-};
-const settings = (provider: 'openai' | 'anthropic') =>
-  llmSettings({
-    CAPSTAN_LLM_PROVIDER: provider,
-    CAPSTAN_LLM_BASE_URL: provider === 'openai' ? `${origin}/v1` : origin,
-    CAPSTAN_LLM_MODEL: 'm',
-    CAPSTAN_LLM_API_KEY: 'llm-key-of-the-operator',
-    CAPSTAN_LLM_OUTPUT_COST: 5,
-  });
-
-const TOOL = testDescriptor({ tool_id: 'analyze.response', runner: 'analyze' });
 const ask = async (given: Answer[], inputs: JsonObject, over: Partial<Call> = {}, ports?: AnalyzePorts) => {
-  asked.length = 0;
-  answers = given;
+  answerWith(...given);
   return runnerFor(settings('openai'), ports).run(testCall(TOOL, { inputs, ...over }));
 };
-
-describe.each([
-  {
-    provider: 'openai' as const,
-    answer: openaiAnswer,
-    model: 'm-1',
-    stop: 'stop',
-    path: '/v1/chat/completions',
-    key: { authorization: 'Bearer llm-key-of-the-operator' },
-  },
-  {
-    provider: 'anthropic' as const,
-    answer: anthropicAnswer,
-    model: 'c-1',
-    stop: 'end_turn',
-    path: '/v1/messages',
-    key: { 'x-api-key': 'llm-key-of-the-operator', 'anthropic-version': '2023-06-01' },
-  },
-])('the format of $provider', ({ provider, answer, model, stop, path, key }) => {
-  test('is streamed, word by word, and counted', async () => {
-    asked.length = 0;
-    answers = [answer('It ', 'is ', 'fine ü😀.')];
-    const logged: string[] = [];
-    const outcome = await runnerFor(settings(provider)).run(
-      testCall(TOOL, { inputs: { content: { status: 200 }, question: 'Well?' }, log: (_, text) => logged.push(text) }),
-    );
-    expect(outcome).toEqual({
-      success: true,
-      payload: { answer: 'It is fine ü😀.', model, stop_reason: stop, source: 'content', content_cut: false },
-      truncated: false,
-      facts: {
-        usage: { input_tokens: 1200, output_tokens: 34 },
-        cost_units: 1.37,
-        observed: { domains: ['127.0.0.1'] },
-      },
-    });
-    expect(logged).toEqual(['It ', 'is ', 'fine ü😀.']);
-    expect(asked).toMatchObject([{ path, headers: key, body: { model: 'm', stream: true } }]);
-    expect(JSON.stringify(asked[0]?.body)).toContain('Question: Well?');
-  });
-
-  test('a refusal for now is tried again, a bounded number of times', async () => {
-    answers = [refuse(429), refuse(503), answer('Yes.')];
-    const call = testCall(TOOL, { inputs: { content: 'x' } });
-    expect(await runnerFor(settings(provider)).run(call)).toMatchObject({ payload: { answer: 'Yes.' } });
-    asked.length = 0;
-    answers = Array.from({ length: 10 }, () => refuse(529));
-    expect(await runnerFor(settings(provider)).run(call)).toMatchObject({
-      success: false,
-      kind: 'TOOL_ERROR',
-      retryable: true,
-      error: "the model's endpoint answered 529: busy",
-    });
-    expect(asked).toHaveLength(4);
-  });
-
-  test('an answer that breaks off is a failure', async () => {
-    const broken =
-      provider === 'openai'
-        ? [data({ error: { message: 'overloaded' } })]
-        : [data({ type: 'error', error: { message: 'overloaded' } }, 'error')];
-    answers = [events(broken)];
-    const call = testCall(TOOL, { inputs: { content: 'x' } });
-    expect(await runnerFor(settings(provider)).run(call)).toMatchObject({
-      error: "the model's endpoint broke off: overloaded",
-      retryable: true,
-    });
-    answers = [
-      events([
-        data({ type: 'content_block_delta', delta: { text: 'Half' }, choices: [{ delta: { content: 'Half' } }] }),
-      ]),
-    ];
-    expect(await runnerFor(settings(provider)).run(call)).toMatchObject({ success: false, retryable: true });
-  });
-});
 
 describe('analyze.response', () => {
   test('without an endpoint says what to set', async () => {
@@ -201,7 +47,7 @@ describe('analyze.response', () => {
   });
 
   test('a redirect is not followed: the key stays here', async () => {
-    const elsewhere: Answer = (response) => response.writeHead(307, { location: `${origin}/elsewhere` }).end();
+    const elsewhere: Answer = (response) => response.writeHead(307, { location: `${origin()}/elsewhere` }).end();
     expect(await ask([elsewhere], { content: 'x' })).toMatchObject({ success: false });
     expect(asked).toHaveLength(1);
   });
@@ -223,8 +69,7 @@ describe('analyze.response', () => {
   });
 
   test('as the action of an extension has its usage, its presets, and the words of the command', async () => {
-    asked.length = 0;
-    answers = [openaiAnswer('ok')];
+    answerWith(openaiAnswer('ok'));
     const ports: AnalyzePorts = {
       lastResponse: async () => ({ tool_id: 'api.call', content: 'the last response' }),
       usageDoc: async (extension_id) => `How ${extension_id} is used.`,

@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream';
 import { isTerminal } from '@capstan/contracts';
 import { getInvocation, listAttempts, readLogs } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 import type { Asked } from '../http/route.js';
+import { lastEventId, sendEvents } from '../http/send-events.js';
 import { notFound } from '../invocation/act-on.js';
 import { eventsOf, fromId, isAfter, type Place, START } from './invocation-events.js';
 
@@ -17,17 +17,8 @@ export async function streamEvents(
 ) {
   const id = params.id ?? '';
   if (!(await getInvocation(gateway.store.db, principal.tenant, id))) throw notFound(id);
-  const header = request.headers['last-event-id'];
-  const after = fromId(Array.isArray(header) ? header[0] : header) ?? START;
-  const gone = new AbortController();
-  reply.raw.on('close', () => gone.abort());
-  reply.headers({
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-accel-buffering': 'no',
-  });
-  const signal = AbortSignal.any([gone.signal, gateway.stopping]);
-  return reply.send(Readable.from(follow(gateway, principal.tenant, id, after, signal)));
+  const after = fromId(lastEventId(request)) ?? START;
+  return sendEvents(gateway, reply, (signal) => follow(gateway, principal.tenant, id, after, signal));
 }
 
 /** Sends what is there, then waits for a change and looks again, until the invocation has ended. */

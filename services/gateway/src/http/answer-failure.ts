@@ -17,8 +17,14 @@ export const answerFailure =
       .send(JSON.stringify({ ...toProblem(failure), request_id: request.id }));
   };
 
-export const noSuchRoute = (request: FastifyRequest): Failure =>
-  new Failure('NO_SUCH_ROUTE', { detail: `There is no ${request.method} ${pathOf(request)}.` });
+/** Of a path that other methods know, they are told. */
+export function noSuchRoute(request: FastifyRequest, methodsAt: (path: string) => string[]): Failure {
+  const path = pathOf(request);
+  const detail = `There is no ${request.method} ${path}.`;
+  const methods = methodsAt(path);
+  if (methods.length === 0) return new Failure('NO_SUCH_ROUTE', { detail });
+  return new Failure('METHOD_NOT_ALLOWED', { detail, headers: { allow: methods.join(', ') } });
+}
 
 const pathOf = (request: FastifyRequest) => request.url.split('?', 1)[0] ?? request.url;
 

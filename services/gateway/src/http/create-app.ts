@@ -3,12 +3,15 @@ import { Failure } from '@capstan/contracts';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { answerClientError } from './answer-client-error.js';
 import { answerFailure, noSuchRoute } from './answer-failure.js';
+import { methodsAt } from './methods-at.js';
+import type { Route } from './route.js';
 
 /** Nobody keeps a connection by sending a body drop by drop. */
 const REQUEST_MS = 300_000;
 
-export function createApp(log: Backbone['log'], body_limit: number): FastifyInstance {
+export function createApp(log: Backbone['log'], routes: Route[], body_limit: number): FastifyInstance {
   const answer = answerFailure(log);
+  const methods = methodsAt(routes);
   const app = Fastify({
     // Fastify would make a child logger for every request; what there is to say is said in answerFailure.
     logger: false,
@@ -32,6 +35,6 @@ export function createApp(log: Backbone['log'], body_limit: number): FastifyInst
     done(null, text);
   });
   app.setErrorHandler(answer);
-  app.setNotFoundHandler((request, reply) => answer(noSuchRoute(request), request, reply));
+  app.setNotFoundHandler((request, reply) => answer(noSuchRoute(request, methods), request, reply));
   return app;
 }

@@ -51,16 +51,7 @@ function toWebRequest({ method, url, headers }: FastifyRequest): Request {
   return new Request(new URL(url, 'http://gateway.invalid'), { method, headers: sent });
 }
 
-const refuse = (method: 'GET' | 'DELETE', summary: string): Route =>
-  route({
-    method,
-    path: '/mcp',
-    summary,
-    roles: ['submit'],
-    answers: { 405: { description: 'Every answer comes with its request' } },
-    handle: (_gateway, { reply }) => reply.code(405).header('allow', 'POST').send(),
-  });
-
+/** GET and DELETE are answered 405, as the protocol has it: there is no stream of its own, and no session to end. */
 export const mcpRoutes: Route[] = [
   route({
     method: 'POST',
@@ -77,6 +68,4 @@ export const mcpRoutes: Route[] = [
       return serve(gateway, asked);
     },
   }),
-  refuse('GET', 'There is no stream of its own: 405, as the protocol has it'),
-  refuse('DELETE', 'There is no session to end: 405, as the protocol has it'),
 ];

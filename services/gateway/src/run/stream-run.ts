@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isRunOver, isTerminal, type Run, type RunEvent, type Step } from '@capstan/contracts';
 import { getRun, readRunning, readStepChanges } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 import type { Asked } from '../http/route.js';
+import { lastEventId, sendEvents } from '../http/send-events.js';
 import { readRun } from './control-run.js';
 
 const PAGE = 500;
@@ -23,17 +23,8 @@ type Told = { seq: number; run: string; watched: Map<string, Followed> };
 export async function streamRun(gateway: GatewayContext, asked: Asked<unknown, unknown>) {
   const { principal, params, request, reply } = asked;
   const run = await readRun(gateway, principal, params.id ?? '');
-  const header = request.headers['last-event-id'];
-  const [, after] = /^(\d{1,9})$/.exec((Array.isArray(header) ? header[0] : header) ?? '') ?? [];
-  const gone = new AbortController();
-  reply.raw.on('close', () => gone.abort());
-  reply.headers({
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-accel-buffering': 'no',
-  });
-  const signal = AbortSignal.any([gone.signal, gateway.stopping]);
-  return reply.send(Readable.from(follow(gateway, principal.tenant, run, Number(after ?? 0), signal)));
+  const [, after = 0] = /^(\d{1,9})$/.exec(lastEventId(request) ?? '') ?? [];
+  return sendEvents(gateway, reply, (signal) => follow(gateway, principal.tenant, run, Number(after), signal));
 }
 
 async function* follow(gateway: GatewayContext, tenant: string, { run_id }: Run, after: number, signal: AbortSignal) {

@@ -1,14 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Json, JsonObject, Limits } from '@capstan/contracts';
-import sqlite from 'node-sqlite3-wasm';
+import type { Json } from '@capstan/contracts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { Call, RunOutcome } from '../runner.js';
-import { testCall, testDescriptor } from '../testing/test-call.js';
-import { createDbRunner } from './create-db-runner.js';
-import { dbConnections } from './db-connections.js';
+import { useTestDb } from './testing/use-test-db.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -17,46 +10,23 @@ declare module 'vitest' {
 }
 
 const url = inject('postgres_url');
-const folder = await mkdtemp(join(tmpdir(), 'db-runner-'));
-const file = join(folder, 'shop.db');
 const schema = `db_runner_${process.pid}`;
-
-const runner = createDbRunner({
-  connections: dbConnections({
-    CAPSTAN_DB_MAIN: url,
-    CAPSTAN_DB_SHOP: `sqlite:${file}`,
-    CAPSTAN_DB_ACME__OWN: `sqlite:${file}`,
-    CAPSTAN_DB_GONE: 'postgres://somebody:hunter2-hunter2@127.0.0.1:1/nowhere',
-    CAPSTAN_DB_FILE: '/not/a/connection',
-  }),
+const { ask, askOne } = useTestDb({
+  CAPSTAN_DB_MAIN: url,
+  CAPSTAN_DB_GONE: 'postgres://somebody:hunter2-hunter2@127.0.0.1:1/nowhere',
 });
+const main = askOne('main');
 const admin = new pg.Client({ connectionString: url });
 
 beforeAll(async () => {
   await admin.connect();
   await admin.query(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.t (id int PRIMARY KEY, name text)`);
   await admin.query(`INSERT INTO ${schema}.t VALUES (1, 'one'), (2, 'two')`);
-  const db = new sqlite.Database(file);
-  db.exec("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO t VALUES (1, 'one'), (2, 'two')");
-  db.close();
 });
 afterAll(async () => {
-  await runner.close?.();
   await admin.query(`DROP SCHEMA ${schema} CASCADE`);
   await admin.end();
-  await rm(folder, { recursive: true });
 });
-
-type Options = Partial<Call> & { write?: boolean; max_output_bytes?: number; timeout_ms?: number; tool_id?: string };
-
-const ask = async (inputs: JsonObject, options: Options = {}): Promise<RunOutcome> => {
-  const { write, max_output_bytes = 1_000_000, timeout_ms = 20_000, tool_id = 'db.query', ...call } = options;
-  const limits: Limits = { timeout_ms, max_output_bytes, ...(write === undefined ? {} : { write }) };
-  const descriptor = testDescriptor({ tool_id, runner: 'db' });
-  return runner.run(testCall(descriptor, { tenant: 'default', inputs, limits, ...call }));
-};
-const main = (sql: string, params: Json[] = [], options?: Options) => ask({ connection: 'main', sql, params }, options);
-const shop = (sql: string, params: Json[] = [], options?: Options) => ask({ connection: 'shop', sql, params }, options);
 
 const count = async () => (await admin.query(`SELECT count(*)::int AS n FROM ${schema}.t`)).rows[0].n;
 
@@ -214,96 +184,5 @@ describe('Postgres', () => {
     const outcome = await ask({ connection: 'gone', sql: 'SELECT 1' });
     expect(outcome).toMatchObject({ success: false, retryable: true });
     expect(JSON.stringify(outcome)).not.toMatch(/hunter2|127\.0\.0\.1|somebody/);
-  });
-});
-
-describe('SQLite', () => {
-  test('answers with columns and rows', async () => {
-    expect(await shop('SELECT id, name FROM t WHERE id > ? ORDER BY id', [1])).toMatchObject({
-      success: true,
-      payload: { rows: [{ id: 2, name: 'two' }], row_count: 1, truncated: false },
-    });
-  });
-
-  test('gives large integers, bytes and nulls as JSON', async () => {
-    expect(
-      await shop("SELECT 9007199254740993 AS big, x'deadbeef' AS bytes, NULL AS absent, 1.5 AS real"),
-    ).toMatchObject({
-      payload: { rows: [{ big: '9007199254740993', bytes: '3q2+7w==', absent: null, real: 1.5 }] },
-    });
-  });
-
-  test.each([
-    'DELETE FROM t',
-    'WITH x AS (SELECT 1) DELETE FROM t',
-    "VACUUM INTO '/tmp/copy.db'",
-    "ATTACH '/tmp/other.db' AS o",
-    'PRAGMA user_version = 5',
-    'SELECT 1; DELETE FROM t',
-  ])('only reads: %s', async (sql) => {
-    expect(await shop(sql)).toMatchObject({ success: false });
-    expect(await shop('SELECT count(*) AS n FROM t')).toMatchObject({ payload: { rows: [{ n: 2 }] } });
-  });
-
-  test('writes where the policy lets it', async () => {
-    expect(await shop('INSERT INTO t VALUES (?, ?)', [3, 'three'], { write: true })).toMatchObject({
-      success: true,
-      payload: { row_count: 1 },
-    });
-    expect(await shop('DELETE FROM t WHERE id = 3 RETURNING name', [], { write: true })).toMatchObject({
-      payload: { rows: [{ name: 'three' }] },
-    });
-  });
-
-  const ENDLESS = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)';
-
-  test('an endless answer is cut', async () => {
-    expect(await ask({ connection: 'shop', sql: `${ENDLESS} SELECT i FROM n`, max_rows: 5 })).toMatchObject({
-      truncated: true,
-      payload: { row_count: 5 },
-    });
-  });
-
-  test('an endless computation is stopped by the time limit, and by cancel', async () => {
-    const sql = `${ENDLESS} SELECT count(*) FROM n`;
-    expect(await shop(sql, [], { timeout_ms: 300 })).toMatchObject({ kind: 'TOOL_TIMEOUT' });
-    const controller = new AbortController();
-    const asked = shop(sql, [], { signal: controller.signal });
-    controller.abort();
-    expect(await asked).toMatchObject({ kind: 'CANCELED' });
-    expect(await shop('SELECT 1 AS one')).toMatchObject({ success: true });
-  });
-
-  test('an error says what', async () => {
-    expect(await shop('SELECT nme FROM t')).toMatchObject({
-      kind: 'TOOL_ERROR',
-      error: expect.stringContaining('nme'),
-    });
-  });
-});
-
-describe('connections', () => {
-  test('an unknown one is refused with the names of those there are, and no URL', async () => {
-    const outcome = await ask({ connection: 'nope', sql: 'SELECT 1' });
-    expect(outcome).toMatchObject({
-      kind: 'INVALID_INPUTS',
-      error: 'there is no connection nope: known are gone, main, shop',
-    });
-  });
-
-  test('belong to one tenant', async () => {
-    expect(await ask({ connection: 'main', sql: 'SELECT 1' }, { tenant: 'acme' })).toMatchObject({
-      error: 'there is no connection main: known are own',
-    });
-    expect(await ask({ connection: 'own', sql: 'SELECT 1 AS one' }, { tenant: 'acme' })).toMatchObject({
-      success: true,
-    });
-    expect(await ask({ connection: 'own', sql: 'SELECT 1' })).toMatchObject({ success: false });
-  });
-
-  test('a wrong URL stops the start, and is not quoted', () => {
-    expect(() => dbConnections({ CAPSTAN_DB_X: 'mysql://root:hunter2@h/' })).toThrow(
-      'CAPSTAN_DB_X: not a postgres:// or sqlite: URL',
-    );
   });
 });

@@ -1,0 +1,37 @@
+import type { JsonObject } from '@capstan/contracts';
+import { describe, expect, test } from 'vitest';
+import { only } from './testing/parse-parts.js';
+
+describe('what is not declared', () => {
+  test.each<[JsonObject, string[], string, string[]]>([
+    [{ description: 'Look at it' }, [], 'MED', ['system.exec']],
+    [{ description: 'Delete a file' }, [], 'HIGH', ['fs.delete', 'system.exec']],
+    [{ description: 'Write a file' }, [], 'HIGH', ['fs.write', 'system.exec']],
+    [{ id: 'execRemote' }, [], 'HIGH', ['system.exec']],
+    [{ description: 'Look at it' }, ['network'], 'HIGH', ['network.http', 'system.exec']],
+    [{ description: 'Refund a customer' }, [], 'CRITICAL', ['payments', 'system.exec']],
+    [{ description: 'Look at it' }, ['cloud.aws'], 'CRITICAL', ['cloud.resource_create', 'system.exec']],
+    [{ description: 'Look', side_effects: [] }, ['exec'], 'MED', []],
+    [{ description: 'Undeleted, rewritten', side_effects: [] }, [], 'MED', []],
+  ])('of %j with %j is inferred: %s, %j', (action, permissions_required, risk, side_effects) => {
+    const found = only(action, { permissions_required });
+    expect(found).toMatchObject({ risk, side_effects });
+    expect(found.inferred).toEqual(expect.arrayContaining([{ field: 'risk', why: expect.stringContaining(risk) }]));
+  });
+
+  test('what is declared stands, unless something stricter is known', () => {
+    expect(only({ risk: 'LOW', side_effects: [] })).toMatchObject({ risk: 'LOW' });
+    expect(only({ risk: 'CRITICAL' })).toMatchObject({ risk: 'CRITICAL' });
+    const raised = only({ risk: 'LOW', side_effects: ['fs.read'], description: 'delete it' });
+    expect(raised).toMatchObject({ risk: 'HIGH', side_effects: ['fs.read', 'fs.delete'] });
+    expect(raised.inferred.map(({ why }) => why).join()).toContain('the word "delete"');
+  });
+
+  test('an action that says it needs no network gets none, and is not feared for it', () => {
+    const found = only(
+      { risk: 'LOW', side_effects: [], effects: { network: false } },
+      { permissions_required: ['network'] },
+    );
+    expect(found).toMatchObject({ risk: 'LOW', side_effects: [], binding: { permissions: [] } });
+  });
+});

@@ -1,0 +1,31 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+
+/**
+ * A gateway for the test file that remembers what it was asked, and answers each `GET /path` with what `answerTo` gives;
+ * undefined is no content.
+ */
+export const withAnswers = (answerTo: (request: string) => unknown) => {
+  const seen: { request: string; body: unknown }[] = [];
+  const env: Record<string, string> = { CAPSTAN_API_KEY: 'good' };
+  const gateway = createServer((asked, response) => {
+    void text(asked).then((body) => {
+      const request = `${asked.method} ${asked.url}`;
+      seen.push({ request, body: body === '' ? null : JSON.parse(body) });
+      const answer = answerTo(request);
+      if (answer === undefined) response.writeHead(204).end();
+      else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    });
+  });
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
+    env.CAPSTAN_URL = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+  });
+  afterAll(() => void gateway.close());
+  beforeEach(() => {
+    seen.length = 0;
+  });
+  return { seen, env };
+};

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { serve } from '../testing/serve.js';
+import { echo, OPEN, useTestApi } from './testing/use-test-api.js';
+
+const run = useTestApi();
+
+describe('api.call', () => {
+  test('sends a method, headers, a query and JSON, and parses the answer', async () => {
+    const url = await serve(echo);
+    const outcome = await run('api.call', {
+      method: 'POST',
+      url: `${url}/items?a=1`,
+      headers: { 'X-One': '1' },
+      query: { b: ['x y', 2] },
+      body: { name: 'é' },
+    });
+    expect(outcome).toMatchObject({
+      success: true,
+      payload: {
+        status_code: 200,
+        encoding: 'json',
+        body: {
+          method: 'POST',
+          url: '/items?a=1&b=x+y&b=2',
+          headers: { 'x-one': '1', 'content-type': 'application/json' },
+          body: '{"name":"é"}',
+        },
+      },
+      facts: { observed: { domains: ['127.0.0.1'] } },
+    });
+  });
+
+  test.each([
+    ['text', 'plain words', 'text/plain; charset=utf-8', 'plain words'],
+    ['form', { a: '1&2', b: ['x', 'y'] }, 'application/x-www-form-urlencoded', 'a=1%262&b=x&b=y'],
+  ])('sends a body as %s', async (body_type, body, type, sent) => {
+    const url = await serve(echo);
+    const outcome = await run('api.call', { method: 'PUT', url, body, body_type });
+    expect(outcome).toMatchObject({ payload: { body: { body: sent, headers: { 'content-type': type } } } });
+  });
+
+  test('an answer can be taken as text or base64', async () => {
+    const url = await serve((_, response) => response.end('{"a":1}'));
+    expect(await run('api.call', { url, response: 'text' })).toMatchObject({ payload: { body: '{"a":1}' } });
+    expect(await run('api.call', { url, response: 'base64' })).toMatchObject({ payload: { body: 'eyJhIjoxfQ==' } });
+    expect(await run('api.call', { url, response: 'json' })).toMatchObject({ payload: { body: { a: 1 } } });
+  });
+
+  test('a status that was not expected fails, and shows the answer', async () => {
+    const url = await serve((_, response) => response.writeHead(404).end('nope'));
+    expect(await run('api.call', { url })).toMatchObject({
+      success: false,
+      kind: 'TOOL_ERROR',
+      retryable: false,
+      error: expect.stringContaining('answered 404'),
+      payload: { status_code: 404, body: 'nope' },
+    });
+    expect(await run('api.call', { url, expected_status: [404] })).toMatchObject({ success: true });
+  });
+
+  test('what is not JSON, although JSON was asked for, fails and is shown', async () => {
+    const url = await serve((_, response) => response.end('<html>'));
+    expect(await run('api.call', { url, response: 'json' })).toMatchObject({
+      success: false,
+      payload: { body: '<html>' },
+    });
+  });
+
+  test('a busy server is asked again, after the time it names', async () => {
+    let asked = 0;
+    const url = await serve((_, response) => {
+      asked++;
+      if (asked < 3) response.writeHead(asked === 1 ? 503 : 429, { 'retry-after': '0' }).end();
+      else response.end('ok');
+    });
+    expect(await run('api.call', { url })).toMatchObject({ success: true, payload: { body: 'ok' } });
+    expect(asked).toBe(3);
+  });
+
+  test.each([{ status: 503 }, { status: null }])('a POST is never sent twice: %j', async ({ status }) => {
+    let asked = 0;
+    const url = await serve((request, response) => {
+      asked++;
+      status === null ? request.socket.destroy() : response.writeHead(status).end();
+    });
+    expect(await run('api.call', { url, method: 'POST', body: {} })).toMatchObject({
+      success: false,
+      retryable: false,
+    });
+    expect(asked).toBe(1);
+  });
+
+  test('a POST with an idempotency key may be', async () => {
+    let asked = 0;
+    const url = await serve((request, response) => {
+      asked++;
+      asked === 1 ? request.socket.destroy() : response.end('ok');
+    });
+    const inputs = { url, method: 'POST', headers: { 'Idempotency-Key': 'k' }, body: {} };
+    expect(await run('api.call', inputs)).toMatchObject({ success: true });
+    expect(asked).toBe(2);
+  });
+
+  test('secrets go by reference, and never over plain http to the public', async () => {
+    const url = await serve(echo);
+    const asked: string[] = [];
+    const secret = async (name: string) => {
+      asked.push(name);
+      return 's3cr3t-value';
+    };
+    const headers = { Authorization: 'Bearer secret://api_token' };
+    const outcome = await run('api.call', { url, headers }, { secret });
+    expect(outcome).toMatchObject({ payload: { body: { headers: { authorization: 'Bearer s3cr3t-value' } } } });
+    const strict = { ...OPEN, deny_private_ips: true };
+    expect(await run('api.call', { url: 'http://example.com', headers }, { secret, limits: strict })).toMatchObject({
+      success: false,
+      kind: 'EGRESS_DENIED',
+    });
+    expect(asked).toEqual(['api_token']);
+  });
+
+  test('an answer larger than allowed fails; text longer than the output is cut after it is redacted', async () => {
+    const url = await serve((_, response) => response.end('x'.repeat(1000)));
+    const small = { ...OPEN, max_response_bytes: 100 };
+    expect(await run('api.call', { url }, { limits: small })).toMatchObject({ success: false, kind: 'TOOL_ERROR' });
+    const short = { ...OPEN, max_output_bytes: 10 };
+    expect(await run('api.call', { url }, { limits: short })).toMatchObject({
+      truncated: true,
+      payload: { body: 'x'.repeat(10) },
+    });
+  });
+
+  test('private addresses, other schemes and other domains are refused', async () => {
+    const url = await serve(() => {
+      throw new Error('was reached');
+    });
+    const limits = { ...OPEN, deny_private_ips: true };
+    for (const one of [url, 'http://localhost/', 'file:///etc/passwd', 'http://169.254.169.254/'])
+      expect(await run('api.call', { url: one }, { limits }), one).toMatchObject({
+        success: false,
+        kind: 'EGRESS_DENIED',
+        facts: { observed: { domains: [] } },
+      });
+    expect(await run('api.call', { url }, { limits: { ...OPEN, network: ['example.com'] } })).toMatchObject({
+      kind: 'EGRESS_DENIED',
+    });
+  });
+
+  test('an abort ends it', async () => {
+    const stop = new AbortController();
+    const url = await serve(() => stop.abort(new Error('canceled')));
+    await expect(run('api.call', { url }, { signal: stop.signal })).rejects.toThrow('canceled');
+  });
+
+  test.each([{ url: 'nonsense' }, { url: 'http://a/', body: 1 }, { url: 'http://a/', nope: 1 }])(
+    'refuses inputs %j',
+    async (inputs) => {
+      expect(await run('api.call', inputs)).toMatchObject({ success: false, kind: 'INVALID_INPUTS' });
+    },
+  );
+});

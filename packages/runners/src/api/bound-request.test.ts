@@ -1,0 +1,64 @@
+import type { Binding } from '@capstan/contracts';
+import { describe, expect, test } from 'vitest';
+import { serve } from '../testing/serve.js';
+import { echo, useTestApi } from './testing/use-test-api.js';
+
+const run = useTestApi();
+
+describe('a request of an extension', () => {
+  const binding = (over: object): Binding => ({ kind: 'request', extension_id: 'x', method: 'GET', ...over });
+
+  test('inputs go where the template has them, each as no more than a value', async () => {
+    const url = await serve(echo);
+    const request = binding({
+      method: 'post',
+      url: `${url}/users/{{id}}/notes`,
+      headers: { 'X-Tag': '{{tag}}', 'X-None': '{{none}}' },
+      query: { q: '{{q}}' },
+      body: { text: 'Re: {{q}}', count: '{{count}}', none: '{{none}}', list: ['{{id}}'] },
+    });
+    const inputs = { id: '../a?b#c', tag: 't', q: 'x&y="1"', count: 3 };
+    const outcome = await run('ext:x:note', inputs, {}, request);
+    expect(outcome).toMatchObject({
+      payload: {
+        body: { method: 'POST', url: '/users/..%2Fa%3Fb%23c/notes?q=x%26y%3D%221%22', headers: { 'x-tag': 't' } },
+      },
+    });
+    expect(outcome).toMatchObject({
+      payload: {
+        body: {
+          headers: expect.not.objectContaining({ 'x-none': expect.anything() }),
+          body: JSON.stringify({ text: 'Re: x&y="1"', count: 3, list: ['../a?b#c'] }),
+        },
+      },
+    });
+  });
+
+  test('a body that is written as JSON text is filled as JSON', async () => {
+    const url = await serve(echo);
+    const request = binding({ method: 'POST', url, body: '{"a": "{{a}}"}' });
+    const outcome = await run('ext:x:y', { a: '", "admin": true, "b": "' }, {}, request);
+    expect(outcome).toMatchObject({ payload: { body: { body: JSON.stringify({ a: '", "admin": true, "b": "' }) } } });
+  });
+
+  test.each([['..'], ['.']])('a path cannot be left with %s', async (id) => {
+    const url = await serve(echo);
+    const request = binding({ url: `${url}/users/{{id}}/x` });
+    expect(await run('ext:x:y', { id }, {}, request)).toMatchObject({ kind: 'INVALID_INPUTS' });
+  });
+
+  test('without an address of its own it takes the one that was typed', async () => {
+    const url = await serve(echo);
+    expect(await run('ext:x:get', { args: [`${url}/typed`] }, {}, binding({}))).toMatchObject({
+      payload: { body: { url: '/typed' } },
+    });
+  });
+
+  test('an action of ours runs with what the extension sets', async () => {
+    const url = await serve(echo);
+    const action: Binding = { kind: 'action', extension_id: 'x', action: 'api.call', preset: { method: 'DELETE' } };
+    expect(await run('ext:x:del', { url, method: 'GET' }, {}, action)).toMatchObject({
+      payload: { body: { method: 'DELETE' } },
+    });
+  });
+});

@@ -1,0 +1,123 @@
+import type { RequestListener } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import type { JsonObject } from '@capstan/contracts';
+import { describe, expect, test } from 'vitest';
+import type { Call } from '../runner.js';
+import { serve } from '../testing/serve.js';
+import { createConverter } from './html/create-converter.js';
+import { useTestApi } from './testing/use-test-api.js';
+import { createWebFetch } from './web-fetch.js';
+
+const run = useTestApi({
+  web_fetch: createWebFetch({ first_byte_ms: 1000, body_ms: 200 }),
+  converter: createConverter({ timeout_ms: 3000 }),
+});
+
+describe('web_fetch', () => {
+  const fetchPage = (inputs: JsonObject, over: Partial<Call> = {}) => run('cap:web_fetch:web_fetch', inputs, over);
+  const PAGE =
+    '<!doctype html><html><head><title>T</title><style>p{}</style></head><body><h1>Head</h1><script>bad()</script>' +
+    '<p>Some <b>bold</b> <a href="/x">link</a></p><ul><li>one</li></ul><pre><code>let a;</code></pre></body></html>';
+  const html =
+    (body: string | Buffer, headers = {}): RequestListener =>
+    (_, response) =>
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(body);
+
+  test('HTML becomes markdown, without scripts and styles', async () => {
+    const url = await serve(html(PAGE));
+    const outcome = await fetchPage({ url, as_markdown: true, as_text: true });
+    expect(outcome).toMatchObject({
+      success: true,
+      payload: {
+        url,
+        status_code: 200,
+        content_type: 'text/html; charset=utf-8',
+        size: PAGE.length,
+        format: 'markdown',
+        truncated: false,
+      },
+    });
+    const content = '# Head\n\nSome **bold** [link](/x)\n\n-   one\n\n```\nlet a;\n```';
+    expect(outcome).toMatchObject({ payload: { content } });
+  });
+
+  test('HTML becomes text, or stays as it is', async () => {
+    const url = await serve(html(gzipSync(PAGE), { 'content-encoding': 'gzip' }));
+    expect(await fetchPage({ url, as_text: true })).toMatchObject({
+      payload: { format: 'text', content: expect.stringMatching(/^Head\n\nSome bold link/) },
+    });
+    expect(await fetchPage({ url })).toMatchObject({ payload: { format: 'raw', content: PAGE, size: PAGE.length } });
+  });
+
+  test('binary content answers with metadata and an explanation', async () => {
+    const url = await serve((_, response) =>
+      response
+        .writeHead(200, {
+          'content-type': 'application/pdf',
+          'content-length': '3',
+          'last-modified': 'Mon, 01 Jan 2024 00:00:00 GMT',
+          'content-disposition': `attachment; filename="a/b;c.pdf"; filename*=UTF-8''r%C3%A9sum%C3%A9.pdf`,
+        })
+        .end('pdf'),
+    );
+    expect(await fetchPage({ url })).toEqual({
+      success: true,
+      truncated: false,
+      payload: {
+        url,
+        status_code: 200,
+        content_type: 'application/pdf',
+        size: 3,
+        last_modified: 'Mon, 01 Jan 2024 00:00:00 GMT',
+        filename: 'résumé.pdf',
+        error: expect.stringContaining('Binary content is not supported'),
+      },
+      facts: { observed: { domains: ['127.0.0.1'] } },
+    });
+  });
+
+  test('HEAD has no content, and the name of a file may come from the URL', async () => {
+    const url = await serve((request, response) =>
+      response
+        .writeHead(request.method === 'HEAD' ? 200 : 500, { 'content-type': 'text/plain', 'content-length': '12' })
+        .end(),
+    );
+    const outcome = await fetchPage({ url: `${url}/docs/read%20me.txt`, method: 'HEAD' });
+    expect(outcome).toMatchObject({ payload: { status_code: 200, size: 12, filename: 'read me.txt' } });
+    expect(outcome).not.toHaveProperty('payload.content');
+  });
+
+  test('a body that does not end leaves what came, and says so', async () => {
+    const url = await serve((_, response) => response.writeHead(200, { 'content-type': 'text/plain' }).write('begin'));
+    expect(await fetchPage({ url })).toMatchObject({
+      success: true,
+      truncated: true,
+      payload: { truncated: true, content: expect.stringMatching(/^begin\s*\[\.\.more content timed out\.\.\.\]$/) },
+    });
+  });
+
+  test('a server that does not answer within a second fails', async () => {
+    const url = await serve(() => {});
+    expect(await fetchPage({ url })).toMatchObject({ success: false, error: 'server did not respond within 1 second' });
+  });
+
+  test.each(['ftp://a/', 'nonsense', 'http://'])('refuses the URL %s', async (url) => {
+    expect(await fetchPage({ url })).toMatchObject({ success: false, kind: 'INVALID_INPUTS' });
+  });
+
+  test('a page that nests without end is given as it is, and the next one converts', async () => {
+    const deep = await serve(html('<div>'.repeat(200_000)));
+    expect(await fetchPage({ url: deep, as_markdown: true })).toMatchObject({ success: true });
+    const url = await serve(html('<b>x</b>'));
+    expect(await fetchPage({ url, as_markdown: true })).toMatchObject({
+      payload: { content: '**x**', format: 'markdown' },
+    });
+  });
+
+  test('other encodings are read by their name', async () => {
+    const url = await serve((_, response) =>
+      response.writeHead(200, { 'content-type': 'text/plain; charset=iso-8859-1' }).end(Buffer.from('é', 'latin1')),
+    );
+    expect(await fetchPage({ url })).toMatchObject({ payload: { content: 'é' } });
+  });
+});

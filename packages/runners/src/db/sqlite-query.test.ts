@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { useSqliteFile, useTestDb } from './testing/use-test-db.js';
+
+const { ask, askOne } = useTestDb({ CAPSTAN_DB_SHOP: `sqlite:${useSqliteFile()}` });
+const shop = askOne('shop');
+
+describe('SQLite', () => {
+  test('answers with columns and rows', async () => {
+    expect(await shop('SELECT id, name FROM t WHERE id > ? ORDER BY id', [1])).toMatchObject({
+      success: true,
+      payload: { rows: [{ id: 2, name: 'two' }], row_count: 1, truncated: false },
+    });
+  });
+
+  test('gives large integers, bytes and nulls as JSON', async () => {
+    expect(
+      await shop("SELECT 9007199254740993 AS big, x'deadbeef' AS bytes, NULL AS absent, 1.5 AS real"),
+    ).toMatchObject({
+      payload: { rows: [{ big: '9007199254740993', bytes: '3q2+7w==', absent: null, real: 1.5 }] },
+    });
+  });
+
+  test.each([
+    'DELETE FROM t',
+    'WITH x AS (SELECT 1) DELETE FROM t',
+    "VACUUM INTO '/tmp/copy.db'",
+    "ATTACH '/tmp/other.db' AS o",
+    'PRAGMA user_version = 5',
+    'SELECT 1; DELETE FROM t',
+  ])('only reads: %s', async (sql) => {
+    expect(await shop(sql)).toMatchObject({ success: false });
+    expect(await shop('SELECT count(*) AS n FROM t')).toMatchObject({ payload: { rows: [{ n: 2 }] } });
+  });
+
+  test('writes where the policy lets it', async () => {
+    expect(await shop('INSERT INTO t VALUES (?, ?)', [3, 'three'], { write: true })).toMatchObject({
+      success: true,
+      payload: { row_count: 1 },
+    });
+    expect(await shop('DELETE FROM t WHERE id = 3 RETURNING name', [], { write: true })).toMatchObject({
+      payload: { rows: [{ name: 'three' }] },
+    });
+  });
+
+  const ENDLESS = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)';
+
+  test('an endless answer is cut', async () => {
+    expect(await ask({ connection: 'shop', sql: `${ENDLESS} SELECT i FROM n`, max_rows: 5 })).toMatchObject({
+      truncated: true,
+      payload: { row_count: 5 },
+    });
+  });
+
+  test('an endless computation is stopped by the time limit, and by cancel', async () => {
+    const sql = `${ENDLESS} SELECT count(*) FROM n`;
+    expect(await shop(sql, [], { timeout_ms: 300 })).toMatchObject({ kind: 'TOOL_TIMEOUT' });
+    const controller = new AbortController();
+    const asked = shop(sql, [], { signal: controller.signal });
+    controller.abort();
+    expect(await asked).toMatchObject({ kind: 'CANCELED' });
+    expect(await shop('SELECT 1 AS one')).toMatchObject({ success: true });
+  });
+
+  test('an error says what', async () => {
+    expect(await shop('SELECT nme FROM t')).toMatchObject({
+      kind: 'TOOL_ERROR',
+      error: expect.stringContaining('nme'),
+    });
+  });
+});

@@ -1,0 +1,25 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { GatewayContext } from '../gateway-context.js';
+
+/** Server-sent events, until the client is gone or the gateway stops. */
+export function sendEvents(
+  { stopping }: GatewayContext,
+  reply: FastifyReply,
+  follow: (signal: AbortSignal) => AsyncIterable<string>,
+): FastifyReply {
+  const gone = new AbortController();
+  reply.raw.on('close', () => gone.abort());
+  reply.headers({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  });
+  return reply.send(Readable.from(follow(AbortSignal.any([gone.signal, stopping]))));
+}
+
+/** The last event that a client had which comes back. */
+export function lastEventId({ headers }: FastifyRequest): string | undefined {
+  const header = headers['last-event-id'];
+  return Array.isArray(header) ? header[0] : header;
+}

@@ -1,0 +1,61 @@
+import { fileURLToPath } from 'node:url';
+import type { Step } from '@capstan/contracts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { findRepository } from '../fixtures/find-repository.js';
+import { spawnCapstan } from '../fixtures/spawn-capstan.js';
+import { ADMIN_KEY, type System, startSystem } from './start-system.js';
+
+describe('capstan run', () => {
+  let system: System;
+  beforeAll(async () => {
+    system = await startSystem({ name: 'postgres' });
+  });
+  const capstan = async (...args: string[]) => {
+    const env = { CAPSTAN_URL: system.url, CAPSTAN_API_KEY: ADMIN_KEY };
+    const started = await spawnCapstan(args, env, { cwd: fileURLToPath(findRepository()) });
+    const { code } = await started.exited;
+    return { code, stdout: started.stdout.join('\n'), stderr: started.stderr.join('\n') };
+  };
+  const SUMS = 'packages/examples/plans/sums.yaml';
+
+  test('runs an example, a line for each step in a pipe', async () => {
+    const { code, stdout } = await capstan('run', SUMS, '--input', 'numbers=[4,5]');
+    expect(code).toBe(0);
+    for (const line of ['each[0]', 'each[1]', 'sum', 'large']) expect(stdout).toContain(`✓ succeeded  ${line}`);
+    expect(stdout).toMatch(/large[\s\S]*✓ completed {2}sums {2}run_/);
+  });
+
+  test('gives the run and its steps as JSON', async () => {
+    const { code, stdout } = await capstan('run', 'packages/examples/plans/graph.yaml', '--json');
+    expect(code).toBe(0);
+    const { status, steps } = JSON.parse(stdout);
+    expect([status, steps.map((one: Step) => one.status)]).toEqual([
+      'completed',
+      ['succeeded', 'succeeded', 'failed', 'succeeded'],
+    ]);
+    expect(steps[3].result.payload).toEqual({ result: 42 });
+  });
+
+  test('shows the decisions without running, and what is wrong with a plan', async () => {
+    const dry = await capstan('run', SUMS, '--dry-run');
+    expect([dry.code, dry.stdout]).toEqual([0, expect.stringMatching(/each\[2\] +✓ allow[\s\S]*large +✓ allow/)]);
+    const wrong = await capstan('run', SUMS, '--input', 'number=[1]');
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('Did you mean numbers?')]);
+  });
+
+  test('shows a run, and finds it among the runs', async () => {
+    const run_id = (await capstan('run', SUMS, '--no-wait')).stdout.trim();
+    await system.admin.runs.wait(run_id, { timeout_s: 10 });
+    expect((await capstan('show', run_id)).stdout).toMatch(/completed[\s\S]*name +sums[\s\S]*each\[0\] +✓ succeeded/);
+    expect((await capstan('runs', '--kind', 'plan', '--name', 'sums')).stdout).toContain(run_id);
+  });
+
+  test('adds, lists, pauses and removes schedules', async () => {
+    const added = await capstan('schedule', 'add', '--plan', SUMS, '--cron', '0 0 1 1 *', '--name', 'yearly', '--json');
+    const { schedule_id } = JSON.parse(added.stdout);
+    await capstan('schedule', 'pause', schedule_id);
+    expect((await capstan('schedule', 'list')).stdout).toMatch(/yearly +0 0 1 1 \* UTC +a plan +paused/);
+    await capstan('schedule', 'remove', schedule_id);
+    expect(JSON.parse((await capstan('schedule', 'list', '--json')).stdout).items).toEqual([]);
+  });
+});
