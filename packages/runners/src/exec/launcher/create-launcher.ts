@@ -42,7 +42,8 @@ const MAX_IDLE = 64;
 const SETTLE_MS = 2000;
 const KILLED_MS = 200;
 
-type Slot = { shell: Shell; key: string; tree: Tree | null; runs: number };
+/** `ready` when its shell is where it is bounded. */
+type Slot = { shell: Shell; key: string; tree: Tree | null; ready: Promise<void> | undefined; runs: number };
 
 /**
  * What is still there of a run could write into its directory, or into the next one's output. Where processes may outlive
@@ -69,8 +70,7 @@ export const createLauncher = ({ guard, cgroups, directory }: LauncherOptions): 
       tree?.remove();
       return shell;
     }
-    tree?.join(shell.pid);
-    const slot = { shell, key, tree, runs: 0 };
+    const slot = { shell, key, tree, ready: tree?.join(shell.pid), runs: 0 };
     open.add(slot);
     guard.watch(shell.pid);
     void shell.gone.then(() => {
@@ -89,7 +89,14 @@ export const createLauncher = ({ guard, cgroups, directory }: LauncherOptions): 
     return at === -1 ? start(order, key) : (idle.splice(at, 1)[0] ?? start(order, key));
   };
 
-  const giveBack = (slot: Slot): void => {
+  /** Whoever waits for the run does not wait for this. */
+  const giveBack = async (slot: Slot): Promise<void> => {
+    try {
+      await slot.tree?.renew();
+    } catch {
+      return slot.shell.kill();
+    }
+    if (!open.has(slot)) return;
     if (slot.runs >= MAX_RUNS) slot.shell.dismiss();
     else idle.push(slot);
     if (idle.length > MAX_IDLE) idle.shift()?.shell.dismiss();
@@ -103,6 +110,7 @@ export const createLauncher = ({ guard, cgroups, directory }: LauncherOptions): 
       if ('kind' in slot) return { stop: () => {}, ended: Promise.resolve({ ending: slot, tree: null }) };
       const { shell } = slot;
       let late: NodeJS.Timeout | undefined;
+      let asked = false;
       let killed = false;
       const kill = () => {
         killed = true;
@@ -110,17 +118,24 @@ export const createLauncher = ({ guard, cgroups, directory }: LauncherOptions): 
       };
       const stop = (how: 'ask' | 'kill') => {
         if (how === 'kill') return kill();
+        asked = true;
         askToEndIn(order.sandbox.level, shell.pid);
         late = setTimeout(kill, TERMINATION_MS);
       };
       const finish = async (): Promise<Launched> => {
+        if (slot.ready) await slot.ready.catch(kill);
+        if (asked || killed) {
+          kill();
+          return { ending: { kind: 'killed', signal: 'SIGKILL' }, tree: null };
+        }
+        slot.tree?.begin();
         const ending = await shell.run(command, output);
         clearTimeout(late);
         slot.runs += 1;
         const goes_on = (await isFree(slot, order, ending)) && ending.kind === 'exited' && !killed && open.has(slot);
         const failed = ending.kind !== 'exited' || ending.exit_code !== 0;
-        const tree = slot.tree?.end({ goes_on, failed, was_fed: order.stdin !== undefined }) ?? null;
-        if (goes_on) giveBack(slot);
+        const tree = slot.tree?.end({ failed, was_fed: order.stdin !== undefined }) ?? null;
+        if (goes_on) void giveBack(slot);
         return { ending, tree };
       };
       return { stop, ended: finish() };

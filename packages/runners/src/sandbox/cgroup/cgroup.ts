@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Controller, OwnCgroup } from './own-cgroups.js';
 
@@ -7,8 +8,10 @@ export type TreeLimits = { processes: number; memory_bytes: number };
 
 export type Cgroup = {
   folders: readonly string[];
-  /** With all that it starts from then on. */
-  join(pid: number): void;
+  /** With all that it starts from then on. Not waited for in place: the kernel takes a millisecond or more for it. */
+  join(pid: number): Promise<void>;
+  /** The tasks that are in it; one that has ended counts until somebody has asked how. */
+  current(): number;
   /** The most tasks (processes, and threads of them) that were in it at once; 0 where the kernel does not tell. */
   peak(): number;
   /** How often the kernel killed something in it because memory had run out. */
@@ -27,6 +30,7 @@ export const createCgroup = (homes: readonly OwnCgroup[], name: string, limits: 
   const memory_events = fileOf('memory', { 1: 'memory.oom_control', 2: 'memory.events' });
   const pids = (name: string) => fileOf('pids', { 1: `pids.${name}`, 2: `pids.${name}` });
   const pids_peak = pids('peak');
+  const pids_current = pids('current');
 
   const make = () => {
     for (const { folder } of folders) mkdirSync(folder);
@@ -45,9 +49,10 @@ export const createCgroup = (homes: readonly OwnCgroup[], name: string, limits: 
   }
   return {
     folders: folders.map(({ folder }) => folder),
-    join: (pid) => {
-      for (const { folder } of folders) writeFileSync(join(folder, 'cgroup.procs'), `${pid}`);
+    join: async (pid) => {
+      for (const { folder } of folders) await writeFile(join(folder, 'cgroup.procs'), `${pid}`);
     },
+    current: () => quietly(() => Number(readFileSync(pids_current, 'utf8'))) ?? 0,
     peak: () => quietly(() => Number(readFileSync(pids_peak, 'utf8'))) ?? 0,
     outOfMemory: () =>
       quietly(() => Number(/^oom_kill (\d+)$/m.exec(readFileSync(memory_events, 'utf8'))?.[1] ?? 0)) ?? 0,
