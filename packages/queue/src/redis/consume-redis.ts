@@ -2,7 +2,8 @@ import type { RunnerType } from '@capstan/contracts';
 import { WaitingError, Worker } from 'bullmq';
 import type { ConsumeOptions, Consumer, Take } from '../queue.js';
 import { connectRedis, PATIENT } from './connect-redis.js';
-import { type Envelope, slotsFor } from './envelope.js';
+import { type Envelope, jobsAtOnce } from './envelope.js';
+import { openRoom } from './open-room.js';
 
 /** A hash tag per queue keeps all keys of a queue on one node of a cluster. */
 export const prefixOf = (runner: RunnerType): string => `{capstan-${runner}}`;
@@ -18,7 +19,8 @@ export function consumeRedis(
   take: Take,
   onError: (error: unknown) => void,
 ): Consumer {
-  const slots = slotsFor(runner, concurrency);
+  const jobs = jobsAtOnce(runner, concurrency);
+  const room = openRoom(concurrency);
   const connection = connectRedis(url, PATIENT, onError);
   let busy = 0;
   let paused = false;
@@ -32,21 +34,39 @@ export function consumeRedis(
       claims.delete(claim);
     }
   };
+  /** As many as there is room for, at least one; null when they are to be given back. */
+  const takeSome = async (wanted: number): Promise<{ asked: number; runs: Promise<void>[] } | null> => {
+    const asked = await room.take(wanted);
+    let taken = 0;
+    try {
+      // BullMQ's pause lets the fetch that is under way bring one more job, and an envelope may be half taken.
+      if (paused || stopped) return null;
+      const runs = await claiming(take(asked));
+      taken = runs.length;
+      return { asked, runs: runs.map((run) => run.catch(onError).finally(() => room.give(1))) };
+    } finally {
+      room.give(asked - taken);
+    }
+  };
+
   const worker = new Worker<Envelope>(
     runner,
     async (job, token) => {
       busy++;
       try {
-        const { size } = job.data;
-        for (let start = 0; start < size; start += slots.size) {
-          // BullMQ's pause lets the fetch that is under way bring one more job, and an envelope may be half taken. The
-          // whole job goes back; what was claimed of it already is not claimed again.
-          if (paused || stopped) {
+        const running: Promise<void>[] = [];
+        for (let left = job.data.size; left > 0; ) {
+          const some = await takeSome(left);
+          if (!some) {
+            // The whole job goes back; what was claimed of it already is not claimed again.
             await job.moveToWait(token);
             throw new WaitingError();
           }
-          await Promise.all(await claiming(take(Math.min(slots.size, size - start))));
+          running.push(...some.runs);
+          // Fewer than asked for: nothing waits any more.
+          left = some.runs.length < some.asked ? 0 : left - some.asked;
         }
+        await Promise.all(running);
       } finally {
         busy--;
       }
@@ -54,7 +74,7 @@ export function consumeRedis(
     {
       connection,
       prefix: prefixOf(runner),
-      concurrency: slots.jobs,
+      concurrency: jobs,
       lockDuration: lease_ms,
       stalledInterval: lease_ms,
       // A stalled job is one whose worker died before or after its claim; delivering it again costs nothing.
@@ -76,7 +96,7 @@ export function consumeRedis(
       paused = false;
       worker.resume().catch(onError);
     },
-    hasRoom: () => busy < slots.jobs && !paused && !stopped,
+    hasRoom: () => busy < jobs && !paused && !stopped,
     stop: async () => {
       // Not worker.close(): it waits for jobs, and these may run for as long as their tools do.
       stopped = true;

@@ -1,6 +1,6 @@
 import { type Delivery, RUNNER_TYPES, type RunnerType } from '@capstan/contracts';
 import { describe, expect, test } from 'vitest';
-import { MAX_SIZE, packEnvelopes, slotsFor } from './envelope.js';
+import { MAX_SIZE, packEnvelopes } from './envelope.js';
 
 const delivery = (invocation_id: string, given: Partial<Delivery> = {}): Delivery => ({
   invocation_id,
@@ -57,12 +57,4 @@ test('a delay is never cut short by rounding', () => {
 test('nothing of the invocation itself is in an envelope', () => {
   const more = { ...delivery('inv_a', { runner: 'exec' }), inputs: { secret: 'canary' } };
   expect(JSON.stringify(packed([more], 'exec'))).not.toContain('canary');
-});
-
-test.each(RUNNER_TYPES)('the slots of %s never add up to more than the concurrency, and always to one', (runner) => {
-  for (let concurrency = 1; concurrency <= 130; concurrency += 1) {
-    const { jobs, size } = slotsFor(runner, concurrency);
-    expect(jobs * size).toBeLessThanOrEqual(concurrency);
-    expect(Math.min(jobs, size)).toBeGreaterThanOrEqual(1);
-  }
 });

@@ -40,9 +40,6 @@ export function packEnvelopes(deliveries: Delivery[]): Map<RunnerType, PackedEnv
   return packed;
 }
 
-/** The jobs BullMQ runs at once, and how many invocations of each are claimed at a time, so that together they keep to `concurrency`. */
-export function slotsFor(runner: RunnerType, concurrency: number): { jobs: number; size: number } {
-  if (!SHORT_RUNS.has(runner)) return { jobs: concurrency, size: 1 };
-  const jobs = Math.min(4, concurrency);
-  return { jobs, size: Math.max(1, Math.floor(concurrency / jobs)) };
-}
+/** The jobs BullMQ runs at once. A few envelopes fill a worker, and one of them alone may. */
+export const jobsAtOnce = (runner: RunnerType, concurrency: number): number =>
+  SHORT_RUNS.has(runner) ? Math.min(4, concurrency) : concurrency;
