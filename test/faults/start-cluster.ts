@@ -56,7 +56,7 @@ const LEASE_MS = 1_500;
 /** For tests in which no worker is lost, however busy the machine is: a second attempt there means something else. */
 export const LONG_LEASE = { CAPSTAN_LEASE_MS: '30000' };
 export const DRAIN_MS = 500;
-const SWEEP_MS = 200;
+const SWEEP_MS = 500;
 const KEY = 'the-key-of-the-fault-tests';
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {

@@ -55,7 +55,7 @@ export async function startSystem(
   });
   atEnd(() => gateway.stop());
   const coordinator = startCoordinator(await backbone('coordinator'), {
-    sweep_ms: 200,
+    sweep_ms: 500,
     retention: { records_days: 1 },
     webhooks: { secret_keys, ...webhooks },
   });
