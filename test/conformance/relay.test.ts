@@ -7,6 +7,8 @@ import { eventually } from '../fixtures/eventually.js';
 import { queues } from '../fixtures/queues.js';
 import { startTestRedis } from '../fixtures/start-test-redis.js';
 import { openTestBackbone, type Servers } from './open-test-backbone.js';
+import { query } from './query.js';
+import { withRedis } from './with-redis.js';
 
 describe.each(queues)('the relay on $name brings signals', ({ name }) => {
   const servers: Servers = { database_url: '' };
@@ -81,4 +83,31 @@ describe.each(queues)('the relay on $name brings signals', ({ name }) => {
     expect(heard.size).toBe(101);
     expect(messages).toBeLessThanOrEqual(3);
   });
+
+  test('and says when they begin to come, also after an interruption, because earlier ones may have been missed', async () => {
+    const { relay } = await open();
+    let begun = 0;
+    relay.subscribe(
+      'log',
+      () => {},
+      () => {
+        begun += 1;
+      },
+    );
+    await eventually(() => begun > 0);
+    const before = begun;
+    await interrupt(servers);
+    await eventually(() => begun > before);
+  });
 });
+
+/** Ends the connections that signals come through, of everybody. */
+async function interrupt({ database_url, redis_url }: Servers): Promise<void> {
+  if (redis_url) await withRedis(redis_url, (redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'));
+  else
+    await query(
+      database_url,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = 'capstan-signals' AND datname = current_database()`,
+    );
+}

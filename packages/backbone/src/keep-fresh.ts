@@ -3,7 +3,7 @@ import type { Relay } from '@capstan/queue';
 /** When Postgres was away, or has no tables yet. */
 const RETRY_MS = 1000;
 
-/** `signals` tell of changes; `every_ms` is for signals that were lost. */
+/** `signals` tell of changes; `every_ms` is for one that was lost all the same. */
 export type Freshness = { signals: readonly string[]; every_ms: number };
 
 /** Looks now and again and again, until it is closed. A look that failed leaves what was known, and is repeated soon. */
@@ -22,10 +22,15 @@ export async function keepFresh(
     clearTimeout(timer);
     if (!closed) timer = setTimeout(() => void follow(), next_ms).unref();
   };
+  const unsubscribe = relay.subscribe(
+    'refresh',
+    (what) => {
+      if (signals.some((signal) => what.includes(signal))) void follow();
+    },
+    // What was changed before anybody listened, or while nobody could.
+    () => void follow(),
+  );
   await follow();
-  const unsubscribe = relay.subscribe('refresh', (what) => {
-    if (signals.some((signal) => what.includes(signal))) void follow();
-  });
   return () => {
     closed = true;
     clearTimeout(timer);

@@ -12,13 +12,14 @@ export function redisSignals(url: string, onError: (error: unknown) => void): Tr
     publish: async (messages) => {
       await Promise.all(messages.map((message) => publisher.publish(channelOf(message.split(' ', 1)[0]), message)));
     },
-    subscribe: (topic, listener) => {
+    subscribe: (topic, listener, onListening) => {
       const channel = channelOf(topic);
+      const listen = () => void subscriber.subscribe(channel).then(onListening, onError);
       subscriber.on('message', (heard, message) => {
         if (heard === channel) listener(message);
       });
-      // ioredis subscribes again by itself after a reconnection.
-      subscriber.subscribe(channel).catch(onError);
+      subscriber.on('ready', listen);
+      if (subscriber.status === 'ready') listen();
     },
     close: async () => {
       publisher.disconnect();

@@ -9,7 +9,8 @@ export interface Relay {
    * round trips less than publishing afterwards. Null where they do not; then publish.
    */
   riding(topic: Topic, ids: readonly string[]): string[] | null;
-  subscribe(topic: Topic, listener: (ids: string[]) => void): () => void;
+  /** `onListening` is called whenever listening begins, also after an interruption: what was said before may have been missed. */
+  subscribe(topic: Topic, listener: (ids: string[]) => void, onListening?: () => void): () => void;
   close(): Promise<void>;
 }
 
@@ -25,15 +26,16 @@ export type Transport = {
   rides_on_statements: boolean;
   publish(messages: string[]): Promise<void>;
   /** Called once for each topic that anybody here listens to; the others wake nobody here. */
-  subscribe(topic: Topic, listener: (message: string) => void): void;
+  subscribe(topic: Topic, listener: (message: string) => void, onListening: () => void): void;
   close(): Promise<void>;
 };
 
+type Listener = { hear(ids: string[]): void; onListening: (() => void) | undefined };
 type RelayOptions = { max_message_bytes: number; onError: (error: unknown) => void };
 
 /** A message is a topic and ids, separated by blanks. What is published during a send goes together in the next. */
 export function createRelay(transport: Transport, { max_message_bytes, onError }: RelayOptions): Relay {
-  const listeners = new Map<Topic, Set<(ids: string[]) => void>>();
+  const listeners = new Map<Topic, Set<Listener>>();
   let pending = new Map<Topic, Set<string>>();
   let sending: Promise<void> | null = null;
 
@@ -47,11 +49,14 @@ export function createRelay(transport: Transport, { max_message_bytes, onError }
   const listenersOf = (topic: Topic) => {
     const known = listeners.get(topic);
     if (known) return known;
-    const fresh = new Set<(ids: string[]) => void>();
+    const fresh = new Set<Listener>();
     listeners.set(topic, fresh);
-    transport.subscribe(topic, (message) => {
+    const hear = (message: string) => {
       const [, ...ids] = message.split(' ');
-      for (const listener of fresh) listener(ids);
+      for (const listener of fresh) listener.hear(ids);
+    };
+    transport.subscribe(topic, hear, () => {
+      for (const { onListening } of fresh) onListening?.();
     });
     return fresh;
   };
@@ -68,7 +73,8 @@ export function createRelay(transport: Transport, { max_message_bytes, onError }
     },
     riding: (topic, ids) =>
       transport.rides_on_statements ? toMessages(new Map([[topic, new Set(ids)]]), max_message_bytes) : null,
-    subscribe: (topic, listener) => {
+    subscribe: (topic, hear, onListening) => {
+      const listener = { hear, onListening };
       listenersOf(topic).add(listener);
       return () => listenersOf(topic).delete(listener);
     },

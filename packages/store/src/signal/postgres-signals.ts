@@ -13,7 +13,7 @@ const NOTIFY: Statement = {
 export type PostgresSignals = {
   rides_on_statements: true;
   publish(messages: string[]): Promise<void>;
-  subscribe(topic: string, listener: (message: string) => void): void;
+  subscribe(topic: string, listener: (message: string) => void, onListening: () => void): void;
   close(): Promise<void>;
 };
 
@@ -22,7 +22,7 @@ export type PostgresSignals = {
  * listener must bear: signals only save waiting, sweeps find what they missed.
  */
 export function postgresSignals(store: Store, onError: (error: unknown) => void): PostgresSignals {
-  const listeners = new Map<string, (message: string) => void>();
+  const listeners = new Map<string, { hear(message: string): void; onListening(): void }>();
   let client: pg.Client | null = null;
   let closed = false;
   let retry: NodeJS.Timeout | undefined;
@@ -30,7 +30,7 @@ export function postgresSignals(store: Store, onError: (error: unknown) => void)
 
   const connect = async () => {
     const next = new pg.Client({ connectionString: store.url, application_name: 'capstan-signals', keepAlive: true });
-    next.on('notification', ({ channel, payload = '' }) => listeners.get(channel)?.(payload));
+    next.on('notification', ({ channel, payload = '' }) => listeners.get(channel)?.hear(payload));
     next.on('error', () => {});
     next.on('end', () => reconnect(next));
     try {
@@ -49,7 +49,9 @@ export function postgresSignals(store: Store, onError: (error: unknown) => void)
     listening = listening
       .catch(() => {})
       .then(async () => {
-        await client?.query(channels.map((channel) => `LISTEN ${channel}`).join(';'));
+        if (!client) return;
+        await client.query(channels.map((channel) => `LISTEN ${channel}`).join(';'));
+        for (const channel of channels) listeners.get(channel)?.onListening();
       });
     return listening;
   };
@@ -68,9 +70,9 @@ export function postgresSignals(store: Store, onError: (error: unknown) => void)
     publish: async (messages) => {
       await store.query(NOTIFY, [messages]);
     },
-    subscribe: (topic, listener) => {
+    subscribe: (topic, hear, onListening) => {
       const channel = channelOf(topic);
-      listeners.set(channel, listener);
+      listeners.set(channel, { hear, onListening });
       // Those that come before the connection are listened to as it opens.
       listen([channel]).catch(onError);
       connected ??= connect();

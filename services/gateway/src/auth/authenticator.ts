@@ -19,9 +19,7 @@ export function createAuthenticator(store: Store, relay: Relay): Authenticator {
     changes += 1;
     cache.clear();
   };
-  relay.subscribe('refresh', (what) => {
-    if (what.includes('keys')) forget();
-  });
+  relay.subscribe('refresh', (what) => what.includes('keys') && forget(), forget);
   const lookUp = async (secret: string): Promise<Principal> => {
     const before = changes;
     const principal = await findPrincipal(store.db, secret);

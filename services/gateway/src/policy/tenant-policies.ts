@@ -24,12 +24,11 @@ export async function createTenantPolicies(store: Store, relay: Relay): Promise<
       latest.map(({ name, policy_hash, document }) => [name, known.get(policy_hash) ?? compilePolicy(document)]),
     );
   };
+  const refreshSoon = () => void refresh().catch(() => {});
+  relay.subscribe('refresh', (what) => what.includes('policies') && refreshSoon(), refreshSoon);
   await refresh();
-  relay.subscribe('refresh', (what) => {
-    if (what.includes('policies')) refresh().catch(() => {});
-  });
   // For signals that were lost.
-  setInterval(() => refresh().catch(() => {}), REFRESH_MS).unref();
+  setInterval(refreshSoon, REFRESH_MS).unref();
   return {
     refresh,
     of: (tenant) => {
