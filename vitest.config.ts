@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/fixtures/longest-first.ts';
 
 // biome-ignore lint/style/noDefaultExport: this is how vitest reads it
 export default defineConfig({
@@ -14,8 +15,9 @@ export default defineConfig({
     pool: 'forks',
     // A process for each worker, not for each file: loading the packages anew for 180 files took half of the suite's CPU time.
     isolate: false,
-    // The tests start real servers, which need the cores more than a third file would: three took as long, and lost races.
-    maxWorkers: 2,
+    // Tests of whole systems wait a third of their time, so that three keep two cores busy.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // Tests of races and of starting processes lose one in some thousands to a busy machine. The report names each that
     // needed a second try.
     retry: 1,
