@@ -12,16 +12,12 @@ const TOTAL = Number(process.env.CAPSTAN_CHAOS ?? 1_200);
 const WAVE = { bulk: 300, lone: 100 };
 const WAVES = Math.ceil(TOTAL / (WAVE.bulk + WAVE.lone));
 
-/** So few at a time that one who is killed at work has most likely something in hand. */
-const SLOW = { concurrency: 8 };
-
 describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
   test(
     `${TOTAL} invocations end once each while workers are killed and the queue is wiped`,
     async () => {
       const redis = await redisFor(queue);
-      const cluster = await startCluster({ redis, workers: 0 });
-      await Promise.all([1, 2, 3].map(() => cluster.startWorker(SLOW)));
+      const cluster = await startCluster({ redis, workers: 3, concurrency: 8 });
       const accepted: string[] = [];
       const submit = async () => accepted.push(...(await submitSums(cluster.client, WAVE)).accepted);
 
@@ -51,6 +47,6 @@ async function killOneAtWork(cluster: Cluster): Promise<void> {
   while (victim === undefined && !patience.aborted) victim = await findBusyWorker(cluster);
   const [any] = cluster.workers;
   (victim ?? any)?.kill('SIGKILL');
-  await cluster.startWorker(SLOW);
+  await cluster.startWorker();
   await delay(Math.random() * 100);
 }

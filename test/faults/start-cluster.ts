@@ -18,6 +18,8 @@ export interface ClusterOptions {
   /** The workers to begin with, each with these runner types. */
   workers?: number;
   runners?: string;
+  /** With few at a time, work lasts, and whoever is stopped most likely has something in hand. */
+  concurrency?: number;
   /** For every process. */
   env?: Env;
 }
@@ -87,7 +89,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 
   const workers = new Set<LineProcess>();
   const runnersOf = new WeakMap<LineProcess, string>();
-  const startWorker = async ({ runners = cluster_runners, concurrency, env = {} }: WorkerOptions = {}) => {
+  const startWorker = async ({
+    runners = cluster_runners,
+    concurrency = options.concurrency,
+    env = {},
+  }: WorkerOptions = {}) => {
     const how = concurrency === undefined ? [] : ['--concurrency', String(concurrency)];
     const worker = await start(['worker', '--runner', runners, ...how], env);
     workers.add(worker);

@@ -19,14 +19,14 @@ describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
   let cluster: Cluster;
   let client: Client;
   beforeAll(async () => {
-    cluster = await startCluster({ redis: await redisFor(queue), workers: 2, env: poisonable() });
+    cluster = await startCluster({ redis: await redisFor(queue), workers: 2, concurrency: 16, env: poisonable() });
     client = cluster.client;
   });
 
   test('workers that are told to stop one after the other end in time and lose nothing', async () => {
     const accepted: string[] = [];
     for (const worker of await cluster.workersFor('builtin', 2)) {
-      accepted.push(...(await submitSums(client, { bulk: 3_000, lone: 0 })).accepted);
+      accepted.push(...(await submitSums(client, { bulk: 1_000, lone: 0 })).accepted);
       await eventually(async () =>
         expect(await findBusyWorker({ ...cluster, workers: new Set([worker]) })).toBe(worker),
       );
@@ -42,7 +42,7 @@ describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
 
   test('idempotent work of a worker frozen past its lease is done by others, and by nobody twice when it wakes', async () => {
     const both = await cluster.workersFor('builtin', 2);
-    const { accepted } = await submitSums(client, { bulk: 4_000, lone: 0 });
+    const { accepted } = await submitSums(client, { bulk: 1_000, lone: 0 });
     const frozen = await freezeBusyWorker(cluster);
     await untilAllEnded(cluster.ask);
     const lost = await cluster.ask(`SELECT FROM attempts WHERE outcome = 'lost'`);
