@@ -8,7 +8,7 @@ import {
   type Step,
   stepInvocationId,
 } from '@capstan/contracts';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { isResult } from '../invocation/load-outcomes.js';
 import type { Db } from '../open-store.js';
 import { invocationIdOf } from './step-sql.js';
@@ -36,12 +36,17 @@ type PlainRow = ResultColumns &
   };
 export type StepChange = { seq: number; step: Omit<Step, 'result'> };
 
+const ID = sql.raw(invocationIdOf('s'));
 const COLUMNS = sql`s.run_id, s.step, s.element, s.step_id, s.name, s.tool_id, s.seq, s.has_invocation, s.reused_from, s.status,
   s.reason AS step_reason, i.status AS invocation_status, i.started_at, i.finished_at,
   CASE WHEN i.status IN ('denied', 'held') THEN i.decision ->> 'reason' END AS decision_reason, r.error AS result_error`;
-const FROM = sql`steps s
-  LEFT JOIN invocations i ON s.has_invocation AND i.invocation_id = ${sql.raw(invocationIdOf('s'))}
-  LEFT JOIN results r ON s.has_invocation AND r.invocation_id = ${sql.raw(invocationIdOf('s'))}`;
+/**
+ * The page first, then what belongs to its steps, one look for each: joined as a whole, a page of two steps out of ten thousand
+ * took 100 ms.
+ */
+const withCalls = (page: RawBuilder<unknown>) => sql`(${page}) s
+  LEFT JOIN LATERAL (SELECT * FROM invocations WHERE s.has_invocation AND invocation_id = ${ID} LIMIT 1) i ON true
+  LEFT JOIN LATERAL (SELECT * FROM results WHERE s.has_invocation AND invocation_id = ${ID} LIMIT 1) r ON true`;
 const RESULT = sql`r.success, r.payload, r.error, r.code, r.declared_side_effects, r.artifacts, r.facts, r.duration_ms,
   r.exit_code, r.truncated, r.input_hash, r.output_hash, r.chain_hash`;
 /** A step that is fanned out is shown as its elements. */
@@ -55,9 +60,11 @@ export async function listSteps(
 ): Promise<Page<Step>> {
   const after = page.cursor === undefined ? { step: -1, element: -1 } : fromCursor(page.cursor);
   const { rows } = await sql<RowWithResult>`
-    SELECT ${COLUMNS}, ${RESULT} FROM ${FROM}
-    WHERE s.run_id = ${run_id} AND (s.step, s.element) > (${after.step}::int, ${after.element}::int) AND ${SHOWN}
-    ORDER BY s.step, s.element LIMIT ${page.limit + 1}`.execute(db);
+    SELECT ${COLUMNS}, ${RESULT} FROM ${withCalls(sql`
+      SELECT * FROM steps s
+      WHERE s.run_id = ${run_id} AND (s.step, s.element) > (${after.step}::int, ${after.element}::int) AND ${SHOWN}
+      ORDER BY s.step, s.element LIMIT ${page.limit + 1}`)}
+    ORDER BY s.step, s.element`.execute(db);
   const shown = rows.slice(0, page.limit);
   const last = shown.at(-1);
   return {
@@ -73,14 +80,18 @@ export async function listPlainSteps(
   run_id: string,
   page: { limit: number; cursor?: string | undefined },
 ): Promise<Page<Step>> {
+  const limit = page.limit + 1;
   const [, seq = '0', place = '0'] = /^(\d{1,18})\.(\d{1,9})$/.exec(page.cursor ?? '0.0') ?? [];
   const { rows } = await sql<PlainRow>`
     SELECT i.invocation_id, i.seq AS invocation_seq, i.tool_id, i.status AS invocation_status, i.started_at, i.finished_at,
       CASE WHEN i.status IN ('denied', 'held') THEN i.decision ->> 'reason' END AS decision_reason, ${RESULT}
-    FROM invocations i LEFT JOIN results r ON r.invocation_id = i.invocation_id
-    WHERE i.tenant = ${tenant} AND i.seq > ${seq}
-      AND (i.run_id = ${run_id} OR (i.run_id IS NULL AND i.invocation_id = ${loneInvocationId(run_id)}))
-    ORDER BY i.seq LIMIT ${page.limit + 1}`.execute(db);
+    FROM (
+      (SELECT * FROM invocations WHERE run_id = ${run_id} AND seq > ${seq} ORDER BY seq LIMIT ${limit})
+      UNION ALL
+      SELECT * FROM invocations
+      WHERE invocation_id = ${loneInvocationId(run_id)} AND run_id IS NULL AND seq > ${seq}
+    ) i LEFT JOIN LATERAL (SELECT * FROM results WHERE invocation_id = i.invocation_id LIMIT 1) r ON true
+    WHERE i.tenant = ${tenant} ORDER BY i.seq LIMIT ${limit}`.execute(db);
   const shown = rows.slice(0, page.limit);
   const last = shown.at(-1);
   return {
@@ -105,10 +116,10 @@ export async function listPlainSteps(
 /** What has changed since, in the order of the changes. */
 export async function readStepChanges(db: Db, run_id: string, after: number, limit: number): Promise<StepChange[]> {
   const { rows } = await sql<Row>`
-    SELECT ${COLUMNS} FROM ${FROM}
-    WHERE s.run_id = ${run_id} AND s.seq > ${after} AND s.seq > 0 AND ${SHOWN} ORDER BY s.seq LIMIT ${limit}`.execute(
-    db,
-  );
+    SELECT ${COLUMNS} FROM ${withCalls(sql`
+      SELECT * FROM steps s
+      WHERE s.run_id = ${run_id} AND s.seq > ${after} AND s.seq > 0 AND ${SHOWN} ORDER BY s.seq LIMIT ${limit}`)}
+    ORDER BY s.seq`.execute(db);
   return rows.map((row) => ({ seq: row.seq, step: stepTold(row) }));
 }
 

@@ -27,10 +27,12 @@ export async function findUnsealedLone(store: Store, limit: number, settle_ms = 
       WHERE t.tenant IS NOT NULL`.execute(db);
     for (const { tenant, seq } of tenants)
       await sql`
-        WITH seen AS (
-          SELECT seq, invocation_id, run_id FROM invocations
-          WHERE tenant = ${tenant} AND seq > ${seq} AND created_at < now() - ${settle_ms} * interval '1 millisecond'
-          ORDER BY seq LIMIT ${limit}
+        WITH next AS (
+          SELECT seq, invocation_id, run_id, created_at < now() - ${settle_ms} * interval '1 millisecond' AS old
+          FROM invocations WHERE tenant = ${tenant} AND seq > ${seq} ORDER BY seq LIMIT ${limit}
+        ), seen AS (
+          -- Up to the first that is too young: one that is older may have come after it.
+          SELECT * FROM next WHERE seq < coalesce((SELECT min(seq) FROM next WHERE NOT old), seq + 1)
         ), noted AS (
           INSERT INTO seal_pending (invocation_id) SELECT invocation_id FROM seen WHERE run_id IS NULL ON CONFLICT DO NOTHING
         )
