@@ -8,7 +8,8 @@ import type { Progress } from './progress.js';
 import { perSecond } from './sample.js';
 import type { SubjectName } from './subject.js';
 
-const GRAPH = { layers: 20, width: 50 };
+const STEPS = 1000;
+const LAYERS = 20;
 const ELEMENTS = 10_000;
 
 interface Work {
@@ -86,9 +87,9 @@ async function untilSealed(endpoint: Endpoint, run_id: string): Promise<void> {
 }
 
 function pairs(): Pair[] {
-  const steps = graph();
   return [
-    pair(`a graph of ${steps.length} steps`, steps.length, { steps }),
+    pair(`a graph of ${STEPS} steps, one to many to one`, STEPS, { steps: wideGraph() }),
+    pair(`a graph of ${STEPS} steps in ${LAYERS} layers`, STEPS, { steps: deepGraph() }),
     pair(`for_each over ${ELEMENTS}`, ELEMENTS, {
       steps: [
         { for_each: Array.from({ length: ELEMENTS }, (_, n) => n), tool: TOOL, args: { a: `\${{ item }}`, b: 3 } },
@@ -109,11 +110,23 @@ function pair(title: string, count: number, plan: object): Pair {
   };
 }
 
-/** In layers: each step needs two of the layer before, and takes what one of them gave. */
-function graph(): object[] {
-  const { layers, width } = GRAPH;
+/** One step that all but the last need, and the last needs all of them. */
+function wideGraph(): object[] {
+  const middle = Array.from({ length: STEPS - 2 }, (_, at) => ({
+    id: `s${at}`,
+    needs: ['first'],
+    tool: TOOL,
+    args: { a: `\${{ steps.first.output.result }}`, b: at },
+  }));
+  const first = { id: 'first', needs: [], tool: TOOL, args: { a: 1, b: 3 } };
+  return [first, ...middle, { id: 'last', needs: middle.map(({ id }) => id), tool: TOOL, args: { a: 2, b: 3 } }];
+}
+
+/** Each step needs two of the layer before, and takes what one of them gave. */
+function deepGraph(): object[] {
+  const width = STEPS / LAYERS;
   const id = (layer: number, at: number) => `s${layer}_${at % width}`;
-  return Array.from({ length: layers * width }, (_, place) => {
+  return Array.from({ length: STEPS }, (_, place) => {
     const [layer, at] = [Math.floor(place / width), place % width];
     const step = { id: id(layer, at), tool: TOOL };
     if (layer === 0) return { ...step, needs: [], args: { a: at, b: 3 } };

@@ -78,6 +78,10 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
     urgent.add(run_id);
     looked.add(run_id);
   };
+  const isDue = (run_id: string): boolean => {
+    const endings = heard.get(run_id)?.length ?? 0;
+    return endings > 0 && 2 * endings >= (under_way.get(run_id) ?? 0);
+  };
   const toTurn = async (row: ClaimedRun, unsure: boolean): Promise<RunTurn> => {
     const { db } = backbone.store;
     const plan = await plans.get(row.plan_hash, async () => compilePlan(await loadPlan(db, row.run_id)));
@@ -107,6 +111,8 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
     });
     for (const run_id of run_ids) under_way.delete(run_id);
     for (const { run_id, live } of advanced.rows) if (live > FEW) under_way.set(run_id, live);
+    // What was heard meanwhile was measured by how it stood before.
+    for (const run_id of run_ids) if (isDue(run_id)) urgent.add(run_id);
     const handing = tell(backbone, advanced, advanced.runs).finally(() => handingOver.delete(handing));
     handingOver.add(handing);
     for (const run_id of advanced.unfinished) lookAt(run_id);
@@ -147,7 +153,7 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
         if (!place) continue;
         const endings = note(place.run_id);
         endings.push({ ...place, element: place.element ?? -1, invocation_id });
-        if (2 * endings.length >= (under_way.get(place.run_id) ?? 0)) urgent.add(place.run_id);
+        if (isDue(place.run_id)) urgent.add(place.run_id);
         due = urgent.size > 0 ? 'now' : 'soon';
       }
       return due;
