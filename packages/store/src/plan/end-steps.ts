@@ -1,6 +1,6 @@
 import type { Json, TerminalStatus } from '@capstan/contracts';
 import type { Query, Statement } from '../open-store.js';
-import { invocationIdOf, TERMINAL, UNRESOLVED } from './step-sql.js';
+import { invocationIdOf, TERMINAL, UNRESOLVED, wholeSteps } from './step-sql.js';
 
 export type StepKey = { run_id: string; step: number; element: number };
 export type EndedRow = StepKey & { status: TerminalStatus | 'skipped' };
@@ -20,6 +20,7 @@ export type HeardEnding = StepKey & {
  * Takes over how invocations ended, and counts them off where they are needed. A step is ended once, however often its end
  * is heard of; one that waits to be resolved is told of once, and stays started. One statement, because the pace of a plan is
  * that of its turns. What needs a step travels with it: joined to it here, each ending was compared with all that is needed.
+ * For `element` see wholeSteps.
  */
 const END: Statement = {
   name: 'end-steps',
@@ -36,10 +37,10 @@ const END: Statement = {
     ), ended AS (
       SELECT * FROM told WHERE status <> 'started'
     ), needed AS (
-      SELECT run_id, dependent, count(*)::int AS met FROM ended, unnest(dependents::int[]) AS dependent GROUP BY 1, 2
+      SELECT run_id, dependent, -1 AS element, count(*)::int AS met FROM ended, unnest(dependents::int[]) AS dependent GROUP BY 1, 2
     ), met AS (
       UPDATE steps s SET unmet = s.unmet - n.met FROM needed n
-      WHERE s.run_id = n.run_id AND s.step = n.dependent AND s.element = -1 AND s.status = 'pending'
+      WHERE s.run_id = n.run_id AND s.step = n.dependent AND s.element = n.element AND s.status = 'pending'
       RETURNING s.run_id, s.step, s.element, s.unmet
     )
     SELECT run_id, step, element, status FROM ended
@@ -99,8 +100,8 @@ const END_ELEMENTS: Statement = {
       UPDATE steps s SET unended = s.unended - c.ended, unsuccessful = s.unsuccessful + c.unsuccessful,
         status = CASE WHEN s.unended > c.ended THEN s.status
           WHEN s.unsuccessful + c.unsuccessful = 0 THEN 'succeeded' ELSE 'failed' END
-      FROM unnest($1::text[], $2::int[], $3::int[], $4::int[]) AS c (run_id, step, ended, unsuccessful)
-      WHERE s.run_id = c.run_id AND s.step = c.step AND s.element = -1 AND s.status = 'started'
+      FROM ${wholeSteps('unnest($1::text[], $2::int[], $3::int[], $4::int[]) AS c (run_id, step, ended, unsuccessful)')} c
+      WHERE s.run_id = c.run_id AND s.step = c.step AND s.element = c.element AND s.status = 'started'
       RETURNING s.run_id, s.step, s.element, s.status, s.unended
     ) SELECT run_id, step, element, status FROM counted WHERE unended = 0`,
 };
@@ -121,8 +122,9 @@ export type MetNeeds = { run_id: string; step: number; met: number };
 const MEET: Statement = {
   name: 'meet-needs',
   text: `
-    UPDATE steps s SET unmet = s.unmet - m.met FROM unnest($1::text[], $2::int[], $3::int[]) AS m (run_id, step, met)
-    WHERE s.run_id = m.run_id AND s.step = m.step AND s.element = -1 AND s.status = 'pending'`,
+    UPDATE steps s SET unmet = s.unmet - m.met
+    FROM ${wholeSteps('unnest($1::text[], $2::int[], $3::int[]) AS m (run_id, step, met)')} m
+    WHERE s.run_id = m.run_id AND s.step = m.step AND s.element = m.element AND s.status = 'pending'`,
 };
 
 export async function meetNeeds(query: Query, met: readonly MetNeeds[]): Promise<void> {

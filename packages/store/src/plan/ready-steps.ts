@@ -1,7 +1,7 @@
 import type { Json, StepStatus } from '@capstan/contracts';
 import type { Query, Statement } from '../open-store.js';
 import type { ReadyStep } from './end-steps.js';
-import { invocationIdOf } from './step-sql.js';
+import { invocationIdOf, wholeSteps } from './step-sql.js';
 
 const READY: Statement = {
   name: 'find-ready-steps',
@@ -38,8 +38,8 @@ const STATES: Statement = {
   name: 'read-step-states',
   text: `
     SELECT s.run_id, s.step, s.status, s.elements, r.payload AS output
-    FROM unnest($1::text[], $2::int[], $3::boolean[]) AS w (run_id, step, output)
-      JOIN steps s ON s.run_id = w.run_id AND s.step = w.step AND s.element = -1
+    FROM ${wholeSteps('unnest($1::text[], $2::int[], $3::boolean[]) AS w (run_id, step, output)')} w
+      JOIN steps s ON s.run_id = w.run_id AND s.step = w.step AND s.element = w.element
       LEFT JOIN results r ON w.output AND s.has_invocation AND r.invocation_id = ${invocationIdOf('s')}`,
 };
 
