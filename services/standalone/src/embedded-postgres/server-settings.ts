@@ -18,8 +18,16 @@ const SMALL_BOX = {
   log_line_prefix: '%m [%p] ',
 } as const;
 
-/** For tests: the last commits are gone after a kill of Postgres, all of it after a crash of the machine. */
-const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } as const;
+/**
+ * For tests: the last commits are gone after a kill of Postgres, all of it after a crash of the machine. What its processes
+ * share lies in its folder, so that it goes with it when they were killed.
+ */
+const NOT_DURABLE = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  dynamic_shared_memory_type: 'mmap',
+} as const;
 
 /** The arguments of `postgres`. What it listens on is ours to say, so it comes last. */
 export function serverArguments({ port, durable, settings }: ServerOptions): string[] {
