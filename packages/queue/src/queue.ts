@@ -29,8 +29,8 @@ export interface Queue {
 export type ConsumeOptions = { runner: RunnerType; concurrency: number; lease_ms: number };
 
 /**
- * Claims the next ones, as many as there are up to `limit`, and starts what was claimed. Answers one promise for each invocation claimed; it settles when the invocation no
- * longer occupies a slot.
+ * Claims the next ones, as many as there are up to `limit`, and starts what was claimed. Answers one promise for each
+ * invocation claimed; it settles when the invocation no longer occupies a slot.
  */
 export type Take = (limit: number) => Promise<Promise<void>[]>;
 

@@ -39,7 +39,8 @@ types.setTypeParser(TIMESTAMPTZ, (text) => `${text.slice(0, 10)}T${text.slice(11
 /**
  * Prepared plans are made when tables are small, without statistics, and kept. A plan that scans a small table scans a
  * large one later (measured: 30,000 rows drained at 50 a second until the first ANALYZE), and one that sorts what it found
- * sorts all of a large run for its first page. So plans are told to walk the indexes from the start, and statements over a batch name its ids (`= ANY (ids)`), which only an index can answer.
+ * sorts all of a large run for its first page. So plans are told to walk the indexes from the start, and statements over
+ * a batch name its ids (`= ANY (ids)`), which only an index can answer.
  */
 const OPTIONS = Object.entries({
   timezone: 'UTC',

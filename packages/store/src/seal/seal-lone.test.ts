@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { loneRunId } from '@capstan/contracts';
 import { isSigned, parseSealKey } from '@capstan/integrity';
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { verifyRun } from '../record/verify-run.js';
 import { openTestStore } from '../testing/open-test-store.js';
@@ -37,4 +38,17 @@ test('what has ended is found, sealed once, and signed; what runs is looked at a
     for (const { table, field } of mismatches) tables.add(`${table}.${field}`);
   // Test rows refer to no real policy or descriptor.
   expect([...tables].sort()).toEqual(['descriptors.row', 'policies.row', 'seals.signature']);
+});
+
+test('one that is too young yet is not stepped over for an older one that came after it', async () => {
+  const young = await endOne(store, 'succeeded');
+  const old = await endOne(store, 'succeeded');
+  await sql`UPDATE invocations SET created_at = now() - interval '1 hour' WHERE invocation_id = ${old.invocation_id}`.execute(
+    store.db,
+  );
+  expect(await findUnsealedLone(store, 100)).toEqual([]);
+  await sql`UPDATE invocations SET created_at = now() - interval '1 hour' WHERE invocation_id = ${young.invocation_id}`.execute(
+    store.db,
+  );
+  expect((await findUnsealedLone(store, 100)).toSorted()).toEqual([young.invocation_id, old.invocation_id].sort());
 });

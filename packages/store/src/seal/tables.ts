@@ -1,3 +1,4 @@
+import type { SealStatement } from '@capstan/integrity';
 import type { JsonText, NullableTimestamp, Timestamp } from '../columns.js';
 
 export type SealTables = {
@@ -15,16 +16,7 @@ export type SealTables = {
   seal_pending: { invocation_id: string; due_at: Timestamp };
 };
 
-export type SealTable = {
-  run_id: string;
-  generation: number;
-  tenant: string;
-  root: string;
-  count: number;
-  first_id: string | null;
-  last_id: string | null;
-  plan_hash: string | null;
-  policy_hash: string | null;
+export type SealTable = Omit<SealStatement, 'sealed_at'> & {
   sealed_at: Timestamp;
   seal_hash: string;
   signature: string | null;
