@@ -9,6 +9,7 @@ export default {
     // Threads, started from the file beside the one that asks for them.
     'plan-thread': '../../services/gateway/dist/run/plan-thread.js',
     'convert-thread': '../runners/dist/api/html/convert-thread.js',
+    'schema-thread': '../runners/dist/analyze/schema/schema-thread.js',
   },
   platform: 'node',
   // They come with programs and libraries of their own, which they look for beside their files.

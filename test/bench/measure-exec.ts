@@ -27,6 +27,8 @@ export interface MeasureExec {
 const IN_FLIGHT = 8;
 /** About what two cores spawn in a second. */
 const PER_SECOND = 150;
+/** At so few calls a second it takes long until V8 has compiled what they run through: after 3,000 a call costs half as much. */
+const WARM_UP = 1000;
 
 /** `true` as a process in its sandbox: through the whole system, and by nothing but bubblewrap, in turns. */
 export async function measureExec(capstans: readonly CapstanUnderTest[], options: MeasureExec): Promise<ExecFindings> {
@@ -34,21 +36,20 @@ export async function measureExec(capstans: readonly CapstanUnderTest[], options
   if (spawnSync('bwrap', ['--unshare-all', '--ro-bind', '/', '/', 'true']).status !== 0)
     return { in_flight: IN_FLIGHT, skipped: 'bubblewrap does not work on this machine', rounds: [] };
   const bare = await startOwnProcess('./bare-bubblewrap.js', { cleanup });
-  const count = PER_SECOND * seconds;
-  const order = { in_flight: IN_FLIGHT, count };
+  const orderOf = (round: number) => ({ in_flight: IN_FLIGHT, count: seconds * (round === 0 ? WARM_UP : PER_SECOND) });
   const workers = await Promise.all(capstans.map((capstan) => openExec(capstan)));
   const turns = [
-    { subject: 'bare' as const, measure: () => bare.ask(order satisfies BareOrder, Sample) },
+    { subject: 'bare' as const, measure: (round: number) => bare.ask(orderOf(round) satisfies BareOrder, Sample) },
     ...capstans.map(({ name, endpoint }) => ({
       subject: name,
-      measure: () => load.send({ ...endpoint, ...order, calls: 'process' }),
+      measure: (round: number) => load.send({ ...endpoint, ...orderOf(round), calls: 'process' }),
     })),
   ];
   const found: { round: number; subject: SubjectName | 'bare'; per_second: number }[] = [];
   for (let round = 0; round <= rounds; round++) {
     for (const { subject, measure } of turns) {
       progress.doing(round === 0 ? `warming up: exec, ${subject}` : `round ${round} of ${rounds}: exec, ${subject}`);
-      const per_second = perSecond(await measure());
+      const per_second = perSecond(await measure(round));
       if (round === 0) continue;
       progress.done(`round ${round} of ${rounds}: exec, ${subject}: ${Math.round(per_second)}/s`);
       found.push({ round, subject, per_second });

@@ -16,7 +16,7 @@ export interface Options {
 }
 
 export const USAGE = `npm run bench -- [options]
-  --quick          one short round, about 40 s instead of about 9 minutes
+  --quick          one short round, a few minutes instead of 10 to 15
   --rounds N       rounds of every measurement (3); 0 leaves only the soak
   --only a,b       of raw, redis, postgres (all)
   --exec           only processes: «true» through the whole system beside bare bubblewrap

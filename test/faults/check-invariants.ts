@@ -13,7 +13,7 @@ const BROKEN = {
     WHERE status IN ('succeeded', 'failed', 'timed_out')
       AND NOT EXISTS (SELECT FROM results r WHERE r.invocation_id = i.invocation_id)`,
   'a result that should not be': `SELECT r.invocation_id, i.status FROM results r LEFT JOIN invocations i USING (invocation_id)
-    WHERE i.status IS NULL OR i.status NOT IN ('succeeded', 'failed', 'timed_out')`,
+    WHERE i.status IS NULL OR i.status NOT IN ('succeeded', 'failed', 'timed_out', 'canceled')`,
   'a result of another attempt than the last': `SELECT r.invocation_id, r.attempt, i.attempt AS last
     FROM results r JOIN invocations i USING (invocation_id) WHERE r.attempt <> i.attempt`,
   'a result of other inputs': `SELECT r.invocation_id FROM results r JOIN invocations i USING (invocation_id)

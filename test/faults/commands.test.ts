@@ -27,9 +27,9 @@ describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
     await client.cancel(invocation_id);
     await untilStatus(client, invocation_id, 'canceled');
     expect(processIsGone(pid)).toBe(true);
-    expect(await howItEnded(client, invocation_id)).toEqual({
+    expect(await howItEnded(client, invocation_id)).toMatchObject({
       status: 'canceled',
-      result: null,
+      result: { success: false, error: 'canceled while running', payload: { stdout: 'up\n' } },
       attempts: ['canceled'],
     });
     await checkInvariants(cluster, [invocation_id]);

@@ -399,6 +399,14 @@ describe.each(queues)('a hold on the $name queue', (queue) => {
     expect(await refusal(asker.grants.create({ tool_id: ADD }))).toMatchObject({ status: 403 });
   });
 
+  test('whoever waits for it gets the result where a grant releases it', async () => {
+    // Enough for those that tests before have left pending as well.
+    const grant = await ann.grants.create({ tool_id: ADD, count: 100 });
+    const answer = await asker.submit({ tool_id: ADD, inputs: { a: 8, b: 9 } }, { wait_s: 30 });
+    expect(answer).toMatchObject({ status: 'succeeded' });
+    await ann.grants.revoke(grant.grant_id);
+  });
+
   test("of another tenant is none of one's business", async () => {
     const { hold_id } = await submit({ a: 1, b: 1 });
     const { key: secret } = await system.admin.keys.create({ tenant: 'elsewhere', actor: 'eve', roles: ['admin'] });

@@ -143,6 +143,26 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
     expect(await system.admin.submit(add(1), { wait_s: 10 })).toMatchObject({ status: 'succeeded' });
   });
 
+  test('that defers says how much is left', async () => {
+    await system.admin.quotas.set(ADD, { max_concurrent: 1 });
+    await system.admin.queues.pause('builtin');
+    const { invocation_id } = await system.admin.submit(add(1));
+    await eventually(async () => expect(await usage(ADD)).toMatchObject({ concurrent: 1, waiting: 0 }));
+    const deferred = await request(`${system.url}/v1/invocations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify(add(2)),
+    });
+    const waits = (await deferred.body.json()) as { invocation_id: string };
+    expect(waits).toMatchObject({ status: 'deferred' });
+    expect(deferred.headers).toMatchObject({
+      ratelimit: `"${ADD}";r=0;t=1`,
+      'ratelimit-policy': `"${ADD}";q=1;w=1`,
+    });
+    await system.admin.queues.resume('builtin');
+    await ended([invocation_id, waits.invocation_id]);
+  });
+
   test.each([
     'tenant:default',
     'actor:default/admin',
@@ -326,6 +346,27 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
     expect(await system.admin.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({ status: 'completed' });
     const { items } = await system.admin.list({ run_id }).page();
     expect(await mostAtOnce(items.map(({ invocation_id }) => invocation_id))).toBe(1);
+  });
+
+  test.each([
+    ['runner:foo', 'exec, analyze, browser, api, mcp, file, db, builtin'],
+    ['runner:builtin:', 'exec, analyze, browser, api, mcp, file, db, builtin'],
+    ['source:nosuch', 'capability, extension, mcp, atip, core'],
+  ])('of %s, which is mistyped, is refused with the names that there are', async (scope, names) => {
+    await expect(system.admin.quotas.set(scope, { max_concurrent: 1 })).rejects.toMatchObject({
+      status: 400,
+      detail: expect.stringContaining(names),
+    });
+  });
+
+  test('that was mistyped before is still shown, and can be removed', async () => {
+    await query(
+      system.database.url,
+      `INSERT INTO quotas (scope, limits, on_exceed, updated_by) VALUES ('runner:foo', '{"max_concurrent": 1}', 'defer', 'admin')`,
+    );
+    expect(await usage('runner:foo')).toMatchObject({ scope: 'runner:foo' });
+    await system.admin.quotas.remove('runner:foo');
+    expect(await usage('runner:foo')).toBeUndefined();
   });
 
   test('is set by the default tenant alone', async () => {

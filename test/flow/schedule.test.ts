@@ -21,6 +21,9 @@ describe.each(queues)('a schedule on the $name queue', (queue) => {
       .where('schedule_id', '=', schedule_id)
       .execute();
   };
+  /** Without making it due from now on, as who resumes it does. */
+  const resume = (schedule_id: string) =>
+    system.store.db.updateTable('schedules').set({ paused: false }).where('schedule_id', '=', schedule_id).execute();
   const fires = async (schedule_id: string) => (await system.admin.schedules.get(schedule_id)).last;
 
   test('starts its tool when it is due, and again', async () => {
@@ -62,7 +65,7 @@ describe.each(queues)('a schedule on the $name queue', (queue) => {
     const three = await system.admin.schedules.create({ ...hourly, catch_up: 3, overlap: 'queue' });
     const none = await system.admin.schedules.create({ ...hourly, catch_up: 0 });
     for (const { schedule_id } of [one, three, none]) await age(schedule_id, 10);
-    await system.store.db.updateTable('schedules').set({ paused: false }).where('cron', '=', '0 * * * *').execute();
+    for (const { schedule_id } of [one, three, none]) await resume(schedule_id);
     await eventually(
       async () => {
         expect((await fires(one.schedule_id)).map(({ outcome }) => outcome)).toEqual(['started']);
@@ -78,6 +81,36 @@ describe.each(queues)('a schedule on the $name queue', (queue) => {
       { timeout_ms: 15_000 },
     );
     expect((await fires(none.schedule_id)).length).toBeLessThanOrEqual(1);
+  });
+
+  test('that cancels what runs starts one run after a downtime, however many it makes up for', async () => {
+    await system.admin.queues.pause('builtin');
+    const { schedule_id } = await system.admin.schedules.create({
+      ...ADD,
+      cron: '0 * * * *',
+      paused: true,
+      catch_up: 3,
+      overlap: 'cancel',
+    });
+    await age(schedule_id, 10);
+    await resume(schedule_id);
+    const last = await eventually(
+      async () => {
+        const last = await fires(schedule_id);
+        return last.length > 0 && last;
+      },
+      { timeout_ms: 15_000 },
+    );
+    const place = expect.stringContaining('took its place');
+    expect(last.map(({ outcome, detail }) => [outcome, detail])).toEqual([
+      ['started', null],
+      ['skipped', place],
+      ['skipped', place],
+    ]);
+    const { items } = await system.admin.list({ label: `schedule:${schedule_id}` }).page();
+    expect(items.map(({ run_id, status }) => [run_id, status])).toEqual([[last[0]?.run_id, 'queued']]);
+    await system.admin.queues.resume('builtin');
+    await system.admin.schedules.remove(schedule_id);
   });
 
   test.each([

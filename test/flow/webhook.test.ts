@@ -2,14 +2,17 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { holdIdOf } from '@capstan/contracts';
+import { request } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
 import { eventually } from '../fixtures/eventually.js';
 import { queues } from '../fixtures/queues.js';
-import { ALLOW_ALL, type System, startSystem } from './start-system.js';
+import { ADMIN_KEY, ALLOW_ALL, type System, startSystem } from './start-system.js';
 
 const ADD = { tool_id: 'cap:test_math:add', inputs: { a: 1, b: 2 } };
 const HELD = { tool_id: 'cap:test_weather:get_weather', inputs: { city: 'Bern' } };
+
+const REASON = 'somebody looks at the weather first';
 
 type Got = {
   headers: IncomingHttpHeaders;
@@ -60,7 +63,7 @@ describe.each(queues)('a webhook on the $name queue', (queue) => {
         backoff: { first_ms: 20, most_ms: 40, give_up_ms: 1500 },
       },
     });
-    const hold = { id: 'ask', effect: 'hold', match: { tool: HELD.tool_id } } as const;
+    const hold = { id: 'ask', effect: 'hold', match: { tool: HELD.tool_id }, reason: REASON } as const;
     await system.admin.policies.put('default', { ...ALLOW_ALL, rules: [...ALLOW_ALL.rules, hold] });
   });
   const heard = (receiver: { got: Got[] }, count: number) =>
@@ -133,6 +136,42 @@ describe.each(queues)('a webhook on the $name queue', (queue) => {
     await system.admin.webhooks.remove(notices.webhook_id);
   });
 
+  test('that somebody disabled is sent nothing, not even by hand; what waited for it is given up', async () => {
+    const [receiver, watcher] = [await startReceiver(), await startReceiver()];
+    receiver.otherwise = 500;
+    const { webhook_id } = await system.admin.webhooks.create({ url: receiver.url, events: ['invocation.*'] });
+    const other = await system.admin.webhooks.create({ url: watcher.url, events: ['invocation.*'] });
+    const call = await system.admin.submit(ADD, { wait_s: 10 });
+    await heard(receiver, 2);
+    await system.admin.webhooks.change(webhook_id, { enabled: false });
+    await system.admin.submit(ADD, { wait_s: 10 });
+    await heard(watcher, 2);
+    const tries = receiver.got.length;
+    const { items } = await system.admin.webhooks.deliveries(webhook_id).page();
+    expect(items).toMatchObject([
+      { subject: call.invocation_id, state: 'failed', error: 'its endpoint was disabled', next_at: null },
+    ]);
+    const { delivery_id = '' } = items[0] ?? {};
+    await expect(system.admin.webhooks.redeliver(webhook_id, delivery_id)).rejects.toMatchObject({
+      status: 409,
+      detail: expect.stringContaining('disabled by admin'),
+    });
+    await system.admin.submit(ADD, { wait_s: 10 });
+    await heard(watcher, 3);
+    expect(receiver.got).toHaveLength(tries);
+
+    receiver.otherwise = 204;
+    await system.admin.webhooks.change(webhook_id, { enabled: true });
+    await system.admin.webhooks.redeliver(webhook_id, delivery_id);
+    await eventually(async () =>
+      expect((await system.admin.webhooks.deliveries(webhook_id).page()).items).toMatchObject([
+        { delivery_id, state: 'delivered' },
+      ]),
+    );
+    expect(new Set(receiver.got.map(idOf)).size).toBe(1);
+    for (const id of [webhook_id, other.webhook_id]) await system.admin.webhooks.remove(id);
+  });
+
   test('that says it is gone is disabled at once', async () => {
     const receiver = await startReceiver();
     receiver.otherwise = 410;
@@ -175,7 +214,7 @@ describe.each(queues)('a webhook on the $name queue', (queue) => {
     });
     const { invocation_id } = await system.admin.submit(ADD, { wait_s: 10 });
     const [first] = await heard(receiver, 1);
-    expect(first?.json.text).toContain(`<https://capstan.example/invocations/${invocation_id}|${invocation_id}>`);
+    expect(first?.json.text).toContain(`<https://capstan.example/v1/invocations/${invocation_id}|${invocation_id}>`);
     await system.admin.webhooks.remove(webhook_id);
   });
 
@@ -198,21 +237,33 @@ describe.each(queues)('a webhook on the $name queue', (queue) => {
     const chat = await system.admin.webhooks.create({ url: slack.url, kind: 'slack', events: ['hold.*'] });
     const { invocation_id } = await system.admin.submit({ ...HELD, expires_in_ms: 1_000 });
     const hold_id = holdIdOf(invocation_id);
+    const { reason, risk } = await system.admin.holds.get(hold_id);
+    expect(reason).toBe(REASON);
+    const hold_url = `https://capstan.example/v1/holds/${hold_id}`;
     const told = await heard(receiver, 3);
     expect(told.every((one) => isSigned(secret, one))).toBe(true);
     expect(told.map(({ json }) => json)).toMatchObject([
-      { type: 'hold.created', data: { hold_id, tool_id: HELD.tool_id, actor: 'admin', status: 'pending' } },
-      { type: 'hold.expiring', data: { hold_id, status: 'pending' } },
-      { type: 'hold.decided', data: { hold_id, status: 'expired' } },
+      {
+        type: 'hold.created',
+        data: { hold_id, tool_id: HELD.tool_id, actor: 'admin', status: 'pending', reason, risk, hold_url },
+      },
+      { type: 'hold.expiring', data: { hold_id, status: 'pending', reason, risk, hold_url } },
+      { type: 'hold.decided', data: { hold_id, status: 'expired', hold_url } },
     ]);
     expect(JSON.stringify(told)).not.toContain('Bern');
-    const link = `<https://capstan.example/holds/${hold_id}|${hold_id}>`;
+    const link = `<${hold_url}|${hold_id}>`;
     const texts = (await heard(slack, 3)).map(({ json }) => json.text);
     expect(texts).toEqual([
-      expect.stringContaining(`Approval needed: ${HELD.tool_id} · ${link} · asked by admin · until `),
-      expect.stringContaining(`Approval expires soon: ${HELD.tool_id} · ${link} · until `),
+      expect.stringContaining(
+        `Approval needed: ${HELD.tool_id} · ${link} · risk ${risk} · ${REASON} · asked by admin · until `,
+      ),
+      expect.stringContaining(`Approval expires soon: ${HELD.tool_id} · ${link} · risk ${risk} · ${REASON} · until `),
       `Hold expired: ${HELD.tool_id} · ${link}`,
     ]);
+    const linked = await request(hold_url.replace('https://capstan.example', system.url), {
+      headers: { authorization: `Bearer ${ADMIN_KEY}` },
+    });
+    expect(await linked.body.json()).toMatchObject({ hold_id });
     for (const id of [webhook_id, chat.webhook_id]) await system.admin.webhooks.remove(id);
   });
 

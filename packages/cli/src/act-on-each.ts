@@ -1,23 +1,23 @@
-import type { Invocation } from '@capstan/contracts';
 import { EXIT, type ExitCode } from './exit-code.js';
-import { formatStatus } from './format/status.js';
+import { type AnyStatus, formatStatus } from './format/status.js';
 import { reportError } from './report-error.js';
 import type { Session } from './session.js';
 
-/** Does the same to several invocations. One that is refused is named and the rest go on. */
-export const actOnEach = async (
+/** Does the same to several invocations or runs. One that is refused is named and the rest go on. */
+export const actOnEach = async <Item extends { status: AnyStatus }>(
   session: Session,
   ids: readonly string[],
-  act: (invocation_id: string) => Promise<Invocation>,
-  noteOf: (invocation: Invocation) => string = () => '',
+  act: (id: string) => Promise<Item>,
+  noteOf: (item: Item) => string = () => '',
 ): Promise<ExitCode> => {
+  const { colors } = session.out;
   let exit: ExitCode = EXIT.success;
   for (const id of ids) {
     try {
       session.signal.throwIfAborted();
-      const invocation = await act(id);
-      if (session.json) await session.printJson(invocation);
-      else await session.out.line(describe(session, invocation, noteOf(invocation)));
+      const item = await act(id);
+      if (session.json) await session.printJson(item);
+      else await session.out.line(`${formatStatus(item.status, colors)}  ${id}  ${colors.dim(noteOf(item))}`.trimEnd());
     } catch (error) {
       if (session.signal.aborted) throw error;
       if (ids.length > 1 && !session.json) await session.err.line(`${id}:`);
@@ -26,6 +26,3 @@ export const actOnEach = async (
   }
   return exit;
 };
-
-const describe = ({ out: { colors } }: Session, { status, invocation_id }: Invocation, note: string): string =>
-  `${formatStatus(status, colors)}  ${invocation_id}  ${colors.dim(note)}`.trimEnd();

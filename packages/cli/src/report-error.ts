@@ -1,5 +1,6 @@
 import { EXIT, type ExitCode, exitCodeOfProblem } from './exit-code.js';
 import { formatFailure } from './format/failure.js';
+import { describeMistakes } from './format/mistakes.js';
 import type { Session } from './session.js';
 import { UsageError } from './usage-error.js';
 
@@ -29,11 +30,13 @@ const describe = async (error: unknown, session: Session): Promise<Described> =>
   if (error instanceof UnreachableError)
     return { headline: error.detail, suggestion: error.suggestion, exit: EXIT.failed };
   if (!(error instanceof CapstanError)) return describeUnexpected(error);
+  const { invocation_id } = error.problem;
+  const { headline, suggestion } = describeMistakes(error);
   return {
-    headline: isDenial(error) ? `denied: ${error.detail}` : error.detail,
+    headline: isDenial(error) ? `denied: ${headline}` : headline,
     code: error.code,
-    suggestion: error.status === 401 ? aboutTheKey(session) : error.suggestion,
-    context: contextOf(error.problem),
+    suggestion: error.status === 401 ? aboutTheKey(session) : suggestion,
+    context: typeof invocation_id === 'string' ? [invocation_id] : [],
     problem: error.problem,
     exit: exitCodeOfProblem(error.status),
   };
@@ -47,17 +50,6 @@ const describeUnexpected = (error: Error): Described => {
   const suggestion = code === 'ERR_MODULE_NOT_FOUND' ? 'Run `npm run build` in the repository, then try again.' : null;
   return { headline: error.message, suggestion, exit: EXIT.failed };
 };
-
-/** The ids that help to find a denial, and the errors of an invalid request when they are more than the detail says. */
-const contextOf = ({ invocation_id, errors }: Record<string, unknown>): string[] => [
-  ...(typeof invocation_id === 'string' ? [invocation_id] : []),
-  ...(Array.isArray(errors) && errors.length > 1 ? errors.map(describePlace) : []),
-];
-
-const describePlace = (error: unknown): string =>
-  typeof error === 'object' && error !== null && 'field' in error && 'message' in error
-    ? `${error.field}: ${error.message}`
-    : JSON.stringify(error);
 
 const aboutTheKey = (session: Session): string => {
   const { key } = session.connection();

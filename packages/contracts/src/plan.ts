@@ -53,11 +53,11 @@ export const PlanStep = z.strictObject({
     .optional()
     .describe('The steps that have to end before; without it the one before'),
   when: z
-    .union([z.string().max(16_384), z.boolean()])
+    .union([z.string().max(16_384), z.boolean()], 'expected an expression, true or false')
     .optional()
     .describe('Skipped unless true'),
   for_each: z
-    .union([z.string().max(16_384), z.array(Value).max(MAX_ELEMENTS)])
+    .union([z.string().max(16_384), z.array(Value).max(MAX_ELEMENTS)], 'expected an expression or a list')
     .optional()
     .describe('Once for each element, with item and index'),
   retry: Retry.optional(),

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { ToolSource } from './descriptor.js';
+import { RUNNER_TYPES } from './runner-type.js';
 
 const Count = z.int().min(0).max(1_000_000_000);
 
@@ -20,6 +22,15 @@ export const QuotaScope = z
   .max(512)
   .regex(/^(tenant|actor|tool|source|runner):[^\p{Cc}\s]+$/u, 'tenant:…, actor:…, tool:…, source:… or runner:…');
 export type QuotaScope = z.infer<typeof QuotaScope>;
+
+const isOneOf = (kind: string, names: readonly string[]) => (scope: string) =>
+  !scope.startsWith(`${kind}:`) || names.includes(scope.slice(kind.length + 1));
+
+/** A mistyped name would limit nothing. One that was set before names were looked at is still shown, and can be removed. */
+export const NewQuotaScope = QuotaScope.refine(
+  isOneOf('source', ToolSource.options),
+  `source:… names one of ${ToolSource.options.join(', ')}`,
+).refine(isOneOf('runner', RUNNER_TYPES), `runner:… names one of ${RUNNER_TYPES.join(', ')}`);
 
 export const NewQuota = QuotaLimits.extend({ on_exceed: OnExceed.default('defer') }).refine(
   ({ on_exceed: _, ...limits }) => Object.keys(limits).length > 0,

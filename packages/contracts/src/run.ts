@@ -134,6 +134,7 @@ export const DryRun = z.object({
   policy_hash: Hash,
   name: z.string().nullable(),
   steps: z.array(DryStep),
+  left_out: z.int().describe('Elements of for_each beyond the first hundred of a step, which are not shown'),
 });
 export type DryRun = z.infer<typeof DryRun>;
 

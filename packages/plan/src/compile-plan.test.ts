@@ -142,6 +142,13 @@ describe('what makes no sense is named, with its place and what to do', () => {
       '',
     ],
     ['no steps', 'steps: []\n', 'steps', ''],
+    ['a list that is none', 'steps:\n  - {tool: x, for_each: 5}\n', 'expected an expression or a list', ''],
+    [
+      'a hyphen in a name',
+      'steps:\n  - {id: my-step, tool: x}\n  - {tool: x, args: {a: "${{ steps.my-step.output }}"}}\n',
+      'steps.1.args.a',
+      "A name with a hyphen is written steps['my-step'].",
+    ],
   ])('%s', (_what, plan, detail, suggestion) => {
     const told = mistake(plan);
     expect(told.detail).toContain(detail);
@@ -157,6 +164,16 @@ describe('what makes no sense is named, with its place and what to do', () => {
     const missing = (tool_id: string) => (tool_id === 'a:b:c' ? undefined : { similar: ['a:b:c'] });
     expect(() => compilePlan({ steps: [step()] }, missing)).not.toThrow();
     expect(() => compilePlan({ steps: [{ tool: 'a:b:d' }] }, missing)).toThrow('there is no tool a:b:d');
+  });
+
+  test('inputs that a tool does not take, where they are known', () => {
+    const wrong = (_: string, { b }: object & { b?: unknown }) =>
+      b === undefined ? [{ field: 'inputs.b', message: 'is required' }] : [];
+    const compile = (args: string) => compilePlan(`steps:\n  - tool: x\n    args: ${args}\n`, undefined, wrong);
+    expect(() => compile('{a: 1}')).toThrow('line 3, column 11: steps.0.args: inputs.b is required');
+    expect(() => compile('{b: 1}')).not.toThrow();
+    // What it will be is not known yet.
+    expect(() => compile('{a: "${{ 1 + 1 }}"}')).not.toThrow();
   });
 
   test('a few aliases that would become huge', () => {

@@ -43,10 +43,12 @@ const OF_ELEMENT = [...ONCE, 'item', 'index'];
 
 /** Undefined for a tool that there is; for another, what may have been meant. */
 export type FindTool = (tool_id: string) => { similar: string[] } | undefined;
+/** What a tool has against inputs that are known before anything runs. */
+export type FindWrong = (tool_id: string, inputs: JsonObject) => { field: string; message: string }[];
 
 /** Finds all that is wrong with a plan, and throws it, or answers one that makes sense. */
-export function compilePlan(source: unknown, missing?: FindTool): CompiledPlan {
-  const compiling = compilingPlan(source, missing);
+export function compilePlan(source: unknown, missing?: FindTool, wrong?: FindWrong): CompiledPlan {
+  const compiling = compilingPlan(source, missing, wrong);
   for (;;) {
     const { done, value } = compiling.next();
     if (done) return value;
@@ -57,6 +59,7 @@ export function compilePlan(source: unknown, missing?: FindTool): CompiledPlan {
 export function* compilingPlan(
   source: unknown,
   missing: FindTool = () => undefined,
+  wrong: FindWrong = () => [],
 ): Generator<void, CompiledPlan, void> {
   const parsed = parsePlan(source);
   const mistakes: Mistake[] = [];
@@ -78,7 +81,14 @@ export function* compilingPlan(
   const steps: CompiledStep[] = [];
   for (const step of plan.steps) {
     const around = { graph, step: steps.length, inputs: inputs.names, fanned, compilers, mistakes };
-    steps.push(compileStep(step, around));
+    const compiled = compileStep(step, around);
+    steps.push(compiled);
+    if (compiled.args.expressions.length === 0)
+      for (const { field, message } of wrong(compiled.tool_id, step.args ?? {}))
+        mistakes.push({
+          path: ['steps', compiled.index, step.args === undefined ? 'tool' : 'args'],
+          message: `${field} ${message}`,
+        });
     yield;
   }
   if (mistakes.length > 0) throw planFailure(parsed.toErrors(mistakes));

@@ -13,7 +13,7 @@ export type Template = {
   preview(context: Context, isKnown: (expression: Expression) => boolean): Filled & { unknown: string[] };
 };
 
-export type TemplateMistake = { path: readonly PropertyKey[]; message: string };
+export type TemplateMistake = { path: readonly PropertyKey[]; message: string; suggestion?: string | undefined };
 type Evaluate = (expression: Expression) => Json;
 /** Null where there is nothing to fill in, so that constant parts are shared and not copied. */
 type Build = ((evaluate: Evaluate) => Json) | null;
@@ -38,7 +38,11 @@ export function createCompiler(variables: readonly string[], mistakes: TemplateM
     }
     const compiled = compileExpression(source, variables);
     if (!compiled.ok)
-      mistakes.push({ path, message: `\${{ ${source} }}: ${compiled.error.message} (at ${compiled.error.column})` });
+      mistakes.push({
+        path,
+        message: `\${{ ${source} }}: ${compiled.error.message} (at ${compiled.error.column})`,
+        suggestion: aboutHyphens(source),
+      });
     known.set(source, compiled.ok ? compiled.expression : null);
     return compiled.ok ? compiled.expression : null;
   };
@@ -91,6 +95,12 @@ export function createCompiler(variables: readonly string[], mistakes: TemplateM
       return null;
     },
   };
+}
+
+/** `steps.my-step` is a subtraction. */
+function aboutHyphens(source: string): string | undefined {
+  const [, root, name] = /\b(steps|inputs)\.([A-Za-z_]\w*-[\w-]*\w)/.exec(source) ?? [];
+  return name === undefined ? undefined : `A name with a hyphen is written ${root}['${name}'].`;
 }
 
 function valueIn(expression: Expression, context: Context): Json {

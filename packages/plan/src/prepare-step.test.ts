@@ -103,13 +103,17 @@ test('a preview shows what is known, and the expressions of what is not', () => 
       { id: 'a', tool: 'x', for_each: 'inputs.n', args: { v: '${{ item }}' } },
       { tool: 'x', args: { v: '${{ size(steps.a.outputs) }}', w: 1 } },
       { tool: 'x', when: 'inputs.n[0] == 2' },
+      { tool: 'x', when: 'size(steps.a.outputs) == 2', args: { w: 2 } },
     ],
   });
-  const shown = steps.flatMap((one) => previewStep(one, { n: [1, 2] }, 10));
+  const shown = steps.flatMap((one) => previewStep(one, { n: [1, 2] }, 10).calls);
   expect(shown).toMatchObject([
     { kind: 'call', element: 0, inputs: { v: 1 }, unknown: [] },
     { kind: 'call', element: 1, inputs: { v: 2 } },
     { kind: 'call', inputs: { v: '${{ size(steps.a.outputs) }}', w: 1 }, unknown: ['size(steps.a.outputs)'] },
     { kind: 'skip' },
+    { kind: 'call', inputs: { w: 2 }, unknown: [], condition: 'size(steps.a.outputs) == 2' },
   ]);
+  const [first] = steps;
+  expect(first && previewStep(first, { n: [1, 2, 3] }, 2)).toMatchObject({ calls: [{}, {}], left_out: 1 });
 });

@@ -4,27 +4,35 @@ import { type CompiledStep, isExpression } from './compile-plan.js';
 
 /** What can be said of a call before anything has run. */
 export type Preview =
-  | { kind: 'call'; element: number | null; inputs: JsonObject; unknown: string[] }
+  /** `unknown`: what its inputs depend on. `condition`: its `when`, where that is not known. */
+  | { kind: 'call'; element: number | null; inputs: JsonObject; unknown: string[]; condition: string | null }
   | { kind: 'skip'; element: number | null; reason: string }
   | { kind: 'fail'; element: number | null; reason: string };
 
 const isKnown = ({ references }: Expression): boolean => references.every(({ path: [root] }) => root !== 'steps');
 
+/** `left_out`: how many more elements there are. */
+export type StepPreview = { calls: Preview[]; left_out: number };
+
 /** The calls of a step as far as they are known: what depends on the output of another is shown as its expression. */
-export function previewStep(step: CompiledStep, inputs: JsonObject, max_elements: number): Preview[] {
+export function previewStep(step: CompiledStep, inputs: JsonObject, max_elements: number): StepPreview {
   const { for_each } = step;
-  if (for_each === null) return [previewCall(step, { inputs }, null, [])];
+  const only = (preview: Preview): StepPreview => ({ calls: [preview], left_out: 0 });
+  if (for_each === null) return only(previewCall(step, { inputs }, null, []));
   const items = isExpression(for_each)
     ? isKnown(for_each)
       ? for_each.evaluate({ inputs })
       : null
     : { ok: true as const, value: for_each };
-  if (items === null) return [previewCall(step, { inputs }, null, [isExpression(for_each) ? for_each.source : ''])];
-  if (!items.ok) return [{ kind: 'fail', element: null, reason: `for_each: ${items.error.message}` }];
-  if (!Array.isArray(items.value)) return [{ kind: 'fail', element: null, reason: 'for_each: expected a list' }];
-  return items.value
-    .slice(0, max_elements)
-    .map((item: Json, index: number) => previewCall(step, { inputs, item, index }, index, []));
+  if (items === null) return only(previewCall(step, { inputs }, null, [isExpression(for_each) ? for_each.source : '']));
+  if (!items.ok) return only({ kind: 'fail', element: null, reason: `for_each: ${items.error.message}` });
+  const { value } = items;
+  if (!Array.isArray(value)) return only({ kind: 'fail', element: null, reason: 'for_each: expected a list' });
+  const shown = value.slice(0, max_elements);
+  return {
+    calls: shown.map((item: Json, index: number) => previewCall(step, { inputs, item, index }, index, [])),
+    left_out: value.length - shown.length,
+  };
 }
 
 function previewCall(
@@ -41,10 +49,11 @@ function previewCall(
     const outcome = typeof when === 'boolean' ? { ok: true as const, value: when } : when.evaluate(variables);
     if (!outcome.ok) return { kind: 'fail', element, reason: `when: ${outcome.error.message}` };
     if (outcome.value !== true) return { kind: 'skip', element, reason: 'when is false' };
-  } else if (typeof when !== 'boolean') unknown.push(when.source);
+  }
+  const condition = typeof when === 'boolean' || isSure(when) ? null : when.source;
   const filled = args.preview(variables, isSure);
   if (!filled.ok) return { kind: 'fail', element, reason: filled.message };
   const { value } = filled;
   const inputs = typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
-  return { kind: 'call', element, inputs, unknown: [...unknown, ...filled.unknown] };
+  return { kind: 'call', element, inputs, unknown: [...unknown, ...filled.unknown], condition };
 }

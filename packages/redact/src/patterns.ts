@@ -3,6 +3,8 @@ import { REPLACEMENT, type Scanner } from './scanner.js';
 
 /** Patterns match within a line; a longer line is looked at in pieces of this size. */
 const MAX_LINE = 16_384;
+/** The end of a piece is looked at again with what follows: a match of at most this length is found wherever it stands. */
+const OVERLAP = 4096;
 
 /** Patterns that an operator adds, in RE2 syntax: matched in linear time whatever they are. */
 export type Patterns = { stream(): Scanner };
@@ -10,9 +12,7 @@ export type Patterns = { stream(): Scanner };
 /** Throws for one that cannot be read, and says which. */
 export const compilePatterns = (patterns: readonly string[]): Patterns => {
   const compiled = patterns.map(compile);
-  const redact = (line: string) =>
-    compiled.reduce((text, pattern) => pattern.matcher(text).replaceAll(REPLACEMENT), line);
-  return { stream: () => createLineStage(redact) };
+  return { stream: () => createLineStage((text) => joined(compiled.flatMap((pattern) => matchesOf(pattern, text)))) };
 };
 
 const compile = (pattern: string): RE2JS => {
@@ -28,12 +28,41 @@ const compile = (pattern: string): RE2JS => {
   return compiled;
 };
 
-const createLineStage = (redact: (line: string) => string): Scanner => {
+type Span = { from: number; to: number };
+
+const matchesOf = (pattern: RE2JS, text: string): Span[] => {
+  const spans: Span[] = [];
+  const matcher = pattern.matcher(text);
+  while (matcher.find()) if (matcher.end() > matcher.start()) spans.push({ from: matcher.start(), to: matcher.end() });
+  return spans;
+};
+
+/** In order; matches that overlap become one. */
+const joined = (spans: Span[]): Span[] => {
+  const out: Span[] = [];
+  for (const span of spans.sort((a, b) => a.from - b.from)) {
+    const last = out.at(-1);
+    if (last && span.from < last.to) last.to = Math.max(last.to, span.to);
+    else out.push(span);
+  }
+  return out;
+};
+
+const createLineStage = (find: (text: string) => Span[]): Scanner => {
   let held = '';
-  const take = (length: number): string => {
-    const piece = held.slice(0, length);
-    held = held.slice(length);
-    return redact(piece);
+  const give = (spans: Span[], end: number): string => {
+    const out = redacted(held.slice(0, end), spans);
+    held = held.slice(end);
+    return out;
+  };
+  const takeLine = (length: number): string => give(find(held.slice(0, length)), length);
+  const takePiece = (): string => {
+    const spans = find(held.slice(0, MAX_LINE));
+    const end = endOf(spans);
+    return give(
+      spans.filter(({ from }) => from < end),
+      end,
+    );
   };
   return {
     push: (chunk) => {
@@ -41,11 +70,30 @@ const createLineStage = (redact: (line: string) => string): Scanner => {
       let out = '';
       for (;;) {
         const newline = held.slice(0, MAX_LINE).indexOf('\n');
-        if (newline >= 0) out += take(newline + 1);
-        else if (held.length >= MAX_LINE) out += take(MAX_LINE);
+        if (newline >= 0) out += takeLine(newline + 1);
+        else if (held.length >= MAX_LINE) out += takePiece();
         else return out;
       }
     },
-    end: () => take(held.length),
+    end: () => takeLine(held.length),
   };
+};
+
+/** Up to where a piece of a line is decided: never within a match, and always a good way on. */
+const endOf = (spans: readonly Span[]): number => {
+  const end = MAX_LINE - OVERLAP;
+  const across = spans.find(({ from, to }) => from < end && to > end);
+  if (!across) return end;
+  // It may go on beyond the piece, so it is looked at again with what follows.
+  return across.to === MAX_LINE && across.from >= OVERLAP ? across.from : across.to;
+};
+
+const redacted = (text: string, spans: readonly Span[]): string => {
+  let out = '';
+  let done = 0;
+  for (const { from, to } of spans) {
+    out += text.slice(done, from) + REPLACEMENT;
+    done = to;
+  }
+  return out + text.slice(done);
 };

@@ -91,6 +91,37 @@ describe('patterns of an operator', () => {
     expect(push('x ACME-12') + push('3456 y\nba') + push('dge 7') + end()).toBe('x [REDACTED] y\n[REDACTED]');
   });
 
+  test.each([0, 4080, 8180, 12_270, 12_288, 16_370, 16_380, 16_384, 24_570, 28_660, 32_760, 100_000])(
+    'are found after %i characters of the same line',
+    (length) => {
+      for (const space of [' ', '💡'])
+        for (let more = 0; more < 20; more += 1) {
+          const before = space.repeat(length / space.length) + '.'.repeat(more);
+          expect(custom.text(`${before}ACME-123456${before}`)).toBe(`${before}[REDACTED]${before}`);
+        }
+    },
+  );
+
+  test('a long match across the end of a piece is one', () => {
+    for (const length of [9000, 12_000, 16_000])
+      expect(custom.text(`${' '.repeat(length)}badge ${'x'.repeat(8000)} y`)).toBe(`${' '.repeat(length)}[REDACTED] y`);
+  });
+
+  test('matches that overlap become one, and matches side by side stay two', () => {
+    const two = createRedactor({ values: [], patterns: ['ab+', 'b+c'] });
+    expect(two.text('xabbcx abab')).toBe('x[REDACTED]x [REDACTED][REDACTED]');
+  });
+
+  test('are found in a long line, however it is cut', () => {
+    const text = `${'ACME-123456 and a badge seven, '.repeat(2000)}\nACME-123456`;
+    for (const size of [1, 1000, 16_384, 20_000]) {
+      const { push, end } = custom.stream();
+      let out = '';
+      for (let at = 0; at < text.length; at += size) out += push(text.slice(at, at + size));
+      expect(out + end()).toBe(`${'[REDACTED] and a [REDACTED], '.repeat(2000)}\n[REDACTED]`);
+    }
+  });
+
   test('take no time that grows faster than the text', () => {
     const evil = createRedactor({ values: [], patterns: ['(a+)+b'] });
     expect(evil.text(`${'a'.repeat(100_000)}!`)).toHaveLength(100_001);

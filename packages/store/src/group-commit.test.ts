@@ -1,5 +1,5 @@
 import { Failure } from '@capstan/contracts';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { groupCommit } from './group-commit.js';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -7,7 +7,12 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 type Write = { items: number[]; finish(): void; fail(error: Error): void };
 
 /** Writes that end when the test says so. */
-function controlled({ max_batch = 100, max_waiting = 100, isolate = false } = {}) {
+function controlled({
+  max_batch = 100,
+  max_waiting = 100,
+  isolate = false,
+  patience_ms = (_: number): number => 0,
+} = {}) {
   const writes: Write[] = [];
   const awaited = new Map<number, (write: Write) => void>();
   const commit = groupCommit<number, string>({
@@ -16,6 +21,7 @@ function controlled({ max_batch = 100, max_waiting = 100, isolate = false } = {}
         const begun = { items, finish: () => resolve(items.map((item) => `did ${item}`)), fail: reject };
         awaited.get(writes.push(begun) - 1)?.(begun);
       }),
+    patience_ms,
     max_batch,
     max_waiting,
     isolate: () => isolate,
@@ -64,6 +70,29 @@ describe('a group commit', () => {
     expect(second.items).toEqual([2, 3]);
     second.finish();
     expect(await Promise.all(later)).toEqual(['did 2', 'did 3']);
+  });
+
+  test('waits for company as long as the least patient item does', async () => {
+    vi.useFakeTimers();
+    const { commit, writes } = controlled({ patience_ms: (item) => item });
+    const all = [30, 20, 40].map((item) => commit(item));
+    await vi.advanceTimersByTimeAsync(19);
+    expect(writes).toHaveLength(0);
+    await vi.advanceTimersByTimeAsync(1);
+    vi.useRealTimers();
+    expect(writes.map(({ items }) => items)).toEqual([[30, 20, 40]]);
+    writes[0]?.finish();
+    await Promise.all(all);
+  });
+
+  test('takes the patient along with one that does not wait', async () => {
+    const { commit, write } = controlled({ patience_ms: (item) => item });
+    const patient = commit(60_000);
+    const hasty = commit(0);
+    const first = await write(0);
+    expect(first.items).toEqual([60_000, 0]);
+    first.finish();
+    await Promise.all([patient, hasty]);
   });
 
   test('writes no more at once than max_batch, and loses none of the rest', async () => {

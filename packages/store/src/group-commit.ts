@@ -9,10 +9,10 @@ type Options<Item, Outcome> = {
   /** Writes all items at once and answers one outcome for each, in order. */
   write(items: Item[]): Promise<Outcome[]>;
   /**
-   * While callers are many (the last write had company), how long the next write waits for more of them. Each write costs
-   * the processes it wakes far more than it costs per item. A lone caller never waits.
+   * How long an item may wait for others to share its write; the least patient decides. Each write costs the processes that
+   * it wakes far more than it costs per item. `company`: the last write was shared, so callers are many at the moment.
    */
-  linger_ms?: number;
+  patience_ms?(item: Item, company: boolean): number;
   max_batch: number;
   max_waiting: number;
   /** Whether a failed batch is tried again item by item, so that one bad item does not fail its neighbours. */
@@ -29,11 +29,16 @@ export function groupCommit<Item, Outcome>(options: Options<Item, Outcome>): Gro
   let waiting: Waiting<Item, Outcome>[] = [];
   let busy = false;
   let company = false;
+  let timer: NodeJS.Timeout | undefined;
+  let begins = Number.POSITIVE_INFINITY;
   let handed = 0;
   let done = 0;
   let idlers: { until: number; resolve(): void }[] = [];
 
   const writeNext = async () => {
+    clearTimeout(timer);
+    begins = Number.POSITIVE_INFINITY;
+    busy = true;
     const batch = waiting.slice(0, options.max_batch);
     waiting = waiting.slice(options.max_batch);
     company = batch.length > 1;
@@ -45,6 +50,18 @@ export function groupCommit<Item, Outcome>(options: Options<Item, Outcome>): Gro
     if (busy) setImmediate(writeNext);
   };
 
+  const beginWithin = (ms: number) => {
+    const latest = performance.now() + ms;
+    if (latest >= begins) return;
+    clearTimeout(timer);
+    begins = latest;
+    // Timers count in whole milliseconds.
+    busy = ms < 1;
+    // Lets every request of this turn of the event loop join; it is not a delay.
+    if (busy) setImmediate(writeNext);
+    else timer = setTimeout(writeNext, ms);
+  };
+
   const commit = (item: Item) =>
     new Promise<Outcome>((resolve, reject) => {
       if (waiting.length >= options.max_waiting) {
@@ -53,11 +70,7 @@ export function groupCommit<Item, Outcome>(options: Options<Item, Outcome>): Gro
       }
       waiting.push({ item, resolve, reject });
       handed++;
-      if (busy) return;
-      busy = true;
-      if (company && options.linger_ms) setTimeout(writeNext, options.linger_ms);
-      // Lets every request of this turn of the event loop join; it is not a delay.
-      else setImmediate(writeNext);
+      if (!busy) beginWithin(options.patience_ms?.(item, company) ?? 0);
     });
   const idle = () =>
     new Promise<void>((resolve) => {

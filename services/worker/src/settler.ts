@@ -17,11 +17,22 @@ type Settled = { status: InvocationStatus } | null;
 type Stray = { invocation_id: string; attempt: number };
 
 const RETRY_MS = 250;
+/**
+ * While others run here, a result waits for theirs, for a part of the time that it took itself. What follows is shared as
+ * well: one signal, answers that go out together, and callers that come back together.
+ */
+const PATIENCE = 0.5;
+const MAX_PATIENCE_MS = 25;
 
 /** Settlements that are ready together are written together; then whoever waits is told. */
-export function createSettler({ store, queue, relay, log }: Backbone, isAlive: () => boolean): Settler {
+export function createSettler(
+  { store, queue, relay, log }: Backbone,
+  isAlive: () => boolean,
+  isBusy: () => boolean,
+): Settler {
   const commit = groupCommit<Settlement, Settled>({
     write: (settlements) => settleInvocations(store, settlements, relay.riding('settled', endingOf(settlements)) ?? []),
+    patience_ms: ({ result }) => (isBusy() ? Math.min((result?.duration_ms ?? 0) * PATIENCE, MAX_PATIENCE_MS) : 0),
     max_batch: 500,
     max_waiting: Number.POSITIVE_INFINITY,
     isolate: (error) => !isUnavailable(error),

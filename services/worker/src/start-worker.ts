@@ -58,7 +58,11 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
   };
 
   let alive = true;
-  const settler = createSettler(backbone, () => alive);
+  const settler = createSettler(
+    backbone,
+    () => alive,
+    () => running.size > 0,
+  );
   const paused = await pausedRunners(store);
   let pausedNow = paused;
   const onBeat = ({ cancel: ids, paused: now, held }: Heartbeat) => {

@@ -117,5 +117,7 @@ export const API_TOOLS: Descriptor[] = [
     }),
     source: 'capability',
     origin: 'web_fetch',
+    // A body may take 30 s; the rest is to tell what came of it by then.
+    timeout_ms: 35_000,
   },
 ];

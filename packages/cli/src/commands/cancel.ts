@@ -1,28 +1,45 @@
-import type { InvocationQuery } from '@capstan/client';
-import type { Invocation } from '@capstan/contracts';
+import type { Client, InvocationQuery } from '@capstan/client';
+import type { Invocation, Run } from '@capstan/contracts';
 import { actOnEach } from '../act-on-each.js';
 import { actOnMany } from '../act-on-many.js';
 import type { AddCommand } from '../cli.js';
-import { addFilterOptions, readFilter } from '../parse/filter.js';
+import { addFilterOptions, isEmptyFilter, readFilter } from '../parse/filter.js';
 
 const UNFINISHED: InvocationQuery = { status: ['held', 'deferred', 'queued', 'running'] };
 
-/** A running one ends when its worker has stopped it. */
-const noteOf = ({ status }: Invocation): string => (status === 'running' ? 'is being stopped' : '');
+/** A running one ends when its worker has stopped it, and a run when all of it has ended. */
+const noteOf = ({ status }: Invocation | Run): string =>
+  status === 'running' || status === 'pending' || status === 'paused' ? 'is being stopped' : '';
 
 export const addCancel: AddCommand = (program, cli) => {
   const command = program
     .command('cancel')
-    .description('cancel invocations, also running ones, by id or by filter')
-    .argument('[id...]', 'inv_…');
+    .description('cancel invocations and runs, also running ones, by id or by filter')
+    .argument('[id...]', 'inv_… or run_…; of a run also what was to come');
   addFilterOptions(command, cli.now)
     .option('--all', 'everything that has not ended')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ capstan cancel run_V1StGXR8_Z5jdHi6B-myT
+  $ capstan cancel --run run_V1StGXR8_Z5jdHi6B-myT --status held     of a run only what is held
+  $ capstan cancel --tool shell.run --status queued`,
+    )
     .action((ids: string[], { all = false }: { all?: boolean }) =>
       cli.run(command, async (session) => {
         const client = await session.client();
-        if (ids.length > 0) return actOnEach(session, ids, client.cancel, noteOf);
         const filter = readFilter(command);
+        const named = ids.length > 0 ? ids : loneRunOf(filter);
+        if (named.length > 0) return actOnEach(session, named, (id) => cancel(client, id), noteOf);
         return actOnMany(session, { filter, everything: UNFINISHED, all, act: client.cancelMany, done: 'canceled' });
       }),
     );
 };
+
+const cancel = (client: Client, id: string): Promise<Invocation | Run> =>
+  id.startsWith('run_') ? client.runs.cancel(id) : client.cancel(id);
+
+/** A filter of nothing but a run means the run itself: its invocations alone would leave a plan to start more. */
+const loneRunOf = ({ run_id, ...others }: InvocationQuery): string[] =>
+  run_id !== undefined && isEmptyFilter(others) ? [run_id] : [];

@@ -61,6 +61,25 @@ describe('show, logs, cancel', () => {
     expect(stderr).toContain('there is no invocation inv_nope');
   });
 
+  it('cancels a run as a whole, by its id or as the only filter', async () => {
+    await invoke('fake:never', '--no-wait');
+    for (const named of [['run_00000001'], ['--run', 'run_00000001']]) {
+      const { code, stdout } = await capstan(['cancel', ...named]);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: '▸ running  run_00000001  is being stopped\n' });
+      expect(gateway().seen.at(-1)).toMatchObject({ method: 'POST', path: '/v1/runs/run_00000001/cancel' });
+    }
+    await capstan(['cancel', '--run', 'run_00000001', '--status', 'queued']);
+    expect(gateway().seen.at(-1)?.path).toBe('/v1/invocations/cancel');
+  });
+
+  it('pauses and resumes runs', async () => {
+    await invoke('fake:never', '--no-wait');
+    for (const action of ['pause', 'resume']) {
+      expect(await capstan(['runs', action, 'run_00000001'])).toMatchObject({ code: 0 });
+      expect(gateway().seen.at(-1)).toMatchObject({ method: 'POST', path: `/v1/runs/run_00000001/${action}` });
+    }
+  });
+
   it('cancels by filter', async () => {
     expect((await capstan(['cancel', '--status', 'queued', '--runner', 'exec'])).stdout).toBe(
       '✓ 1,234 invocations canceled\n',

@@ -1,5 +1,7 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { Grant, Hold, HoldEntry } from '@capstan/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { widthOf } from '../format/width.js';
 import { type RunOptions, run } from '../testing/run-in-test.js';
 import { withAnswers } from '../testing/with-answers.js';
 
@@ -72,16 +74,18 @@ const GRANT: Grant = {
 
 let heard: (() => void) | null = null;
 let answer = HOLD;
+let page: { items: Hold[]; next_cursor: string | null } = { items: [HOLD], next_cursor: null };
 const { seen, env } = withAnswers((request) => {
   heard?.();
   if (request.startsWith('GET /v1/grants')) return { items: [GRANT], next_cursor: null };
   const [, path = ''] = request.split(' ');
   if (path.startsWith('/v1/holds/')) return answer;
-  if (path.startsWith('/v1/holds')) return { items: [HOLD], next_cursor: null };
+  if (path.startsWith('/v1/holds')) return page;
   return GRANT;
 });
 beforeEach(() => {
   answer = HOLD;
+  page = { items: [HOLD], next_cursor: null };
   heard = null;
 });
 const capstan = (args: string[], options: RunOptions = {}) => run(args, { ...options, env });
@@ -103,6 +107,59 @@ describe('holds', () => {
     const { code, stdout } = await capstan(['holds'], { tty: true, columns: 100, interrupt: interrupt.signal });
     expect(code).toBe(0);
     expect(stdout.split('HOLD').length).toBeGreaterThan(2);
+  });
+
+  /** What it wrote for the first two looks, each without its colours. */
+  const live = async (columns: number, rows: number) => {
+    const interrupt = new AbortController();
+    heard = () => {
+      if (seen.length === 2) interrupt.abort();
+    };
+    const { stdout } = await capstan(['holds'], { tty: true, columns, rows, interrupt: interrupt.signal });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals are moved by them
+    const [first = '', up = '', second = ''] = stdout.split(/\u001b\[(\d+)A/);
+    const linesOf = (text: string) => stripVTControlCharacters(text).trimEnd().split('\n');
+    return { first: linesOf(first), up: Number(up), second: linesOf(second) };
+  };
+  const many = (count: number): Hold[] =>
+    Array.from({ length: count }, (_, at) => ({
+      ...HOLD,
+      hold_id: `hld_${String(at).padStart(21, '0')}`,
+      reason: '人が確認する必要があります, whatever it takes to have it looked at',
+    }));
+
+  it.each([
+    [80, 24],
+    [40, 10],
+    [20, 5],
+    [200, 50],
+  ])('draws over itself on a terminal of %d by %d', async (columns, rows) => {
+    page = { items: many(30), next_cursor: 'x' };
+    const { first, up, second } = await live(columns, rows);
+    expect(Math.max(...first.map(widthOf))).toBeLessThanOrEqual(columns);
+    expect(first.length).toBeLessThan(rows);
+    expect(up).toBe(first.length);
+    expect(second).toEqual(first);
+  });
+
+  it('says how many more there are than the terminal and the limit have room for', async () => {
+    page = { items: many(30), next_cursor: 'x' };
+    const { first } = await live(80, 24);
+    expect(first[1]).toMatch(/^hld_0{21} {2}/);
+    expect(first.at(-2)).toBe('… 10 more, and others beyond --limit 20');
+    expect((await capstan(['holds'])).stderr).toBe('… others beyond --limit 20\n');
+  });
+
+  it('comments on one', async () => {
+    expect(await capstan(['holds', 'comment', 'hld_1', 'who', 'is this for?'])).toMatchObject({ code: 0 });
+    expect(seen).toEqual([{ request: 'POST /v1/holds/hld_1/comments', body: { comment: 'who is this for?' } }]);
+  });
+
+  it('says which vote was given in advance', async () => {
+    answer = { ...HOLD, votes: [{ ...VOTE, grant_id: 'gnt_1' }] };
+    expect((await capstan(['holds', 'hld_1'])).stdout).toContain(
+      'ann: release (given in advance by gnt_1) “fine by me”',
+    );
   });
 
   it('shows all about one', async () => {

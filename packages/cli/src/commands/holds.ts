@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HoldStatus, HoldSummary, Risk } from '@capstan/contracts';
+import type { Hold, HoldStatus, HoldSummary, Risk } from '@capstan/contracts';
 import { type Command, Option } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { formatCount } from '../format/count.js';
 import { formatHold, holdColumns } from '../format/hold.js';
 import { formatTable } from '../format/table.js';
+import { cut } from '../format/width.js';
+import type { Output } from '../output.js';
 import { integer } from '../parse/integer.js';
 import { printTable } from '../print-items.js';
 import { createLiveBlock } from '../progress/live-block.js';
@@ -23,11 +26,13 @@ const STATUSES = [
 const RISKS = ['LOW', 'MED', 'HIGH', 'CRITICAL'] as const satisfies Risk[];
 const DEFAULT_LIMIT = 20;
 const REFRESH_MS = 1000;
+/** The heading, how many more there are, what to do next, and the line that the cursor is on. */
+const OTHER_LINES = 4;
 
 export const addHolds: AddCommand = (program, cli) => {
-  program
+  const holds = program
     .command('holds')
-    .description('what waits for a person to decide; with an id, all about that one')
+    .description('what waits for a person to decide; with an id, all about that one; comment on one')
     .argument('[id]', 'hld_…')
     .addOption(new Option('--status <status>', 'those that are so').choices(STATUSES).default('pending'))
     .option('--tool <tool>', 'of this tool')
@@ -38,20 +43,38 @@ export const addHolds: AddCommand = (program, cli) => {
     .action((id: string | undefined, options: Options, command: Command) =>
       cli.run(command, (session) => (id === undefined ? printHolds(session, options) : printHold(session, id))),
     );
+  holds
+    .command('comment')
+    .description('say something about a held call; it is kept with the hold')
+    .argument('<id>', 'hld_…')
+    .argument('<text...>', 'what to say')
+    .action((id: string, words: string[], _options: object, command: Command) =>
+      cli.run(command, (session) => comment(session, id, words.join(' '))),
+    );
 };
 
 const printHold = async (session: Session, id: string): Promise<ExitCode> => {
   const client = await session.client();
-  const hold = await client.holds.get(id);
+  return print(session, await client.holds.get(id));
+};
+
+const comment = async (session: Session, id: string, text: string): Promise<ExitCode> => {
+  const client = await session.client();
+  return print(session, await client.holds.comment(id, text));
+};
+
+const print = async (session: Session, hold: Hold): Promise<ExitCode> => {
   if (session.json) await session.printJson(hold);
   else await session.out.line(formatHold(hold, session.out.colors, session.now()));
   return EXIT.success;
 };
 
+type Page = { items: HoldSummary[]; next_cursor: string | null };
+
 const printHolds = async (session: Session, { tool, once, ...filter }: Options): Promise<ExitCode> => {
   const client = await session.client();
-  const look = () => client.holds.list({ ...filter, tool_id: tool }).page();
-  if (session.out.live && !once && !session.json) return watch(session, async () => (await look()).items);
+  const look = (): Promise<Page> => client.holds.list({ ...filter, tool_id: tool }).page();
+  if (session.out.live && !once && !session.json) return watch(session, filter.limit, look);
   const page = await look();
   if (session.json) {
     await session.printJson(page);
@@ -61,21 +84,38 @@ const printHolds = async (session: Session, { tool, once, ...filter }: Options):
     empty: 'Nothing is held.',
     columns: holdColumns(session.out.colors, session.now()),
   });
+  if (page.next_cursor !== null) await session.err.line(session.err.colors.dim(`… ${beyond(filter.limit)}`));
   return EXIT.success;
 };
 
 /** Until Ctrl-C, which is how it is meant to end. */
-const watch = async (session: Session, look: () => Promise<HoldSummary[]>): Promise<ExitCode> => {
+const watch = async (session: Session, limit: number, look: () => Promise<Page>): Promise<ExitCode> => {
   const { out, signal } = session;
   const block = createLiveBlock(out);
   while (!signal.aborted) {
-    const items = await look();
-    const columns = holdColumns(out.colors, session.now());
-    const table = formatTable(columns, items, { colors: out.colors, columns: out.columns });
-    const next = 'capstan holds <id> · capstan release <id> · capstan reject <id> --comment … · Ctrl-C to leave';
-    const lines = items.length === 0 ? ['Nothing is held. Waiting for what comes…'] : table;
-    await block.show([...lines, out.colors.dim(next.slice(0, out.columns))]);
+    await block.show(renderLive(await look(), limit, out, session.now()));
     await delay(REFRESH_MS, undefined, { signal }).catch(() => undefined);
   }
   return EXIT.success;
 };
+
+const NEXT = 'capstan holds <id> · release <id> · reject <id> --comment … · Ctrl-C to leave';
+
+/** What is drawn again and again has to fit: neither wider nor longer than the terminal, its last line for the cursor. */
+const renderLive = ({ items, next_cursor }: Page, limit: number, out: Output, now: Date): string[] => {
+  const { colors, columns, rows } = out;
+  const shown = items.slice(0, Math.max(1, rows - OTHER_LINES));
+  const hidden = items.length - shown.length;
+  const more = [
+    ...(hidden > 0 ? [`${formatCount(hidden)} more`] : []),
+    ...(next_cursor === null ? [] : [beyond(limit)]),
+  ];
+  const lines =
+    items.length === 0
+      ? [cut('Nothing is held. Waiting for what comes…', columns)]
+      : formatTable(holdColumns(colors, now), shown, { colors, columns, strict: true });
+  const notes = [...(more.length > 0 ? [`… ${more.join(', and ')}`] : []), NEXT];
+  return [...lines, ...notes.map((note) => colors.dim(cut(note, columns)))].slice(0, Math.max(1, rows - 1));
+};
+
+const beyond = (limit: number): string => `others beyond --limit ${limit}`;

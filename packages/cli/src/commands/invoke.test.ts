@@ -29,6 +29,25 @@ describe('invoke', () => {
     expect(codes).toEqual([3, 4, 5, 2]);
   });
 
+  it('waits a moment for a grant to release what is held', async () => {
+    const pending = invoke('fake:hold', '{"x":1}');
+    await expect.poll(() => gateway().seen.some(({ path }) => path.endsWith('/events')), PATIENTLY).toBe(true);
+    gateway().finish('inv_00000001');
+    expect(await pending).toMatchObject({ code: 0, stdout: '{\n  "x": 1\n}\n', stderr: '' });
+  });
+
+  it('says of one that stays held who is waited for, and where it stands', async () => {
+    const { code, stderr } = await invoke('fake:hold', '--wait', '50ms');
+    expect(code).toBe(4);
+    expect(stderr).toContain('It waits for a person: capstan holds hld_00000001');
+  });
+
+  it('names each of several mistakes in the inputs', async () => {
+    expect((await invoke('fake:invalid')).stderr).toBe(
+      '✗ the inputs do not fit\n  a: is required\n  b: is too long\n  code 2002\n  → Do something else.\n',
+    );
+  });
+
   it('follows the events of one that takes longer', async () => {
     const pending = invoke('fake:never', '{"x":1}');
     await expect.poll(() => gateway().seen.some(({ path }) => path.endsWith('/events')), PATIENTLY).toBe(true);

@@ -30,6 +30,8 @@ type Options = {
 const MAX_PRIORITY = 1_000_000;
 /** Short, so that a terminal soon has an id and a status to show; most tools are done by then. */
 const FIRST_WAIT_S = 3;
+/** A grant releases what it is for in about a second; what is held for longer waits for a person. */
+const HELD_WAIT_S = 2;
 
 export const addInvoke: AddCommand = (program, cli) => {
   program
@@ -116,18 +118,22 @@ const submitAndWait = async (
   const { signal } = session;
   const started = performance.now();
   const limit_s = limit_ms === undefined ? Number.POSITIVE_INFINITY : limit_ms / 1000;
-  // A held one waits for a person, which no command line should.
   const until = (status: Invocation['status']): boolean => isTerminal(status) || status === 'held';
-  const invocation = await client.submit(submission, { wait_s: Math.min(limit_s, FIRST_WAIT_S), until, signal });
-  const left_s = limit_s - (performance.now() - started) / 1000;
-  if (until(invocation.status) || left_s <= 0) return invocation;
-  watch(invocation);
-  return client.wait(invocation.invocation_id, {
-    signal,
-    until,
-    on_status: (status) => watch(invocation, status),
-    timeout_s: Number.isFinite(left_s) ? left_s : undefined,
-  });
+  let invocation = await client.submit(submission, { wait_s: Math.min(limit_s, FIRST_WAIT_S), until, signal });
+  for (;;) {
+    const left_s = limit_s - (performance.now() - started) / 1000;
+    if (isTerminal(invocation.status) || left_s <= 0) return invocation;
+    watch(invocation);
+    const { invocation_id, status: before } = invocation;
+    invocation = await client.wait(invocation_id, {
+      signal,
+      until: before === 'held' ? (status) => status !== 'held' : until,
+      on_status: (status) => watch(invocation, status),
+      timeout_s: before === 'held' ? Math.min(left_s, HELD_WAIT_S) : Number.isFinite(left_s) ? left_s : undefined,
+    });
+    // It waits for a person, which no command line should.
+    if (before === 'held' && invocation.status === 'held') return invocation;
+  }
 };
 
 const printAccepted = async (session: Session, invocation: Invocation): Promise<ExitCode> => {

@@ -1,5 +1,6 @@
 import type { Run, RunStatus } from '@capstan/contracts';
 import type { Command } from 'commander';
+import { actOnEach } from '../act-on-each.js';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatCount } from '../format/count.js';
@@ -24,14 +25,26 @@ const parseKind = choice<Run['kind']>({ plan: true, bulk: true, lone: true });
 type Options = { limit: number; status?: RunStatus; kind?: Run['kind']; name?: string };
 
 export const addRuns: AddCommand = (program, cli) => {
-  program
+  const runs = program
     .command('runs')
-    .description('runs: plans, and what was submitted together, the newest first')
+    .description('runs: plans, and what was submitted together, the newest first; pause or resume plans')
     .option('-s, --status <status>', 'pending, running, paused, completed, failed or canceled', parseStatus)
     .option('-k, --kind <kind>', 'plan, bulk or lone', parseKind)
     .option('--name <name>', 'of the plan')
     .option('-n, --limit <n>', 'how many', integer(1, 1000), DEFAULT_LIMIT)
     .action((options: Options, command: Command) => cli.run(command, (session) => printRuns(session, options)));
+  for (const action of ['pause', 'resume'] as const) {
+    runs
+      .command(action)
+      .description(action === 'pause' ? 'start no more steps of plans; what is under way goes on' : 'go on with plans')
+      .argument('<run_id...>')
+      .action((ids: string[], _options: object, command: Command) =>
+        cli.run(command, async (session) => {
+          const client = await session.client();
+          return actOnEach(session, ids, client.runs[action]);
+        }),
+      );
+  }
 };
 
 const printRuns = async (session: Session, options: Options): Promise<ExitCode> => {

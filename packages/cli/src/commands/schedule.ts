@@ -2,8 +2,8 @@ import type { NewSchedule, Overlap, Schedule } from '@capstan/contracts';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { formatDuration } from '../format/duration.js';
 import { relativeTime } from '../format/relative-time.js';
+import { formatSchedule, formatWhen } from '../format/schedule.js';
 import { choice } from '../parse/choice.js';
 import { parseDuration } from '../parse/duration.js';
 import { readInputs } from '../parse/inputs.js';
@@ -31,7 +31,7 @@ const MAX_CATCH_UP = 100;
 export const addSchedule: AddCommand = (program, cli) => {
   const schedule = program
     .command('schedule')
-    .description('start tools and plans by the clock: add, list, pause, resume, remove')
+    .description('start tools and plans by the clock: add, list, show, pause, resume, remove')
     .action((_options: object, command: Command) => cli.run(command, printSchedules));
   schedule
     .command('add')
@@ -61,6 +61,11 @@ Examples:
     .command('list')
     .description('every schedule, with its next and its last start')
     .action((_options: object, command: Command) => cli.run(command, printSchedules));
+  schedule
+    .command('show')
+    .description('one schedule, with its next starts and what became of the last ones')
+    .argument('<schedule_id>')
+    .action((id: string, _options: object, command: Command) => cli.run(command, (session) => show(session, id)));
   const onEach = (name: string, description: string, act: (session: Session, id: string) => Promise<string>): void => {
     schedule
       .command(name)
@@ -117,6 +122,14 @@ const create = async (session: Session, options: AddOptions): Promise<ExitCode> 
   return EXIT.success;
 };
 
+const show = async (session: Session, id: string): Promise<ExitCode> => {
+  const client = await session.client();
+  const schedule = await client.schedules.get(id);
+  if (session.json) await session.printJson(schedule);
+  else await session.out.line(formatSchedule(schedule, session.out, session.now()).join('\n'));
+  return EXIT.success;
+};
+
 const inputsOf = (session: Session, text: string) =>
   readInputs(text, {
     readStdin: () => readStdin(session),
@@ -135,8 +148,7 @@ const printSchedules = async (session: Session): Promise<ExitCode> => {
       { title: 'NAME', text: ({ name }) => name ?? '-', shrinks: true },
       {
         title: 'WHEN',
-        text: ({ cron, time_zone, every_ms }) =>
-          every_ms === null ? `${cron} ${time_zone}` : `every ${formatDuration(every_ms)}`,
+        text: formatWhen,
       },
       { title: 'STARTS', text: ({ tool_id }) => tool_id ?? 'a plan' },
       {

@@ -55,6 +55,7 @@ const showRun = async (session: Session, run_id: string): Promise<ExitCode> => {
       ['completed', formatCount(run.completed_steps)],
       ['denied', formatCount(run.denied_steps)],
       ['failed', formatCount(run.failed_steps)],
+      ['canceled', run.canceled_steps ? formatCount(run.canceled_steps) : null],
       ['skipped', run.skipped_steps ? formatCount(run.skipped_steps) : null],
       ['plan hash', run.plan_hash && out.colors.dim(run.plan_hash)],
       ['policy hash', run.policy_hash && out.colors.dim(run.policy_hash)],

@@ -14,7 +14,7 @@ const SHOWN = 20;
 export const addWebhook: AddCommand = (program, cli) => {
   const webhook = program
     .command('webhook')
-    .description('who is told what happens: list, add, remove, deliveries, redeliver')
+    .description('who is told what happens: list, add, enable, disable, remove, deliveries, redeliver')
     .action((_options: object, command: Command) => cli.run(command, printWebhooks));
   webhook
     .command('list')
@@ -29,11 +29,15 @@ export const addWebhook: AddCommand = (program, cli) => {
     .action((url: string, options: AddOptions, command: Command) =>
       cli.run(command, (session) => addEndpoint(session, url, options)),
     );
-  webhook
-    .command('enable')
-    .description('take up endpoints again that were disabled')
-    .argument('<webhook_id...>')
-    .action((ids: string[], _options: object, command: Command) => cli.run(command, (session) => enable(session, ids)));
+  for (const action of ['enable', 'disable'] as const) {
+    webhook
+      .command(action)
+      .description(action === 'enable' ? 'take up endpoints again that were disabled' : 'tell them nothing for now')
+      .argument('<webhook_id...>')
+      .action((ids: string[], _options: object, command: Command) =>
+        cli.run(command, (session) => switchEndpoints(session, ids, action === 'enable')),
+      );
+  }
   webhook
     .command('remove')
     .description('tell them no more')
@@ -57,6 +61,12 @@ export const addWebhook: AddCommand = (program, cli) => {
     );
 };
 
+/** Of those that a person has disabled, the reason says that already. */
+const stateOf = ({ enabled, disabled_reason }: Webhook): string => {
+  if (enabled) return 'enabled';
+  return disabled_reason?.startsWith('disabled') ? disabled_reason : `disabled: ${disabled_reason ?? '-'}`;
+};
+
 const printWebhooks = async (session: Session): Promise<ExitCode> => {
   const client = await session.client();
   await printItems<Webhook>(session, client.webhooks.list(), {
@@ -68,7 +78,7 @@ const printWebhooks = async (session: Session): Promise<ExitCode> => {
       { title: 'EVENTS', text: ({ events }) => events.join(',') },
       {
         title: 'STATE',
-        text: ({ enabled, disabled_reason }) => (enabled ? 'enabled' : `disabled: ${disabled_reason ?? ''}`),
+        text: stateOf,
       },
     ],
   });
@@ -90,12 +100,12 @@ const addEndpoint = async (session: Session, url: string, { events, kind }: AddO
   return EXIT.success;
 };
 
-const enable = async (session: Session, ids: readonly string[]): Promise<ExitCode> => {
+const switchEndpoints = async (session: Session, ids: readonly string[], enabled: boolean): Promise<ExitCode> => {
   const client = await session.client();
   for (const id of ids) {
-    const webhook = await client.webhooks.change(id, { enabled: true });
+    const webhook = await client.webhooks.change(id, { enabled });
     if (session.json) await session.printJson(webhook);
-    else await session.out.line(`${session.out.colors.green('✓')} ${id} is enabled`);
+    else await session.out.line(`${session.out.colors.green('✓')} ${id} is ${enabled ? 'enabled' : 'disabled'}`);
   }
   return EXIT.success;
 };

@@ -87,6 +87,40 @@ describe('a table', () => {
     expect(formatTable(columns, long, { colors: plain, columns: null })[1]).toContain('x'.repeat(100));
   });
 
+  it('takes from the widest column first, and at its start where the end says more', () => {
+    const two = [
+      { title: 'TOOL', text: (row: Row) => row.name, shrinks: 8, tail: true as const },
+      { title: 'WHY', text: (row: Row) => row.size, shrinks: true as const },
+    ];
+    const long = [{ name: 'cap:test_math:divide', size: 'because '.repeat(10) }];
+    expect(formatTable(two, long, { colors: plain, columns: 40 })[1]).toBe('…p:test_math:divide  because because be…');
+    expect(formatTable(two, long, { colors: plain, columns: 22 })[1]).toBe('…:divide  because bec…');
+  });
+
+  it('leaves columns out where cutting is not enough, the least important first', () => {
+    const three = [
+      { title: 'ID', text: (row: Row) => row.name },
+      { title: 'BY', text: () => 'somebody', drops: 2 },
+      { title: 'STATUS', text: () => 'pending', drops: 1 },
+    ];
+    const headings = [30, 20, 10].map((width) => formatTable(three, rows, { colors: plain, columns: width })[0]);
+    expect(headings).toEqual(['ID      BY        STATUS', 'ID      BY', 'ID']);
+    expect(formatTable(three, rows, { colors: plain, columns: null })[0]).toContain('STATUS');
+  });
+
+  it('keeps its ids whole unless no line may wrap', () => {
+    const ids = [{ title: 'ID', text: (row: Row) => row.name }, columns[1]].filter((each) => each !== undefined);
+    const long = [{ name: 'x'.repeat(30), size: '1' }];
+    expect(formatTable(ids, long, { colors: plain, columns: 20 })[1]).toHaveLength(36);
+    const strict = formatTable(ids, long, { colors: plain, columns: 20, strict: true });
+    expect(strict).toEqual(['ID', `${'x'.repeat(19)}…`]);
+  });
+
+  it('is aligned with characters of two columns', () => {
+    const wide = [{ name: '日本👍', size: '1' }, ...rows];
+    expect(formatTable(columns, wide, { colors: plain, columns: null })[1]).toBe('日本👍       1');
+  });
+
   it('lets no control character of a cell reach the terminal', () => {
     const [, line] = formatTable(columns, [{ name: '\u001b[2Jgone\n', size: '1' }], { colors: plain, columns: null });
     expect(line).not.toMatch(/\p{Cc}/u);

@@ -19,14 +19,19 @@ export const paintHold = ({ status }: Pick<HoldSummary, 'status'>, text: string,
 
 const votesOf = ({ approvals: { given, required } }: HoldSummary): string => `${given}/${required}`;
 
+/** On a narrow terminal the id stays whole, to be copied. A list is of one status, so that this goes first. */
 export const holdColumns = (colors: Colors, now: Date): Column<HoldSummary>[] => [
   { title: 'HOLD', text: ({ hold_id }) => hold_id },
-  { title: 'STATUS', text: ({ status }) => status, paint: (text, hold) => paintHold(hold, text, colors) },
-  { title: 'TOOL', text: ({ tool_id }) => tool_id },
-  { title: 'RISK', text: ({ risk }) => risk ?? '-' },
-  { title: 'BY', text: ({ actor }) => actor },
-  { title: 'VOTES', text: votesOf, align: 'right' },
-  { title: 'EXPIRES', text: ({ expires_at, status }) => (status === 'pending' ? relativeTime(expires_at, now) : '-') },
+  { title: 'STATUS', text: ({ status }) => status, paint: (text, hold) => paintHold(hold, text, colors), drops: 1 },
+  { title: 'TOOL', text: ({ tool_id }) => tool_id, shrinks: 16, tail: true },
+  { title: 'RISK', text: ({ risk }) => risk ?? '-', drops: 5 },
+  { title: 'BY', text: ({ actor }) => actor, shrinks: 8, drops: 3 },
+  { title: 'VOTES', text: votesOf, align: 'right', drops: 2 },
+  {
+    title: 'EXPIRES',
+    text: ({ expires_at, status }) => (status === 'pending' ? relativeTime(expires_at, now) : '-'),
+    drops: 4,
+  },
   { title: 'REASON', text: ({ returned_because, reason }) => returned_because ?? reason, shrinks: true },
 ];
 
@@ -86,7 +91,14 @@ const formatEdits = ({ inputs, original_inputs, edits }: Hold, colors: Colors): 
   });
 };
 
-const formatEntry = ({ kind, actor, at, comment, changed, counts }: HoldEntry, colors: Colors, now: Date): string => {
-  const what = changed ? `changed ${changed.join(', ')}` : kind === 'release' && !counts ? 'release (void)' : kind;
-  return `${colors.dim(relativeTime(at, now))}  ${actor}: ${what}${comment === null ? '' : ` “${printable(comment)}”`}`;
+const formatEntry = (entry: HoldEntry, colors: Colors, now: Date): string => {
+  const { kind, actor, at, comment, changed, counts, grant_id } = entry;
+  const what = changed ? `changed ${changed.join(', ')}` : kind;
+  const notes = [
+    ...(grant_id === null ? [] : [`given in advance by ${grant_id}`]),
+    ...(kind === 'release' && !counts ? ['void'] : []),
+  ];
+  const note = notes.length === 0 ? '' : ` (${notes.join(', ')})`;
+  const said = comment === null ? '' : ` “${printable(comment)}”`;
+  return `${colors.dim(relativeTime(at, now))}  ${actor}: ${what}${note}${said}`;
 };

@@ -1,7 +1,7 @@
 import type { RunStatus, StepStatus, WorkerInfo } from '@capstan/contracts';
 import type { Colors } from '../output.js';
 
-type AnyStatus = StepStatus | RunStatus | WorkerInfo['status'] | 'invalid' | 'open';
+export type AnyStatus = StepStatus | RunStatus | WorkerInfo['status'] | 'invalid' | 'open';
 type Paint = 'green' | 'red' | 'yellow' | 'cyan' | 'gray' | 'magenta';
 
 /** Every icon is one column wide, also in terminals that draw emoji in two. */

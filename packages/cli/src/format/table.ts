@@ -1,57 +1,86 @@
 import type { Colors } from '../output.js';
 import { printable } from './printable.js';
+import { cut, cutStart, fill, widthOf } from './width.js';
 
 export type Column<Row> = {
   title: string;
   text(row: Row): string;
   paint?(text: string, row: Row): string;
   align?: 'right';
-  /** Gives way when the terminal is too narrow. */
-  shrinks?: true;
+  /** Gives way when the terminal is too narrow, down to so many columns. */
+  shrinks?: true | number;
+  /** Its end says more than its start, which is what gives way then. */
+  tail?: true;
+  /** Left out when that is not enough; the lowest number first. */
+  drops?: number;
 };
 
-type Layout = { colors: Colors /** Null in a pipe, where nothing is ever cut. */; columns: number | null };
+type Layout = {
+  colors: Colors;
+  /** Null in a pipe, where nothing is ever cut. */
+  columns: number | null;
+  /** Of lines that are drawn over: none may wrap, even if an id is cut. */
+  strict?: boolean;
+};
 
 const GAP = '  ';
 const MIN_SHRUNK = 12;
 
 /** Rows as aligned lines under a heading. Widths are counted before colours are added. */
 export const formatTable = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], layout: Layout): string[] => {
-  const cells = rows.map((row) => columns.map((column) => printable(column.text(row))));
-  const widths = fit(columns, cells, layout.columns);
-  const line = (texts: readonly string[], paint: (text: string, index: number) => string): string =>
-    texts.map((text, index) => paint(pad(text, widths[index] ?? 0, columns[index]?.align), index)).join(GAP);
-  const heading = line(
-    columns.map(({ title }) => title),
-    (text) => layout.colors.dim(text),
-  );
+  const all = columns.map((column) => measure(column, rows));
+  const shown = layout.columns === null ? all : fit(all, layout.columns, layout.strict === true);
+  const heading = shown.map(({ title, width, align }) => layout.colors.dim(fill(cut(title, width), width, align)));
   const body = rows.map((row, at) =>
-    line(cells[at] ?? [], (text, index) => columns[index]?.paint?.(text, row) ?? text),
+    shown.map(({ cells, width, align, tail, paint }) => {
+      const text = fill((tail ? cutStart : cut)(cells[at] ?? '', width), width, align);
+      return paint?.(text, row) ?? text;
+    }),
   );
-  return [heading, ...body].map((text) => text.trimEnd());
+  return [heading, ...body].map((cells) => cells.join(GAP).trimEnd());
 };
 
-const fit = <Row>(
-  columns: readonly Column<Row>[],
-  cells: readonly (readonly string[])[],
-  available: number | null,
-): number[] => {
-  const widths = columns.map(({ title }, index) =>
-    cells.reduce((widest, row) => Math.max(widest, width(row[index] ?? '')), width(title)),
-  );
-  const shrinking = columns.findIndex(({ shrinks }) => shrinks);
-  const wanted = widths[shrinking];
-  if (available === null || wanted === undefined) return widths;
-  const over = widths.reduce((sum, each) => sum + each + GAP.length, -GAP.length) - available;
-  if (over > 0) widths[shrinking] = Math.max(Math.min(wanted, MIN_SHRUNK), wanted - over);
-  return widths;
+type Measured<Row> = Column<Row> & { cells: readonly string[]; width: number; least: number };
+
+const measure = <Row>(column: Column<Row>, rows: readonly Row[]): Measured<Row> => {
+  const cells = rows.map((row) => printable(column.text(row)));
+  const width = cells.reduce((widest, cell) => Math.max(widest, widthOf(cell)), widthOf(column.title));
+  const { shrinks } = column;
+  const least = shrinks === undefined ? width : Math.min(width, shrinks === true ? MIN_SHRUNK : shrinks);
+  return { ...column, cells, width, least };
 };
 
-const width = (text: string): number => [...text].length;
+const fit = <Row>(all: readonly Measured<Row>[], available: number, strict: boolean): Measured<Row>[] => {
+  const shown = dropTo(available, all).map((column) => ({ ...column }));
+  for (let over = total(shown.map(({ width }) => width)) - available; over > 0; over -= 1) {
+    const widest = shown.filter(({ width, least }) => width > least).sort((a, b) => b.width - a.width)[0];
+    if (widest === undefined) break;
+    widest.width -= 1;
+  }
+  return strict ? cutOff(shown, available) : shown;
+};
 
-const pad = (text: string, size: number, align: 'right' | undefined): string => {
-  const chars = [...text];
-  if (chars.length > size) return `${chars.slice(0, Math.max(0, size - 1)).join('')}…`;
-  const space = ' '.repeat(size - chars.length);
-  return align === 'right' ? space + text : text + space;
+const total = (widths: readonly number[]): number =>
+  widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
+
+const dropTo = <Row>(available: number, columns: readonly Measured<Row>[]): readonly Measured<Row>[] => {
+  if (total(columns.map(({ least }) => least)) <= available) return columns;
+  const next = Math.min(...columns.map(({ drops = Number.POSITIVE_INFINITY }) => drops));
+  if (next === Number.POSITIVE_INFINITY) return columns;
+  return dropTo(
+    available,
+    columns.filter(({ drops }) => drops !== next),
+  );
+};
+
+/** From the left, as much as there is room for. */
+const cutOff = <Row>(columns: readonly Measured<Row>[], available: number): Measured<Row>[] => {
+  const kept: Measured<Row>[] = [];
+  let room = available;
+  for (const column of columns) {
+    if (room <= 0) break;
+    kept.push({ ...column, width: Math.min(column.width, room) });
+    room -= column.width + GAP.length;
+  }
+  return kept;
 };

@@ -1,4 +1,5 @@
 import { formatDuration } from '../format/duration.js';
+import { cut } from '../format/width.js';
 import type { Output } from '../output.js';
 import { createLiveLine } from './live-line.js';
 
@@ -20,7 +21,10 @@ export const startSpinner = (output: Output, text: string): Spinner => {
     const elapsed = performance.now() - started;
     if (elapsed < PATIENCE_MS) return;
     frame = (frame + 1) % FRAMES.length;
-    void line.show(`${output.colors.cyan(FRAMES[frame] ?? '')} ${said} ${output.colors.dim(formatDuration(elapsed))}`);
+    const time = formatDuration(elapsed);
+    // A line that wraps cannot be written over.
+    const shown = cut(said, output.columns - time.length - ' '.length * 4);
+    void line.show(`${output.colors.cyan(FRAMES[frame] ?? '')} ${shown} ${output.colors.dim(time)}`);
   }, FRAME_MS);
   return {
     say(next) {

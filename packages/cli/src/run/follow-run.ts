@@ -10,6 +10,8 @@ import { renderTree, timeOf } from './render-tree.js';
 
 const REDRAW_MS = 100;
 const MAX_LIVE_LINES = 20;
+/** A grant releases what it is for in about a second; what is held for longer waits for a person. */
+const HELD_WAIT_MS = 2_000;
 /** The heading, the line that says how many more there are, and the one that the cursor is on. */
 const OTHER_LINES = 3;
 /** Of a longer plan, the end of a run shows what went wrong; the rest is looked up. */
@@ -28,11 +30,7 @@ export const followRun = async (session: Session, run_id: string): Promise<ExitC
       ? createLiveLook(session, tree)
       : createPlainLook(session, tree);
   try {
-    for await (const event of client.runs.events(run_id, { signal: session.signal })) {
-      tree.hear(event);
-      await look.tell(event);
-      if (tree.isParked()) break;
-    }
+    await hearAll(session, tree, look);
   } catch (error) {
     await look.end();
     if (session.signal.aborted)
@@ -43,6 +41,29 @@ export const followRun = async (session: Session, run_id: string): Promise<ExitC
   }
   await look.end();
   return printEnd(session, tree, await client.runs.get(run_id));
+};
+
+/** Until there is nothing more to hear, or nothing goes on without a person for a moment already. */
+const hearAll = async (session: Session, tree: PlanTree, look: RunLook): Promise<void> => {
+  const client = await session.client();
+  const parked = new AbortController();
+  const signal = AbortSignal.any([session.signal, parked.signal]);
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    for await (const event of client.runs.events(tree.run.run_id, { signal })) {
+      tree.hear(event);
+      await look.tell(event);
+      if (tree.isParked()) timer ??= setTimeout(() => parked.abort(), HELD_WAIT_MS);
+      else {
+        clearTimeout(timer);
+        timer = undefined;
+      }
+    }
+  } catch (error) {
+    if (session.signal.aborted || !parked.signal.aborted) throw error;
+  } finally {
+    clearTimeout(timer);
+  }
 };
 
 type RunLook = { tell(event: RunEvent): Promise<void>; end(): Promise<void> };

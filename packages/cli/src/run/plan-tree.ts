@@ -90,6 +90,27 @@ export function countElements({ elements }: Branch): Counts {
   return counts;
 }
 
+export type Span = Pick<Told, 'started_at' | 'finished_at' | 'reused_from'>;
+
+/** When a step ran: of several elements, from the first start to the last end. */
+export function spanOf(branch: Branch): Span | null {
+  const all = [...branch.elements.values()];
+  const own = all.filter(({ reused_from }) => reused_from === null);
+  // Also when none of them ran: then any says where they come from.
+  if (own.length === 0) return all[0] ?? branch.told;
+  const { ended, total } = countElements(branch);
+  return {
+    started_at: pick(Math.min, own, 'started_at'),
+    finished_at: ended === total ? pick(Math.max, own, 'finished_at') : null,
+    reused_from: null,
+  };
+}
+
+function pick(choose: (...times: number[]) => number, all: readonly Told[], which: 'started_at' | 'finished_at') {
+  const times = all.flatMap(({ [which]: time }) => (time === null ? [] : Date.parse(time)));
+  return times.length === 0 ? null : new Date(choose(...times)).toISOString();
+}
+
 /** How a step stands: of several elements, the one that most needs a look. */
 export function statusOf(branch: Branch): StepStatus {
   if (branch.elements.size === 0) return branch.told?.status ?? 'pending';

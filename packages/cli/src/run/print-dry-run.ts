@@ -1,5 +1,6 @@
 import type { DryRun, DryStep } from '@capstan/contracts';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { countOf } from '../format/count.js';
 import type { Colors } from '../output.js';
 import { printTable } from '../print-items.js';
 import type { Session } from '../session.js';
@@ -34,6 +35,10 @@ export const printDryRun = async (session: Session, dry: DryRun): Promise<ExitCo
         { title: 'WHY', text: ({ reason }) => reason, shrinks: true },
       ],
     });
+  if (dry.left_out > 0)
+    await session.err.line(
+      session.err.colors.dim(`… and ${countOf(dry.left_out, 'element')} more of what is fanned out`),
+    );
   const has = (effect: DryStep['effect']) => dry.steps.some((step) => step.effect === effect);
   if (has('invalid')) return EXIT.usage;
   if (has('deny')) return EXIT.denied;

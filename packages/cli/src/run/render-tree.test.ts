@@ -1,34 +1,14 @@
-import type { Run, RunEvent, Step } from '@capstan/contracts';
+import type { RunEvent, Step } from '@capstan/contracts';
 import pc from 'picocolors';
 import { describe, expect, test } from 'vitest';
+import { widthOf } from '../format/width.js';
+import { AT, planRun } from '../testing/plan-run.js';
 import { createPlanTree } from './plan-tree.js';
 import { renderTree } from './render-tree.js';
 
-const AT = '2026-01-01T12:00:00.000Z';
 const NOW = Date.parse('2026-01-01T12:00:02.000Z');
 const look = { colors: pc.createColors(false), columns: null, now: NOW, max_lines: null };
 
-const run = (more: Partial<Run> = {}): Run => ({
-  run_id: 'run_1',
-  kind: 'plan',
-  mode: 'execution',
-  replay_of: null,
-  status: 'running',
-  actor: 'ann',
-  name: 'notes',
-  plan_hash: null,
-  policy_hash: null,
-  reason: null,
-  total_steps: 3,
-  completed_steps: 0,
-  denied_steps: 0,
-  failed_steps: 0,
-  canceled_steps: 0,
-  skipped_steps: 0,
-  created_at: AT,
-  finished_at: null,
-  ...more,
-});
 const plan = {
   steps: [
     { id: 'page', tool: 'http.get' },
@@ -37,7 +17,7 @@ const plan = {
   ],
 };
 const tree = (...steps: Partial<Step>[]) => {
-  const made = createPlanTree({ ...run(), plan });
+  const made = createPlanTree({ ...planRun(), plan });
   for (const step of steps) made.hear(event(step));
   return made;
 };
@@ -71,22 +51,47 @@ describe('the tree of a run', () => {
     );
     expect(shown).toEqual([
       '▸ running  notes  0/3  2.0s  run_1',
-      '├─ ✓ succeeded  page     250ms  http.get',
-      '├─ ○ pending    each            x',
-      '└─ ✗ failed     step_3    1.0s  y  ← page  no\ufffd[31m luck',
+      '├─ ✓ succeeded  page      250ms  http.get',
+      '├─ ○ pending    each             x',
+      '└─ ✗ failed     step_3     1.0s  y  ← page  no\ufffd[31m luck',
     ]);
   });
 
   test('counts the elements of a fan-out, and shows those that went wrong', () => {
     const [, , line, wrong] = renderTree(
       tree(
-        { index: 1, element: 0, status: 'succeeded' },
-        { index: 1, element: 1, status: 'denied', reason: 'no rule' },
+        { index: 1, element: 0, status: 'succeeded', finished_at: '2026-01-01T12:00:01.500Z' },
+        { index: 1, element: 1, status: 'denied', reason: 'no rule', started_at: null },
       ),
       look,
     );
-    expect(line).toBe('├─ ⊘ denied     each    2/2, 1 failed  x');
+    expect(line).toBe('├─ ⊘ denied     each       1.5s  x  2/2, 1 failed');
     expect(wrong).toBe('│   ⊘ denied  [1]  no rule');
+  });
+
+  test('times a fan-out from its first start, for as long as an element goes on', () => {
+    const line = (...steps: Partial<Step>[]) => renderTree(tree(...steps), look)[2];
+    const ended = { index: 1, element: 0, status: 'succeeded', finished_at: '2026-01-01T12:00:01.000Z' } as const;
+    expect(line(ended, { index: 1, element: 1, status: 'queued', started_at: null })).toContain('  2.0s  x  1/2');
+    expect(line({ ...ended, reused_from: 'run_0' })).toContain('  re-used  x  1/1');
+    expect(line({ index: 1, element: 0, status: 'queued', started_at: null })).toContain('each             x  0/1');
+  });
+
+  test('is aligned and cut by what a terminal shows of a character', () => {
+    const wide = createPlanTree({
+      ...planRun({ name: '日本語の計画' }),
+      plan: {
+        steps: [
+          { id: '取得', tool: 'x' },
+          { id: 'b', tool: 'y' },
+        ],
+      },
+    });
+    wide.hear(event({ status: 'failed', reason: '失敗'.repeat(40), finished_at: AT }));
+    const shown = renderTree(wide, { ...look, columns: 50 });
+    expect(shown[2]).toBe('└─ ○ pending    b              y');
+    expect(shown[1]).toMatch(/^├─ ✗ failed {5}取得 {6}0ms {2}x {2}失敗.*…$/);
+    expect(Math.max(...shown.map(widthOf))).toBeLessThanOrEqual(50);
   });
 
   test('with fewer lines than steps shows what a person looks for', () => {

@@ -1,10 +1,10 @@
-import type { Step } from '@capstan/contracts';
 import { formatCount } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { printable } from '../format/printable.js';
 import { paintStatus, statusText } from '../format/status.js';
+import { cut, fill, widthOf } from '../format/width.js';
 import type { Output } from '../output.js';
-import { type Branch, countElements, type PlanTree, statusOf } from './plan-tree.js';
+import { type Branch, countElements, type PlanTree, type Span, spanOf, statusOf } from './plan-tree.js';
 
 type Look = Pick<Output, 'colors'> & {
   /** Null where lines are never cut. */
@@ -13,10 +13,11 @@ type Look = Pick<Output, 'colors'> & {
   /** Null for all of them. */
   max_lines: number | null;
 };
-type Told = Omit<Step, 'result'>;
 
 const MAX_FAILED = 5;
 const MAX_NAME = 60;
+/** Of `59m 59s`, and of `re-used`. */
+const TIME_WIDTH = 7;
 
 /** The run, its steps, and of fanned out ones the elements that went wrong. */
 export function renderTree(tree: PlanTree, look: Look): string[] {
@@ -35,7 +36,7 @@ export function renderTree(tree: PlanTree, look: Look): string[] {
     look.columns,
   );
   const { shown, hidden } = choose(tree.branches, look.max_lines);
-  const width = shown.reduce((widest, { id }) => Math.max(widest, id.length), 0);
+  const width = shown.reduce((widest, { id }) => Math.max(widest, widthOf(printable(id))), 0);
   const lines = shown.flatMap((branch, at) => {
     const last = at === shown.length - 1 && hidden === 0;
     return renderBranch(branch, width, last, look);
@@ -52,9 +53,10 @@ function fitting(parts: readonly Part[], columns: number | null): string {
   let room = columns ?? Number.POSITIVE_INFINITY;
   const shown: string[] = [];
   for (const { text, paint } of parts) {
-    if (text.length > room) break;
+    const width = widthOf(text);
+    if (width > room) break;
     shown.push(paint(text));
-    room -= text.length + 2;
+    room -= width + 2;
   }
   return shown.join('  ');
 }
@@ -75,10 +77,11 @@ function renderBranch(branch: Branch, width: number, last: boolean, look: Look):
   const status = statusOf(branch);
   const text = [
     statusText(status).padEnd(11),
-    branch.id.padEnd(width),
-    branch.elements.size > 0 ? progressOf(branch) : timeOf(branch.told, look.now).padStart(6),
+    fill(printable(branch.id), width),
+    timeOf(spanOf(branch), look.now).padStart(TIME_WIDTH),
     printable(branch.tool_id),
-    ...(branch.needs && branch.needs.length > 0 ? [`← ${branch.needs.join(', ')}`] : []),
+    ...(branch.elements.size > 0 ? [progressOf(branch)] : []),
+    ...(branch.needs && branch.needs.length > 0 ? [`← ${printable(branch.needs.join(', '))}`] : []),
     ...(branch.elements.size === 0 && branch.told?.reason ? [printable(branch.told.reason)] : []),
   ].join('  ');
   const line = `${last ? '└─' : '├─'} ${paintStatus(status, cut(text, columns === null ? null : columns - 4), colors)}`;
@@ -103,14 +106,9 @@ function progressOf(branch: Branch): string {
   return parts.join(', ');
 }
 
-export function timeOf(told: Told | null, now: number): string {
+export function timeOf(told: Span | null, now: number): string {
   if (told?.reused_from) return 're-used';
   if (told?.started_at == null) return '';
   const end = told.finished_at === null ? now : Date.parse(told.finished_at);
   return formatDuration(Math.max(0, end - Date.parse(told.started_at)));
-}
-
-function cut(text: string, size: number | null): string {
-  const chars = [...text];
-  return size === null || chars.length <= size ? text : `${chars.slice(0, Math.max(0, size - 1)).join('')}…`;
 }

@@ -8,12 +8,13 @@ export type RunOptions = {
   stdin?: string | Readable;
   tty?: boolean;
   columns?: number;
+  rows?: number;
   interrupt?: AbortSignal;
 };
 
 const NOW = new Date('2026-01-01T12:00:30.000Z');
 
-const collector = (tty: boolean, columns: number | undefined) => {
+const collector = (tty: boolean, size: { columns?: number; rows?: number }) => {
   let text = '';
   const stream = new Writable({
     write(chunk, _encoding, done) {
@@ -21,14 +22,15 @@ const collector = (tty: boolean, columns: number | undefined) => {
       done();
     },
   });
-  return Object.assign(stream, { isTTY: tty, ...(columns === undefined ? {} : { columns }), text: () => text });
+  return Object.assign(stream, { isTTY: tty, ...size, text: () => text });
 };
 
 /** Runs the whole command inside the test, with everything it would touch of its process replaced. */
 export const run = async (args: readonly string[], options: RunOptions = {}) => {
-  const { tty = false, columns, env = {}, cwd = '/', stdin, interrupt } = options;
-  const stdout = collector(tty, columns);
-  const stderr = collector(tty, columns);
+  const { tty = false, columns, rows, env = {}, cwd = '/', stdin, interrupt } = options;
+  const size = { ...(columns === undefined ? {} : { columns }), ...(rows === undefined ? {} : { rows }) };
+  const stdout = collector(tty, size);
+  const stderr = collector(tty, size);
   const io: Io = {
     stdin: typeof stdin === 'object' ? stdin : Readable.from([Buffer.from(stdin ?? '')]),
     stdout,

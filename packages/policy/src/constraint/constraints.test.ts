@@ -97,6 +97,14 @@ describe('domains', () => {
     expect(get('https://a.org', { allow_domains: [] })).toBe('allow_domains=[]');
     expect(get('https://a.org', { allow_domains: ['*'], max_response_bytes: 0 })).toBe('max_response_bytes');
   });
+  test('the name of a secret is no URL, unless it stands where a URL belongs', () => {
+    const call = (inputs: JsonObject) =>
+      decide({ tool_id: 'api.call', runner: 'api' }, { allow_domains: ['example.com'] }, inputs).rule_matched;
+    const url = 'https://example.com/';
+    expect(call({ url, headers: { 'X-Api-Key': 'secret://api.token' } })).toBe('tools[api.call]');
+    expect(call({ url, headers: { 'X-Api-Key': 'secret://evil.org/path' } })).toBe('invalid_url');
+    expect(call({ url: 'secret://api.token' })).toBe('invalid_url');
+  });
   test('a URL is found wherever it is in the inputs', () => {
     const tool = { tool_id: 'ext:tools.postman:get', runner: 'exec' } as const;
     const inputs = { args: ['--x', ['https://evil.org/a']], flags: {} };

@@ -31,13 +31,18 @@ export const pathsIn = (inputs: JsonObject): string[] =>
 export function urlsIn({ binding }: Descriptor, inputs: JsonObject): string[] {
   const texts = textsIn(inputs);
   if (binding.kind === 'action' && binding.preset) texts.push(...textsIn(binding.preset));
-  const urls = texts.flatMap(({ name, text }) => (URL_NAME.test(name.toLowerCase()) || LOOKS.test(text) ? [text] : []));
+  const urls = texts.flatMap(({ name, text }) =>
+    URL_NAME.test(name.toLowerCase()) || looksLikeUrl(text) ? [text] : [],
+  );
   // A host that is still to be filled in is looked at when the request is made.
   if (binding.kind === 'request' && binding.url !== undefined && URL.canParse(binding.url)) urls.push(binding.url);
   return urls;
 }
 
 const LOOKS = /^\s*[a-z][a-z0-9+.-]{0,20}:[/\\]{2}/i;
+/** Names a secret, and leads nowhere by itself; where the secret is sent is looked at by who fills it in. */
+const SECRET = /^secret:\/\/[\w.-]{1,200}$/;
+const looksLikeUrl = (text: string): boolean => LOOKS.test(text) && !SECRET.test(text);
 
 /** The program that a call starts, and its arguments as far as they are known here; null when it starts none. */
 export function commandIn({ binding }: Descriptor, inputs: JsonObject): string[] | null {

@@ -22,6 +22,9 @@ export function consumePostgres({ runner, concurrency }: ConsumeOptions, take: T
 
   const turn = async () => {
     while (mayTake()) {
+      // What ends in one turn of the event loop frees its room together.
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      if (!mayTake()) return;
       const limit = room();
       called = false;
       const runs = await take(limit);

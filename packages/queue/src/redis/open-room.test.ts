@@ -15,3 +15,12 @@ test('never more than there is, and whoever asks first is served first', async (
   await second;
   expect(served).toEqual(['first 1', 'second 4']);
 });
+
+test('room that appears together is given together', async () => {
+  const room = openRoom(2);
+  await room.take(2);
+  const next = room.take(2);
+  room.give(1);
+  room.give(1);
+  expect(await next).toBe(2);
+});

@@ -8,7 +8,9 @@ export type Room = {
 export function openRoom(size: number): Room {
   let free = size;
   const asking: { wanted: number; resolve(taken: number): void }[] = [];
+  let serving = false;
   const serve = () => {
+    serving = false;
     while (free > 0) {
       const next = asking.shift();
       if (!next) return;
@@ -25,7 +27,10 @@ export function openRoom(size: number): Room {
       }),
     give: (count) => {
       free += count;
-      serve();
+      if (serving || asking.length === 0) return;
+      // What ends in one turn of the event loop frees its room together.
+      serving = true;
+      setImmediate(serve);
     },
   };
 }

@@ -4,13 +4,14 @@ import type { Call, Runner, ToolFailure } from '../runner.js';
 import { type AnalyzePorts, NO_PORTS } from './analyze-ports.js';
 import { analyzeResponse } from './analyze-response.js';
 import type { LlmSettings } from './llm/llm-settings.js';
-import { analyzeSchema } from './schema/analyze-schema.js';
+import { createSchemaAnalyst } from './schema/schema-analyst.js';
 
 export type AnalyzeRunnerOptions = { llm?: LlmSettings | undefined; ports?: AnalyzePorts | undefined; egress?: Egress };
 
 /** Analysis: of responses by a language model, of schemas by rules alone. */
 export const createAnalyzeRunner = ({ llm, ports = NO_PORTS, egress: given }: AnalyzeRunnerOptions = {}): Runner => {
   let egress = given;
+  const schemas = createSchemaAnalyst();
   return {
     type: 'analyze',
     run: (call) => {
@@ -20,12 +21,13 @@ export const createAnalyzeRunner = ({ llm, ports = NO_PORTS, egress: given }: An
           egress ??= createEgress();
           return analyzeResponse(call, inputs, { llm, ports, egress });
         case 'analyze.schema':
-          return analyzeSchema(inputs);
+          return schemas.analyze(inputs, call);
         default:
           return unknownTool(action);
       }
     },
     close: async () => {
+      await schemas.close();
       if (!given) await egress?.close();
     },
   };

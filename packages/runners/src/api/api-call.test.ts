@@ -1,4 +1,6 @@
+import { createRedactor } from '@capstan/redact';
 import { describe, expect, test } from 'vitest';
+import type { Call } from '../runner.js';
 import { serve } from '../testing/serve.js';
 import { echo, OPEN, useTestApi } from './testing/use-test-api.js';
 
@@ -77,6 +79,48 @@ describe('api.call', () => {
     expect(asked).toBe(3);
   });
 
+  test('a busy server that asks for more time than there is, is not asked again', async () => {
+    let asked = 0;
+    const url = await serve((_, response) => {
+      asked++;
+      response.writeHead(503, { 'retry-after': '4' }).end();
+    });
+    expect(await run('api.call', { url, timeout_ms: 1000 })).toMatchObject({
+      success: false,
+      retryable: true,
+      payload: { status_code: 503 },
+    });
+    expect(asked).toBe(1);
+  });
+
+  test('an answer that says it has no content is null, where JSON was asked for', async () => {
+    const url = await serve((_, response) => response.writeHead(204).end());
+    expect(await run('api.call', { url, response: 'json' })).toMatchObject({
+      success: true,
+      payload: { status_code: 204, body: null },
+    });
+  });
+
+  test('what happens is logged while it does, without queries and secrets', async () => {
+    const lines: string[] = [];
+    const url = await serve((request, response) => {
+      lines.push(`(${request.url})`);
+      if (request.url === '/tok-0123456789abcdef?key=1') response.writeHead(302, { location: '/there?key=2' }).end();
+      else response.end('hello');
+    });
+    const { host } = new URL(url);
+    const redact = createRedactor({ values: ['tok-0123456789abcdef'] });
+    const log: Call['log'] = (stream, text) => lines.push(`${stream}: ${text}`);
+    await run('api.call', { url: `${url}/tok-0123456789abcdef`, query: { key: 1 } }, { redact, log });
+    expect(lines).toEqual([
+      `stderr: GET ${host}/${redact.text('tok-0123456789abcdef')}\n`,
+      '(/tok-0123456789abcdef?key=1)',
+      '(/there?key=2)',
+      `stderr: redirected to ${host}/there\n`,
+      'stderr: answered 200, 5 bytes\n',
+    ]);
+  });
+
   test.each([{ status: 503 }, { status: null }])('a POST is never sent twice: %j', async ({ status }) => {
     let asked = 0;
     const url = await serve((request, response) => {
@@ -122,7 +166,11 @@ describe('api.call', () => {
   test('an answer larger than allowed fails; text longer than the output is cut after it is redacted', async () => {
     const url = await serve((_, response) => response.end('x'.repeat(1000)));
     const small = { ...OPEN, max_response_bytes: 100 };
-    expect(await run('api.call', { url }, { limits: small })).toMatchObject({ success: false, kind: 'TOOL_ERROR' });
+    expect(await run('api.call', { url }, { limits: small })).toMatchObject({
+      success: false,
+      kind: 'TOOL_ERROR',
+      error: expect.stringContaining('a policy allows more with max_response_bytes'),
+    });
     const short = { ...OPEN, max_output_bytes: 10 };
     expect(await run('api.call', { url }, { limits: short })).toMatchObject({
       truncated: true,

@@ -43,7 +43,8 @@ export async function callApi(
   const timeout_ms = Math.min(inputs.timeout_ms ?? Number.POSITIVE_INFINITY, context.call.limits.timeout_ms);
   const headers = withContentType(inputs.headers, content.type);
   const { method, follow_redirects } = inputs;
-  const request = { method, url, headers, body: content.body, first_byte_timeout_ms: timeout_ms, follow_redirects };
+  const timeouts = { first_byte_timeout_ms: timeout_ms, timeout_ms };
+  const request = { method, url, headers, body: content.body, ...timeouts, follow_redirects };
   const started = performance.now();
   const response = await sendRequest(context, { ...request, signal: context.call.signal });
   const left_ms = Math.max(1, Math.round(timeout_ms - (performance.now() - started)));

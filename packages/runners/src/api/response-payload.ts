@@ -1,5 +1,7 @@
 import type { Json } from '@capstan/contracts';
 import type { EgressResponse } from '@capstan/egress';
+import { cutText } from '../cut-text.js';
+import { logLine } from '../log-line.js';
 import type { ToolFailure } from '../runner.js';
 import type { ApiContext } from './api-context.js';
 import { decodeText, isBinaryType, isJsonType, looksBinary, parseContentType } from './content-type.js';
@@ -12,6 +14,8 @@ export type ReadResponse = {
   truncated: boolean;
 };
 
+/** Statuses that say there is nothing. */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205]);
 const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
 
 /** Reads an answer whole. One that is too large, too late or not what was asked for is a failure, with what there is of it. */
@@ -22,7 +26,12 @@ export async function readResponse(
 ): Promise<ReadResponse | ToolFailure> {
   const max_bytes = call.limits.max_response_bytes ?? MAX_RESPONSE_BYTES;
   const { bytes, cut } = await response.read({ max_bytes, timeout_ms });
-  if (cut === 'size') return failed(`the response is larger than ${max_bytes} bytes`, 'TOOL_ERROR');
+  logLine(call, `answered ${response.status}, ${bytes.length} bytes`);
+  if (cut === 'size')
+    return failed(
+      `the response is larger than ${max_bytes} bytes; a policy allows more with max_response_bytes`,
+      'TOOL_ERROR',
+    );
   if (cut === 'time') return failed(`the response was not complete after ${timeout_ms / 1000} s`, 'TOOL_TIMEOUT');
   const { type, charset } = parseContentType(response.headers['content-type']);
   const base = { status_code: response.status, headers: response.headers, url: response.url };
@@ -32,6 +41,8 @@ export async function readResponse(
   return { payload: { ...base, body, encoding }, truncated };
 
   function toBody(): { body: Json; encoding: string; truncated: boolean } {
+    if (format === 'json' && WITHOUT_BODY.has(response.status))
+      return { body: null, encoding: 'json', truncated: false };
     const isOpen = format === 'auto' || format === 'raw';
     const isBinary = format === 'base64' || (isOpen && (isBinaryType(type) || looksBinary(bytes, charset)));
     if (isBinary) return whole(bytes.toString('base64'), 'base64');
@@ -65,13 +76,4 @@ function parseJson(text: string): Json | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** At most so many bytes of UTF-8, no character cut in two. */
-export function cutText(text: string, max_bytes: number): { kept: string; truncated: boolean } {
-  if (Buffer.byteLength(text) <= max_bytes) return { kept: text, truncated: false };
-  const kept = new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.from(text).subarray(0, max_bytes), {
-    stream: true,
-  });
-  return { kept, truncated: true };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '@capstan/contracts';
 import type { EgressResponse } from '@capstan/egress';
+import { logLine, shownUrl } from '../log-line.js';
 import type { ApiContext } from './api-context.js';
 import { retryAfter } from './retry-after.js';
 import { withSecrets } from './secret-headers.js';
@@ -11,6 +12,8 @@ export type ApiRequest = {
   headers: Record<string, string>;
   body: string | Uint8Array | null;
   first_byte_timeout_ms: number;
+  /** For all tries and the pauses between them; no more than the call itself has without it. */
+  timeout_ms?: number;
   follow_redirects?: boolean;
   signal: AbortSignal;
 };
@@ -31,18 +34,34 @@ export const isBusy = (status: number): boolean => BUSY.has(status);
 
 /** Sends it, and again where that is safe: what never left may always go again, what left only if it is idempotent. */
 export async function sendRequest(context: ApiContext, request: ApiRequest): Promise<EgressResponse> {
-  const headers = await withSecrets(request.headers, request.url, context.call);
+  const { call } = context;
+  const { method, url, timeout_ms = call.limits.timeout_ms } = request;
+  const headers = await withSecrets(request.headers, url, call);
+  const deadline = performance.now() + timeout_ms;
   for (let tries = 1; ; tries++) {
-    const sent = await sendOnce(context, { ...request, headers });
+    logLine(call, `${method} ${shownUrl(url)}`);
+    const left_ms = Math.max(1, Math.ceil(deadline - performance.now()));
+    const first_byte_timeout_ms = Math.min(request.first_byte_timeout_ms, left_ms);
+    const sent = await sendOnce(context, { ...request, headers, first_byte_timeout_ms });
     const pause = tries < TRIES ? pauseBefore(sent, request, tries) : null;
-    if (pause === null) {
+    // A pause that outlasts the time leaves none for another try.
+    if (pause === null || performance.now() + pause >= deadline) {
       if (sent instanceof Failure) throw sent;
+      for (const hop of hopsOf(sent)) logLine(call, `redirected to ${shownUrl(hop)}`);
       return sent;
     }
+    logLine(call, `${whatCame(sent)}, again in ${Math.ceil(pause)} ms`);
     if (!(sent instanceof Failure)) sent.discard();
     await delay(pause, undefined, { signal: request.signal });
   }
 }
+
+/** Where it was led to, one after another. */
+const hopsOf = ({ url, redirects }: EgressResponse): string[] =>
+  redirects.length === 0 ? [] : [...redirects.slice(1), url];
+
+const whatCame = (sent: EgressResponse | Failure): string =>
+  sent instanceof Failure ? sent.message : `answered ${sent.status}`;
 
 async function sendOnce({ egress, call, domains }: ApiContext, request: ApiRequest): Promise<EgressResponse | Failure> {
   const { method, url, headers, body, first_byte_timeout_ms, signal, follow_redirects = true } = request;

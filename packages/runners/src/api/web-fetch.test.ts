@@ -114,6 +114,17 @@ describe('web_fetch', () => {
     });
   });
 
+  test('a conversion under way ends with its call, and the next page converts', async () => {
+    const long = await serve(html(`<ul>${'<li><b>x</b> and <i>y</i></li>'.repeat(50_000)}</ul>`));
+    const stop = new AbortController();
+    const log: Call['log'] = (_, line) => {
+      if (line.startsWith('answered 200')) setImmediate(() => stop.abort(new Error('canceled')));
+    };
+    await expect(fetchPage({ url: long, as_markdown: true }, { signal: stop.signal, log })).rejects.toThrow('canceled');
+    const url = await serve(html('<b>x</b>'));
+    expect(await fetchPage({ url, as_markdown: true })).toMatchObject({ payload: { content: '**x**' } });
+  });
+
   test('other encodings are read by their name', async () => {
     const url = await serve((_, response) =>
       response.writeHead(200, { 'content-type': 'text/plain; charset=iso-8859-1' }).end(Buffer.from('é', 'latin1')),

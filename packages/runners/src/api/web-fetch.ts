@@ -1,12 +1,13 @@
 import type { Json } from '@capstan/contracts';
 import type { EgressResponse } from '@capstan/egress';
 import { z } from 'zod';
+import { cutText } from '../cut-text.js';
+import { logLine } from '../log-line.js';
 import type { RunOutcome } from '../runner.js';
 import type { ApiContext, ApiTool } from './api-context.js';
 import { decodeText, isBinaryType, isHtmlType, looksBinary, parseContentType } from './content-type.js';
 import { invalid, invalidInputs } from './failures.js';
 import { filenameOf } from './filename-of.js';
-import { cutText } from './response-payload.js';
 import { sendRequest } from './send-request.js';
 
 const WebFetchInputs = z.strictObject({
@@ -42,11 +43,13 @@ export const createWebFetch =
     const about = metadata(url, response);
     if (method === 'HEAD' || isBinaryType(type)) {
       response.discard();
+      logLine(context.call, `answered ${response.status}`);
       const size = Number(response.headers['content-length'] ?? 0) || 0;
       return succeeded({ ...about, size, ...(method === 'GET' && { error: NO_BINARY }) });
     }
     const max_bytes = context.call.limits.max_response_bytes ?? MAX_BYTES;
     const { bytes, cut } = await response.read({ max_bytes, timeout_ms: timeouts.body_ms });
+    logLine(context.call, `answered ${response.status}, ${bytes.length} bytes`);
     const sized = { ...about, size: bytes.length };
     if (looksBinary(bytes, charset)) return succeeded({ ...sized, error: NO_BINARY });
     const text = decodeText(bytes, charset, type);
@@ -72,13 +75,13 @@ function metadata(url: string, response: EgressResponse) {
 }
 
 async function converted(
-  { converter }: ApiContext,
+  { converter, call }: ApiContext,
   text: string,
   isHtml: boolean,
   { as_markdown, as_text }: WebFetchInputs,
 ): Promise<{ format: 'markdown' | 'text' | 'raw'; content: string }> {
   const format = as_markdown ? 'markdown' : as_text ? 'text' : null;
-  const content = isHtml && format ? await converter.convert(text, format) : null;
+  const content = isHtml && format ? await converter.convert(text, format, call.signal) : null;
   return format && content !== null ? { format, content } : { format: 'raw', content: text };
 }
 

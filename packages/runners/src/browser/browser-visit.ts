@@ -3,6 +3,7 @@ import { Failure } from '@capstan/contracts';
 import type { Egress, EgressProxy, Refusal } from '@capstan/egress';
 import { PROXY_STATUS, startEgressProxy } from '@capstan/egress';
 import type { BrowserContext, Download, Page, Request } from 'playwright-core';
+import { logLine, shownUrl } from '../log-line.js';
 import type { Call } from '../runner.js';
 import type { BrowserLease } from './create-browser-pool.js';
 import { withoutPeers } from './without-peers.js';
@@ -13,8 +14,6 @@ export type BrowserVisit = {
   /** Hosts that were contacted, and what was refused. */
   domains: Set<string>;
   refused: Refusal[];
-  /** What a page tried and was not let: dialogs, popups, too many downloads. */
-  events: string[];
   /** Begun, and not yet kept. */
   downloads: Download[];
   /** Rejects when the page as a whole was refused, crashed or took too much: nothing that waits on it will come. */
@@ -35,9 +34,10 @@ const CLOSE_MS = 800;
 export async function openVisit(
   lease: BrowserLease,
   egress: Egress,
-  { limits }: Call,
+  call: Call,
   { viewport = VIEWPORT }: VisitOptions,
 ): Promise<BrowserVisit> {
+  const { limits } = call;
   const domains = new Set<string>();
   const { promise: trouble, reject: giveUp } = createTrouble();
   const refused: Refusal[] = [];
@@ -62,18 +62,21 @@ export async function openVisit(
       serviceWorkers: 'block',
       locale: 'en-US',
     });
-    const { events, downloads } = await tame(context);
+    const tell = createTeller(call);
+    const downloads = await tame(context, tell);
     const page = await context.newPage();
     watchMainFrame(page, refused, giveUp);
+    page.on('framenavigated', (frame) => {
+      if (frame === page.mainFrame()) tell(`at ${shownUrl(frame.url())}`);
+    });
     context.on('page', (popup) => {
-      events.add(`popup closed: ${popup.url()}`);
+      tell(`popup closed: ${shownUrl(popup.url())}`);
       popup.close().catch(() => {});
     });
     return {
       page,
       domains,
       refused,
-      events: events.list,
       downloads,
       trouble,
       close: () => closeVisit(context, proxy),
@@ -119,27 +122,34 @@ function watchMainFrame(page: Page, refused: Refusal[], giveUp: GiveUp): void {
   page.on('crash', () => giveUp(new Failure('TOOL_ERROR', { detail: 'the page crashed' })));
 }
 
-/** Nothing on a page may wait for a person. */
-async function tame(context: BrowserContext) {
-  const list: string[] = [];
+type Tell = (event: string) => void;
+
+/** Where a page goes, and what it tried and was not let, as it happens; no page fills a log. */
+function createTeller(call: Call): Tell {
+  let told = 0;
+  return (event) => {
+    told += 1;
+    if (told <= MAX_EVENTS) logLine(call, event);
+  };
+}
+
+/** Nothing on a page may wait for a person. Gives the list that downloads will be in. */
+async function tame(context: BrowserContext, tell: Tell): Promise<Download[]> {
   const downloads: Download[] = [];
   let begun = 0;
-  const add = (event: string) => {
-    if (list.length < MAX_EVENTS) list.push(event.slice(0, 500));
-  };
   await context.addInitScript(withoutPeers);
   context.on('dialog', (dialog) => {
     const kind = dialog.type();
-    add(`${kind} dismissed: ${dialog.message()}`);
+    tell(`${kind} dismissed: ${dialog.message()}`);
     (kind === 'beforeunload' ? dialog.accept() : dialog.dismiss()).catch(() => {});
   });
   context.on('download', (download) => {
     begun += 1;
     if (begun <= MAX_DOWNLOADS) return void downloads.push(download);
-    add(`download refused, after ${MAX_DOWNLOADS}: ${download.suggestedFilename()}`);
+    tell(`download refused, after ${MAX_DOWNLOADS}: ${download.suggestedFilename()}`);
     download.cancel().catch(() => {});
   });
-  return { events: { list, add }, downloads };
+  return downloads;
 }
 
 async function closeVisit(context: BrowserContext, proxy: EgressProxy): Promise<boolean> {

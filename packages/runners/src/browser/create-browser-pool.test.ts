@@ -111,7 +111,9 @@ const { createBrowserRunner } = await import('@capstan/runners');
 const runner = createBrowserRunner({ path: process.argv[2] });
 const limits = { timeout_ms: 60000, max_output_bytes: 1000, deny_private_ips: false };
 const descriptor = { tool_id: 'browser.navigate', binding: { kind: 'native' }, effects: {} };
-await runner.run({ descriptor, limits, inputs: { url: process.argv[1] }, signal: new AbortController().signal });
+const heard = { log: () => {}, redact: { text: (text) => text } };
+const { signal } = new AbortController();
+await runner.run({ ...heard, descriptor, limits, inputs: { url: process.argv[1] }, signal });
 `;
 
 /** Processes and folders that browsers of ours leave while they run. */

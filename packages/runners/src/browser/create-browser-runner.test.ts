@@ -1,4 +1,5 @@
 import type { Binding } from '@capstan/contracts';
+import { createRedactor } from '@capstan/redact';
 import { describe, expect, test } from 'vitest';
 import { keeper } from '../testing/keeper.js';
 import { serve, startServer } from '../testing/serve.js';
@@ -69,7 +70,10 @@ test('a page in an endless loop ends with its call, and the next call gets a hea
       response,
     );
   });
-  await expect(run('browser.navigate', { url }, { signal: stop.signal })).rejects.toThrow('deadline');
+  expect(await run('browser.navigate', { url }, { signal: stop.signal })).toMatchObject({
+    success: false,
+    facts: { observed: { domains: ['127.0.0.1'] } },
+  });
   const next = await serve(page('<b>healthy</b>'));
   expect(await run('browser.navigate', { url: next })).toMatchObject({ success: true, payload: { text: 'healthy' } });
 });
@@ -131,6 +135,53 @@ describe('browser.script', () => {
     expect(outcome).toMatchObject({ success: true, payload: { title: 'Done' }, artifacts: [{ name: 'end.png' }] });
     expect(asked).toContain('/done?user=ann&pass=pa55word');
     expect(kept).toHaveLength(1);
+  });
+
+  test('that is stopped shows the steps it did and what they left', async () => {
+    const stop = new AbortController();
+    const url = await serve((request, response) => {
+      if (request.url === '/never') stop.abort(new Error('deadline'));
+      else page(FORM)(request, response);
+    });
+    const { keep } = keeper();
+    const steps = [{ goto: url }, { screenshot: 'begin' }, { goto: `${url}/never` }, { click: 'button' }];
+    expect(await run('browser.script', { steps }, { keep, signal: stop.signal })).toMatchObject({
+      success: false,
+      payload: {
+        steps: [
+          { action: 'goto', ok: true },
+          { action: 'screenshot', ok: true },
+        ],
+      },
+      artifacts: [{ name: 'begin.png' }],
+      facts: { observed: { domains: ['127.0.0.1'] } },
+    });
+  });
+
+  test('logs where it is and each step as it happens, without queries and secrets', async () => {
+    const url = await serve((request, response) => {
+      lines.push(`(${request.url})`);
+      page(request.url === '/done' ? '<h1>Done</h1>' : `<a href=/done>x</a><script>alert('pa55word-of-ann')</script>`)(
+        request,
+        response,
+      );
+    });
+    const { host } = new URL(url);
+    const lines: string[] = [];
+    const redact = createRedactor({ values: ['pa55word-of-ann'] });
+    const steps = [{ goto: `${url}/begin?key=1` }, { click: 'a' }, { wait: 'h1' }];
+    await run('browser.script', { steps }, { redact, log: (_, line) => lines.push(line) });
+    expect(lines.slice(0, 6)).toEqual([
+      `opening ${host}/begin\n`,
+      '(/begin?key=1)',
+      `at ${host}/begin\n`,
+      `alert dismissed: ${redact.text('pa55word-of-ann')}\n`,
+      'answered 200\n',
+      'step 1, goto: ok\n',
+    ]);
+    // A click does not wait for where it leads to.
+    expect(lines.slice(6, -1).sort()).toEqual(['(/done)', `at ${host}/done\n`, 'step 2, click: ok\n']);
+    expect(lines.at(-1)).toBe('step 3, wait: ok\n');
   });
 
   test('stops at the step that fails, and names it', async () => {

@@ -3,7 +3,7 @@ import { checkUrl, createEgress, type Egress } from '@capstan/egress';
 import { type Converter, createConverter } from '../api/html/create-converter.js';
 import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
 import { blamed } from './blamed.js';
-import type { BrowserTool, PreparedTool } from './browser-tool.js';
+import type { BrowserRun, BrowserTool, Done, PreparedTool } from './browser-tool.js';
 import { openVisit } from './browser-visit.js';
 import { type BrowserLease, type BrowserPool, createBrowserPool } from './create-browser-pool.js';
 import { failureOf } from './failure-of.js';
@@ -91,7 +91,12 @@ async function runPrepared(
     };
     const { promise: stopped, off } = onAbort(call.signal, close);
     try {
-      const outcome = await Promise.race([attempt(call, prepared, { call, visit, converter }), stopped]);
+      const done: Done = { steps: [], artifacts: [] };
+      const run = { call, visit, converter, done };
+      const outcome = await Promise.race([attempt(call, prepared, run), stopped]).catch((error: unknown) => {
+        if (!call.signal.aborted) throw error;
+        return stoppedAfter(done);
+      });
       return {
         ...outcome,
         facts: {
@@ -132,15 +137,9 @@ async function leaseUnlessAborted(pool: BrowserPool, signal: AbortSignal): Promi
   }
 }
 
-async function attempt(
-  call: Call,
-  prepared: PreparedTool,
-  run: Parameters<PreparedTool['run']>[0],
-): Promise<RunOutcome> {
+async function attempt(call: Call, prepared: PreparedTool, run: BrowserRun): Promise<RunOutcome> {
   try {
-    const outcome = await Promise.race([runAndKeep(prepared, run), run.visit.trouble]);
-    for (const event of run.visit.events) call.log('stderr', `${call.redact.text(event)}\n`);
-    return outcome;
+    return await Promise.race([runAndKeep(prepared, run), run.visit.trouble]);
   } catch (error) {
     call.signal.throwIfAborted();
     const failure = failureOf(await blamed(run, error));
@@ -156,11 +155,21 @@ async function attempt(
   }
 }
 
-async function runAndKeep(prepared: PreparedTool, run: Parameters<PreparedTool['run']>[0]): Promise<RunOutcome> {
+async function runAndKeep(prepared: PreparedTool, run: BrowserRun): Promise<RunOutcome> {
   const outcome = await prepared.run(run);
   const downloads = await keepDownloads(run);
   return downloads.length === 0 ? outcome : { ...outcome, artifacts: [...(outcome.artifacts ?? []), ...downloads] };
 }
+
+/** Why it was stopped is known to who did. */
+const stoppedAfter = ({ steps, artifacts }: Done): ToolFailure => ({
+  success: false,
+  error: 'stopped',
+  kind: 'CANCELED',
+  retryable: false,
+  ...(steps.length > 0 && { payload: { steps: [...steps] } }),
+  artifacts: [...artifacts],
+});
 
 /** Rejects with the reason of the abort once `close` is done. */
 function onAbort(signal: AbortSignal, close: () => Promise<unknown>): { promise: Promise<never>; off(): void } {

@@ -2,7 +2,10 @@ import type { JsonObject } from '@capstan/contracts';
 import type { Call, RunOutcome, ToolFailure } from '../runner.js';
 
 /** A tool of the worker's own. One that needs nothing but its inputs answers at once: no promise, no I/O. */
-export type BuiltinTool = (inputs: JsonObject, call: Pick<Call, 'session'>) => RunOutcome | Promise<RunOutcome>;
+export type BuiltinTool = (
+  inputs: JsonObject,
+  call: Pick<Call, 'session' | 'limits' | 'redact'>,
+) => RunOutcome | Promise<RunOutcome>;
 
 export const invalidInputs = (error: string): ToolFailure => ({
   success: false,

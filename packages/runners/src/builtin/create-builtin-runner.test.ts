@@ -1,4 +1,5 @@
 import type { JsonObject } from '@capstan/contracts';
+import { createRedactor } from '@capstan/redact';
 import { describe, expect, test } from 'vitest';
 import { testCall, testDescriptor } from '../testing/test-call.js';
 import { createBuiltinRunner } from './create-builtin-runner.js';
@@ -8,6 +9,19 @@ const WINTER = new Date('2024-01-15T22:30:45.678Z');
 
 const run = (tool_id: string, inputs: JsonObject, now = SUMMER) =>
   createBuiltinRunner({ clock: () => now }).run(testCall(testDescriptor({ tool_id }), { inputs }));
+
+test('an answer that is too large is cut, after it was redacted', () => {
+  const limits = { timeout_ms: 1000, max_output_bytes: 20 };
+  const redact = createRedactor({ values: ['correct-horse-battery'] });
+  const call = testCall(testDescriptor({ tool_id: 'cap:noop:noop' }), {
+    inputs: { text: 'xxx correct-horse-battery' },
+    limits,
+    redact,
+  });
+  const outcome = createBuiltinRunner().run(call);
+  expect(outcome).toMatchObject({ success: true, truncated: true });
+  expect(JSON.stringify(outcome)).not.toContain('corr');
+});
 
 describe('get_current_time', () => {
   const time = (inputs: JsonObject, now?: Date) => run('cap:current_time:get_current_time', inputs, now);

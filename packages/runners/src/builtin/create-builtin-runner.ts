@@ -4,6 +4,7 @@ import { createCurrentTime } from './current-time.js';
 import { add, divide, multiply, subtract } from './math.js';
 import { clearScratchpad, readScratchpad, writeScratchpad } from './scratchpad.js';
 import { getForecast, getWeather } from './weather.js';
+import { withinLimits } from './within-limits.js';
 import { writeTodos } from './write-todos.js';
 
 /** Runs tools inside of the worker. The pure ones answer without a promise: tens of thousands a second pass here. */
@@ -14,12 +15,12 @@ export const createBuiltinRunner = ({ clock = () => new Date() }: { clock?: () =
     ['cap:test_math:subtract', subtract],
     ['cap:test_math:multiply', multiply],
     ['cap:test_math:divide', divide],
-    ['cap:noop:noop', (inputs) => ({ success: true, payload: inputs })],
+    ['cap:noop:noop', (inputs, call) => withinLimits({ success: true, payload: inputs }, call)],
     ['cap:test_weather:get_weather', getWeather],
     ['cap:test_weather:get_forecast', getForecast],
     ['cap:stateless_todo_list:write_todos', writeTodos],
     ['cap:research:write_scratchpad', writeScratchpad],
-    ['cap:research:read_scratchpad', readScratchpad],
+    ['cap:research:read_scratchpad', async (inputs, call) => withinLimits(await readScratchpad(inputs, call), call)],
     ['cap:research:clear_scratchpad', clearScratchpad],
   ]);
   return {

@@ -26,6 +26,9 @@ const NEVER: ReadonlySet<string> = new Set([
   'DO',
 ]);
 
+/** Whether it may have changed something although it changed no row: a table, a view, an index. */
+export const isMoreThanRead = (sql: string): boolean => !READS.has(sqlShape(sql).keyword);
+
 /** Why this statement is refused, or null. */
 export const refusalOf = (
   sql: string,

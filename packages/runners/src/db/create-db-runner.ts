@@ -1,12 +1,15 @@
-import type { Json } from '@capstan/contracts';
+import type { Json, Observed } from '@capstan/contracts';
 import pg from 'pg';
 import { z } from 'zod';
+import { logLine } from '../log-line.js';
 import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
-import { refusalOf } from './check-statement.js';
+import { isMoreThanRead, refusalOf } from './check-statement.js';
 import { type DbConnection, isNamed } from './db-connections.js';
 import { dbFailure } from './db-failure.js';
+import { observed } from './observed.js';
 import { queryPostgres } from './postgres-query.js';
 import type { Rows } from './rows.js';
+import { sqlShape } from './sql-shape.js';
 import { createSqlite } from './sqlite-query.js';
 
 export type DbRunnerOptions = { connections?: readonly DbConnection[] | undefined };
@@ -58,10 +61,15 @@ export const createDbRunner = ({ connections = [] }: DbRunnerOptions = {}): Runn
       const connection = own.find((one) => isNamed(one, call.tenant, inputs.data.connection));
       if (!connection) return unknownConnection(inputs.data.connection, own);
       const write = tool_id === 'db.query' && call.limits.write === true;
-      const refusal = refusalOf(inputs.data.sql, write);
+      const { sql } = inputs.data;
+      const refusal = refusalOf(sql, write);
       if (refusal) return failure(refusal.kind, refusal.why);
+      logLine(call, `${sqlShape(sql).keyword} on ${connection.name}`);
       try {
-        return toOutcome(connection, await query(connection, call, inputs.data, write));
+        const rows = await query(connection, call, inputs.data, write);
+        logLine(call, countOf(rows));
+        const wrote = write && (isMoreThanRead(sql) || (rows.changed ?? 0) > 0);
+        return toOutcome(connection, rows, observed(connection, wrote));
       } catch (error) {
         if (call.signal.aborted) return failure('CANCELED', 'stopped');
         return dbFailure(connection, error);
@@ -87,12 +95,19 @@ const openPool = (connectionString: string): pg.Pool => {
   return pool;
 };
 
-const toOutcome = ({ name }: DbConnection, { columns, rows, row_count, truncated }: Rows): RunOutcome => ({
+const toOutcome = (
+  { name }: DbConnection,
+  { columns, rows, row_count, truncated }: Rows,
+  seen: Observed,
+): RunOutcome => ({
   success: true,
   payload: { connection: name, columns, rows, row_count, truncated },
   truncated,
-  facts: { usage: { rows: rows.length } },
+  facts: { observed: seen, usage: { rows: rows.length } },
 });
+
+const countOf = ({ row_count, truncated }: Rows): string =>
+  `${row_count} ${row_count === 1 ? 'row' : 'rows'}${truncated ? ', and more that was left' : ''}`;
 
 const unknownConnection = (name: string, own: readonly DbConnection[]): ToolFailure => {
   const known = own.map((one) => one.name).sort();

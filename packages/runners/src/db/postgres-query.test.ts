@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Json } from '@capstan/contracts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -11,9 +13,13 @@ declare module 'vitest' {
 
 const url = inject('postgres_url');
 const schema = `db_runner_${process.pid}`;
+// Takes connections, and never says a word.
+const silent = createServer().listen(0, '127.0.0.1');
+await once(silent, 'listening');
 const { ask, askOne } = useTestDb({
   CAPSTAN_DB_MAIN: url,
   CAPSTAN_DB_GONE: 'postgres://somebody:hunter2-hunter2@127.0.0.1:1/nowhere',
+  CAPSTAN_DB_SILENT: `postgres://127.0.0.1:${(silent.address() as AddressInfo).port}/nothing`,
 });
 const main = askOne('main');
 const admin = new pg.Client({ connectionString: url });
@@ -26,6 +32,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await admin.query(`DROP SCHEMA ${schema} CASCADE`);
   await admin.end();
+  silent.close();
 });
 
 const count = async () => (await admin.query(`SELECT count(*)::int AS n FROM ${schema}.t`)).rows[0].n;
@@ -45,7 +52,10 @@ describe('Postgres', () => {
         truncated: false,
       },
       truncated: false,
-      facts: { usage: { rows: 1 } },
+      facts: {
+        observed: { domains: [new URL(url).hostname] },
+        usage: { rows: 1 },
+      },
     });
   });
 
@@ -152,6 +162,16 @@ describe('Postgres', () => {
     controller.abort();
     expect(await asked).toMatchObject({ success: false, kind: 'CANCELED' });
     await until(0);
+  });
+
+  // Less time than the driver waits for by itself.
+  test('that waits for a connection ends with its call', { timeout: 8000 }, async () => {
+    const controller = new AbortController();
+    const asked = askOne('silent')('SELECT 1', [], { signal: controller.signal });
+    const [socket]: Socket[] = await once(silent, 'connection');
+    controller.abort();
+    expect(await asked).toMatchObject({ success: false, kind: 'CANCELED' });
+    socket?.destroy();
   });
 
   test('a connection that is lost in the midst of a query is a failure that may be tried again', async () => {

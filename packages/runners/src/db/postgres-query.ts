@@ -1,5 +1,6 @@
 import type { Json } from '@capstan/contracts';
 import pg from 'pg';
+import { orAborted } from '../or-aborted.js';
 import { parseValue, typeName } from './postgres-types.js';
 import { distinctNames } from './row-values.js';
 import { createRowTaker, type RowLimits, type Rows } from './rows.js';
@@ -16,7 +17,7 @@ const PAGE = 200;
 
 /** One statement in a transaction of its own, which can only read unless `write`. Nothing of it stays in the session. */
 export async function queryPostgres(pool: pg.Pool, url: string, query: PostgresQuery): Promise<Rows> {
-  const client = await pool.connect();
+  const client = await connected(pool, query.signal);
   let broken: unknown = true;
   // A connection that is lost fails the query under way; as an event of its own it would end the process.
   client.on('error', ignore);
@@ -41,6 +42,18 @@ export async function queryPostgres(pool: pg.Pool, url: string, query: PostgresQ
     query.signal.removeEventListener('abort', cancel);
     client.off('error', ignore);
     client.release(broken === undefined ? undefined : true);
+  }
+}
+
+/** A call that is stopped does not wait for a connection; when it comes after all, it is for the next one. */
+async function connected(pool: pg.Pool, signal: AbortSignal): Promise<pg.PoolClient> {
+  signal.throwIfAborted();
+  const connecting = pool.connect();
+  try {
+    return await orAborted(connecting, signal);
+  } catch (error) {
+    connecting.then((client) => client.release(), ignore);
+    throw error;
   }
 }
 

@@ -9,6 +9,8 @@ export type Rows = {
   /** How many there are, or were changed; of a cut answer, how many were given. */
   row_count: number;
   truncated: boolean;
+  /** Rows that it changed, as far as the driver counts them beside those that it gives. */
+  changed?: number;
 };
 
 export type RowLimits = { max_rows: number; max_bytes: number };

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { useSqliteFile, useTestDb } from './testing/use-test-db.js';
 
-const { ask, askOne } = useTestDb({ CAPSTAN_DB_SHOP: `sqlite:${useSqliteFile()}` });
+const file = useSqliteFile();
+const { ask, askOne } = useTestDb({ CAPSTAN_DB_SHOP: `sqlite:${file}` });
 const shop = askOne('shop');
 
 describe('SQLite', () => {
@@ -17,6 +18,15 @@ describe('SQLite', () => {
       await shop("SELECT 9007199254740993 AS big, x'deadbeef' AS bytes, NULL AS absent, 1.5 AS real"),
     ).toMatchObject({
       payload: { rows: [{ big: '9007199254740993', bytes: '3q2+7w==', absent: null, real: 1.5 }] },
+    });
+  });
+
+  test('keeps both of two columns with one name, and names those of no rows', async () => {
+    expect(await shop('SELECT 1 AS a, 2 AS a, 3 AS "1"')).toMatchObject({
+      payload: { columns: [{ name: 'a' }, { name: 'a_2' }, { name: '1' }], rows: [{ a: 1, a_2: 2, 1: 3 }] },
+    });
+    expect(await shop('SELECT id, name FROM t WHERE id > 99')).toMatchObject({
+      payload: { columns: [{ name: 'id' }, { name: 'name' }], rows: [], row_count: 0 },
     });
   });
 
@@ -40,6 +50,21 @@ describe('SQLite', () => {
     expect(await shop('DELETE FROM t WHERE id = 3 RETURNING name', [], { write: true })).toMatchObject({
       payload: { rows: [{ name: 'three' }] },
     });
+  });
+
+  test('says which file it read and which it wrote', async () => {
+    const seen = async (sql: string) => (await shop(sql, [], { write: true })).facts?.observed;
+    expect(await seen('SELECT * FROM t')).toEqual({ files_read: [file] });
+    const written = { files_read: [file], files_written: [file] };
+    expect(await seen('CREATE TABLE made (id)')).toEqual(written);
+    expect(await seen('WITH x AS (SELECT 1 AS id) INSERT INTO made SELECT id FROM x')).toEqual(written);
+    expect(await seen('DROP TABLE made')).toEqual(written);
+  });
+
+  test('logs the kind of statement and how many rows came of it', async () => {
+    const lines: string[] = [];
+    await shop("SELECT * FROM t WHERE name <> 'a private matter'", [], { log: (_, line) => lines.push(line) });
+    expect(lines).toEqual(['SELECT on shop\n', '2 rows\n']);
   });
 
   const ENDLESS = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)';

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import type { Json } from '@capstan/contracts';
 import sqlite from 'node-sqlite3-wasm';
-import { toJson } from './row-values.js';
+import { distinctNames, toJson } from './row-values.js';
 import { createRowTaker, type Rows } from './rows.js';
 import type { SqliteAnswer, SqliteRequest } from './sqlite-query.js';
 
@@ -22,10 +22,11 @@ const query = ({ path, sql, params, write, max_rows, max_bytes }: SqliteRequest)
     try {
       const taker = createRowTaker({ max_rows, max_bytes });
       const before = changesOf(database);
-      let names: string[] = [];
+      let names = nameColumns(statement);
       for (const row of statement.iterate(params.map(toBind))) {
         if (names.length === 0) names = Object.keys(row);
-        if (!taker.take(names, Object.values(row).map(toJson))) break;
+        const values = names.map((name) => toJson(row[name]));
+        if (!taker.take(names, values)) break;
       }
       const changed = changesOf(database) - before;
       return {
@@ -33,6 +34,7 @@ const query = ({ path, sql, params, write, max_rows, max_bytes }: SqliteRequest)
         rows: taker.rows,
         row_count: names.length > 0 ? taker.rows.length : changed,
         truncated: taker.truncated,
+        changed,
       };
     } finally {
       statement.finalize();
@@ -40,6 +42,20 @@ const query = ({ path, sql, params, write, max_rows, max_bytes }: SqliteRequest)
   } finally {
     database.close();
   }
+};
+
+/**
+ * The library gives rows as objects, so of two columns of one name the first would be lost, and no rows would have no
+ * columns. It asks this method of its own for the names; here it gets distinct ones. None where there is no such method.
+ */
+const nameColumns = (statement: sqlite.Statement): string[] => {
+  const own: unknown = Reflect.get(statement, '_getColumnNames');
+  if (typeof own !== 'function') return [];
+  const names: unknown = Reflect.apply(own, statement, []);
+  if (!Array.isArray(names)) return [];
+  const distinct = distinctNames(names.map(String));
+  Reflect.set(statement, '_getColumnNames', () => distinct);
+  return distinct;
 };
 
 const changesOf = (database: sqlite.Database): number => Number(database.get('SELECT total_changes() AS n')?.n ?? 0);

@@ -46,10 +46,10 @@ describe.each(['bubblewrap', 'namespaces', 'process'] as const)('containment by 
       await rm(work_dir, { recursive: true, force: true });
     });
 
-    const sh = (script: string, timeout_ms = 20_000) =>
+    const sh = (script: string, timeout_ms = 20_000, tty = false) =>
       runner.run(
         testCall(SHELL_RUN, {
-          inputs: { cmd: ['sh', '-c', script] },
+          inputs: { cmd: ['sh', '-c', script], tty },
           limits: { timeout_ms, max_output_bytes: 100_000, shell: true, sandbox: 'preferred' },
           signal: AbortSignal.timeout(timeout_ms),
           redact: createRedactor({ values: [] }),
@@ -146,6 +146,22 @@ describe.each(['bubblewrap', 'namespaces', 'process'] as const)('containment by 
       expect(await at_once('sleep 0.3 & sleep 0.3 & sleep 0.3 & wait')).toBe(4);
       // Also where those of runs before have ended and nobody has asked how.
       for (let run = 0; run < 3; run += 1) expect(await at_once('true')).toBe(1);
+    });
+
+    test.skipIf(!has_walls || !cgroups)('in a terminal it is bounded and counted as well', async () => {
+      const outcome = await sh('sleep 0.5 & sleep 0.5 & sleep 0.5 & wait', undefined, true);
+      expect(outcome.facts?.observed?.processes).toBe(4);
+    });
+
+    test.skipIf(!has_walls)('no run reaches what another one listens on, neither beside it nor after it', async () => {
+      const listen = `require('node:net').createServer().listen(7777, '127.0.0.1', () => console.log('listening'))`;
+      const connect = `node -e "require('node:net').connect(7777, '127.0.0.1').on('error', (e) => console.log(e.code))"`;
+      const nobody = /^E(CONNREFUSED|NETUNREACH)/;
+      const listening = sh(`timeout 2 node -e "${listen}"`);
+      for (let run = 0; run < 3; run += 1) expect(stdoutOf(await sh(`sleep 0.3; ${connect}`))).toMatch(nobody);
+      expect(stdoutOf(await listening)).toBe('listening\n');
+      await sh(`setsid -f node -e "${listen}"; sleep 0.3`);
+      for (let run = 0; run < 3; run += 1) expect(stdoutOf(await sh(connect))).toMatch(nobody);
     });
 
     test('a fork bomb is contained, and nothing is left of it', async () => {

@@ -83,8 +83,7 @@ const openHost = async (options: ExecRunnerOptions): Promise<ExecHost> => {
     return open_places;
   };
   const launcher = createLauncher({ guard, cgroups, directory: containment.directory });
-  const counts_trees = cgroups !== null;
-  return { env, path, places, launcher, counts_trees, containment, guard, resources, extension_tools, egress };
+  return { env, path, places, launcher, cgroups, containment, guard, resources, extension_tools, egress };
 };
 
 const run = async (host: () => Promise<ExecHost>, call: Call): Promise<RunOutcome> => {

@@ -1,5 +1,6 @@
 import type { Egress } from '@capstan/egress';
 import type { Call } from '../runner.js';
+import type { Cgroups } from '../sandbox/cgroup/open-cgroups.js';
 import type { Containment } from '../sandbox/containment.js';
 import type { ResourceLimits } from '../sandbox/resource-limits.js';
 import type { Mount, Sandbox } from '../sandbox/sandbox.js';
@@ -20,8 +21,8 @@ export type ExecHost = {
   places(sandbox: Sandbox): WorkPlaces;
   guard: OrphanGuard;
   launcher: Launcher;
-  /** Whether a cgroup bounds how many processes a run has. */
-  counts_trees: boolean;
+  /** What bounds all processes of a run together; null where there are none. */
+  cgroups: Cgroups | null;
   resources: Partial<ResourceLimits>;
   extension_tools: ((tools_hash: string) => Promise<string>) | undefined;
   egress(): Egress;
@@ -40,6 +41,8 @@ export type ExecRun = {
   work: Mount & { writable: boolean };
   /** Whether the work directory was there before, and stays. */
   stays: boolean;
+  /** By the clock of the files. */
+  began: number;
   /** Whether the run has left nothing in it. */
   isUntouched(): boolean;
   /** Where files that are kept go; null when nothing may be written. */

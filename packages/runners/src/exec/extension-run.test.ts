@@ -105,6 +105,9 @@ describe.skipIf(!works)(`a command of an extension, in ${name}`, () => {
     expect(await files('b', { session_id: 'ses_1' })).toBe('a\nartifacts\nb\n');
     expect(await files('c', { session_id: '../ses_1' })).toBe('artifacts\nc\n');
     expect(await files('c', { session_id: 'ses_1', tenant: 'other' })).toBe('artifacts\nc\n');
+    // Of the files there, only its own are what it was seen to write.
+    const { facts } = await run(writing, { file: 'd' }, { session_id: 'ses_1' });
+    expect(facts?.observed?.files_written).toEqual(['d']);
   });
 
   test('sees a variable of the worker only if it asks for it and the policy allows it', async () => {

@@ -9,7 +9,7 @@ export const leftToSet = (
   { host, sandbox }: ExecRun,
   { processes, temporary_bytes }: ResourceLimits,
 ): Partial<ResourceLimits> & Pick<ResourceLimits, 'temporary_bytes'> =>
-  host.counts_trees && sandbox.holds_tree ? { temporary_bytes } : { temporary_bytes, processes };
+  host.cgroups !== null && sandbox.holds_tree ? { temporary_bytes } : { temporary_bytes, processes };
 
 /** What this run may use: the defaults, what the worker is set to, and what the policy says of sizes. */
 export const resourcesFor = ({ host, sandbox, call: { limits } }: ExecRun): ResourceLimits => ({

@@ -11,6 +11,7 @@ import { runCommand } from './run-command.js';
 import { runInTerminal } from './run-in-terminal.js';
 import { missingProgram, spawnFailure } from './spawn-failure.js';
 import { startsAShell } from './starts-a-shell.js';
+import { startsAnother } from './starts-another.js';
 import { environmentOf } from './tool-environment.js';
 import { withTraces } from './with-traces.js';
 
@@ -19,14 +20,22 @@ export const runContained = async (run: ExecRun): Promise<RunOutcome> => {
   const { program, call, path } = run;
   const found = findProgram(program.file, run);
   if (typeof found === 'string') return missingProgram(program.file, found, path);
-  if (call.limits.shell !== true && startsAShell({ ...found, file: program.file, args: program.args }))
-    return refused('SHELL_NOT_GRANTED', `${program.file} is a shell or leads to one, which the policy does not grant`);
+  const too_much = call.limits.shell === true ? null : whyTooMuch(run, found);
+  if (too_much !== null) return refused('SHELL_NOT_GRANTED', `${too_much}, which the policy does not grant`);
   const network = await grantNetwork(run);
   try {
     return await withTraces(await start(run, found, network), run, network);
   } finally {
     await network?.close();
   }
+};
+
+/** Without a shell being granted: what it would come to. */
+const whyTooMuch = ({ program: { file, args }, call }: ExecRun, found: Found): string | null => {
+  if (startsAShell({ ...found, file, args })) return `${file} is a shell or leads to one`;
+  // Other tools have their arguments checked one by one, against those that are their author's own.
+  const another = call.descriptor.tool_id === 'shell.run' ? startsAnother(file, args) : null;
+  return another && `with ${JSON.stringify(another.slice(0, 60))} ${file} starts another program`;
 };
 
 const start = async (run: ExecRun, found: Found, network: NetworkAccess | null): Promise<RunOutcome> => {
@@ -42,6 +51,7 @@ const start = async (run: ExecRun, found: Found, network: NetworkAccess | null):
     work: run.work,
     mounts: [...(run.tools ? [run.tools] : []), ...(found.mount ? [found.mount] : []), ...(network?.mounts ?? [])],
     loopback: network !== null,
+    network: program.tty || network !== null ? 'own' : 'of_shell',
     limits: program.tty ? limits : leftToSet(run, limits),
     tty: program.tty,
   });
@@ -51,12 +61,14 @@ const start = async (run: ExecRun, found: Found, network: NetworkAccess | null):
   const running = {
     sandbox,
     limits,
+    tenant: call.tenant,
     stdin: secrets.stdin,
     stdout,
     stderr,
     signal: call.signal,
     flood: flood.signal,
     guard: host.guard,
+    cgroups: host.cgroups,
     launcher: host.launcher,
   };
   const { ending, tree } = await (program.tty ? runInTerminal : runCommand)(launch, running);

@@ -3,6 +3,7 @@ import { Failure } from '@capstan/contracts';
 import type { Launch } from '../sandbox/sandbox.js';
 import { type Launched, TERMINATION_MS } from './launcher/create-launcher.js';
 import type { Ending } from './launcher/ending.js';
+import { openLoneTree } from './lone-tree.js';
 import { signalGroup } from './process-group.js';
 import type { Running } from './run-command.js';
 import { askToEnd } from './stop-process.js';
@@ -11,7 +12,7 @@ const END_OF_INPUT = '\u0004';
 
 /** Runs a command in a terminal of its own. All it writes arrives as one stream, as a person would see it. */
 export const runInTerminal = async (launch: Launch, running: Running): Promise<Launched> => {
-  const { sandbox, stdin, stdout, signal, flood, guard } = running;
+  const { sandbox, limits, stdin, stdout, signal, flood, guard, cgroups } = running;
   const { spawn } = await loadPty();
   const { file, args, cwd, env, ...who } = launch;
   const terminal = spawn(file, [...args], {
@@ -24,6 +25,8 @@ export const runInTerminal = async (launch: Launch, running: Running): Promise<L
     ...who,
   });
   const { pid } = terminal;
+  const tree = cgroups && openLoneTree(cgroups, limits);
+  const bounded = tree?.join(pid);
   if (!sandbox.dies_with_worker) guard.watch(pid);
   // Typed as text, given as bytes: there is no encoding.
   terminal.onData((data: string | Uint8Array) => stdout.write(Buffer.from(data)));
@@ -42,11 +45,14 @@ export const runInTerminal = async (launch: Launch, running: Running): Promise<L
   if (stdin !== undefined) terminal.write(stdin.endsWith('\n') || stdin === '' ? stdin : `${stdin}\n`);
   terminal.write(END_OF_INPUT);
   try {
-    return { ending: await ended, tree: null };
+    const ending = await ended;
+    await bounded;
+    return { ending, tree: tree?.use() ?? null };
   } finally {
     signal.removeEventListener('abort', stop);
     timers.forEach(clearTimeout);
     signalGroup(pid, 'SIGKILL');
+    tree?.remove();
     if (!sandbox.dies_with_worker) guard.release(pid);
   }
 };

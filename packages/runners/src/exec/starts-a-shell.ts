@@ -11,7 +11,7 @@ const TAKES_COMMAND_LINE = words(
   'su sg script watch parallel at batch crontab tmux screen expect xterm newgrp runuser',
 );
 /** These start the program that their arguments name. */
-const WRAPPERS = words(
+export const WRAPPERS = words(
   'env xargs nice nohup timeout stdbuf setsid time ionice chrt taskset prlimit setpriv flock unshare nsenter chroot bwrap ' +
     'strace ltrace doas sudo setarch linux32 linux64 i386 x86_64 unbuffer valgrind gdb rlwrap systemd-run perf entr ' +
     'start-stop-daemon capsh proot firejail dumb-init tini su-exec gosu catchsegv faketime fakeroot chpst softlimit ' +

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { SandboxLevel } from '../sandbox/sandbox.js';
+import { childrenOf } from './children-of.js';
 import { signalGroup } from './process-group.js';
 
 /**
@@ -16,12 +16,4 @@ export const askToEnd = (level: SandboxLevel, pid: number): void => {
 export const askToEndIn = (level: SandboxLevel, shell: number): void => {
   if (level !== 'bubblewrap') askToEnd(level, shell);
   else for (const pid of childrenOf(shell)) askToEnd(level, pid);
-};
-
-const childrenOf = (pid: number): number[] => {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-  } catch {
-    return [];
-  }
 };

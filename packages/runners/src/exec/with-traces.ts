@@ -24,10 +24,9 @@ export const withTraces = async (
   };
   const facts: RunFacts = { sandbox: sandbox.level, observed };
   if (run.isUntouched()) return { ...outcome, facts };
-  if (!run.stays) {
-    const files_written = await filesWritten(work.source, new Set(Object.keys(program.files)));
-    if (files_written.length > 0) observed.files_written = files_written.map((name) => call.redact.text(name));
-  }
+  const given = new Set(Object.keys(program.files));
+  const files_written = await filesWritten(work.source, given, run.stays ? run.began : null);
+  if (files_written.length > 0) observed.files_written = files_written.map((name) => call.redact.text(name));
   if (run.artifacts === null) return { ...outcome, facts };
   const { artifacts, left } = await collectArtifacts(run.artifacts, call);
   for (const line of left) call.log('stderr', `${line}\n`);

@@ -1,15 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Redactor } from '@capstan/redact';
 import { RE2JS, RE2JSException } from 're2js';
+import type { Room } from './room.js';
 
 /** Matching takes time by the length of the line and the size of the pattern; both are bounded, so that no step takes long. */
 const MAX_PROGRAM = 2000;
 const MAX_LINE = 16_384;
+/** Pieces of a line share so much: a match of at most this length is in one of them, wherever it stands. */
+const OVERLAP = 4096;
 const MAX_SHOWN = 500;
-const MAX_MATCHES = 1000;
+export const MAX_MATCHES = 1000;
 /** Others get their turn this often. */
 const SLICE_MS = 10;
 
 export type GrepMatch = { path: string; line_number: number; line: string };
+export type GrepOptions = { wanted(path: string): boolean; signal: AbortSignal; redact: Redactor; room: Room };
 export type Grepped = { matches: GrepMatch[]; truncated: boolean; searched: string[] };
 
 export function compilePattern(pattern: string): RE2JS | string {
@@ -21,11 +26,11 @@ export function compilePattern(pattern: string): RE2JS | string {
   }
 }
 
-/** Searches line by line, in linear time. A longer line is searched in pieces. */
+/** Searches line by line, in linear time. A long line is searched in pieces. */
 export async function grep(
   texts: AsyncIterable<{ path: string; content: Uint8Array }>,
   pattern: RE2JS,
-  { wanted, signal }: { wanted(path: string): boolean; signal: AbortSignal },
+  { wanted, signal, redact, room }: GrepOptions,
 ): Promise<Grepped> {
   const found: Grepped = { matches: [], truncated: false, searched: [] };
   let turn = performance.now();
@@ -42,17 +47,29 @@ export async function grep(
         turn = performance.now();
       }
       if (!hasMatch(pattern, line)) continue;
-      if (found.matches.length >= MAX_MATCHES) return { ...found, truncated: true };
-      found.matches.push({ path, line_number, line: line.slice(0, MAX_SHOWN).toWellFormed() });
+      const match = { path, line_number, line: shownOf(line, redact) };
+      if (found.matches.length >= MAX_MATCHES || !room.take(match)) return { ...found, truncated: true };
+      found.matches.push(match);
     }
   }
   return found;
 }
 
 function hasMatch(pattern: RE2JS, line: string): boolean {
-  for (let from = 0; from === 0 || from < line.length; from += MAX_LINE)
+  for (let from = 0; ; from += MAX_LINE - OVERLAP) {
     if (pattern.matcher(line.slice(from, from + MAX_LINE)).find()) return true;
-  return false;
+    if (from + MAX_LINE >= line.length) return false;
+  }
+}
+
+/** Its beginning. Redacted before it is cut, because half of a secret is not known as one, and no further than it is shown. */
+function shownOf(line: string, redact: Redactor): string {
+  const { push, end } = redact.stream();
+  let shown = '';
+  for (let from = 0; from < line.length && shown.length < MAX_SHOWN; from += MAX_LINE)
+    shown += push(line.slice(from, from + MAX_LINE));
+  if (shown.length < MAX_SHOWN) shown += end();
+  return shown.slice(0, MAX_SHOWN).toWellFormed();
 }
 
 /** One at a time: a file of nothing but line ends must not become millions of strings at once. */

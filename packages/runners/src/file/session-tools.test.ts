@@ -6,6 +6,8 @@ import { createFileRunner } from './create-file-runner.js';
 
 type Kept = { content: Buffer; encoding: FileEncoding };
 
+const text = (content: string): Kept => ({ content: Buffer.from(content), encoding: 'text' });
+
 /** Files in memory, enough to see what the tools ask for; the real ones have tests of their own. */
 function memory(kept: Record<string, Kept> = {}): SessionPort {
   const files = new Map(Object.entries(kept));
@@ -112,7 +114,6 @@ describe('the tools of a session’s files', () => {
   });
 
   test('search line by line, in the files that are wanted', async () => {
-    const text = (content: string) => ({ content: Buffer.from(content), encoding: 'text' as const });
     const session = memory({
       '/docs/a.txt': text('one\r\ntwo words\nthree'),
       '/docs/b.md': text('two'),
@@ -141,6 +142,42 @@ describe('the tools of a session’s files', () => {
     expect(await run(session, 'grep_files', { pattern: '((a{100}){100}){100}' })).toMatchObject({
       kind: 'INVALID_INPUTS',
     });
+  });
+
+  test('search long lines as if they were short', async () => {
+    for (const length of [12_285, 16_380, 28_670, 32_765, 100_000]) {
+      const session = memory({ '/a': text(`${'.'.repeat(length)}needle${'.'.repeat(20_000)}`) });
+      expect(await run(session, 'grep_files', { pattern: 'needle' })).toMatchObject({ payload: { match_count: 1 } });
+      expect(await run(session, 'grep_files', { pattern: 'noodle' })).toMatchObject({ payload: { match_count: 0 } });
+    }
+  });
+
+  test('show nothing of a secret that stands where a line is cut', async () => {
+    const token = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
+    for (const more of ['', ' and so on', ' '.repeat(40_000)]) {
+      const session = memory({ '/a': text(`${'.'.repeat(470)} ${token}${more}`) });
+      const outcome = await run(session, 'grep_files', { pattern: 'ghp_' });
+      expect(outcome).toMatchObject({
+        payload: { matches: [{ line: expect.stringMatching(/^\.{470} \[REDACTED\]/) }] },
+      });
+      expect(JSON.stringify(outcome)).not.toContain('a1B2');
+    }
+  });
+
+  test('keep what they answer within the limit, and say that there is more', async () => {
+    const names = Array.from({ length: 100 }, (_, index) => `/ä${index}`);
+    const session = memory(Object.fromEntries(names.map((name) => [name, text('one "line"\n')])));
+    for (const [tool, inputs] of [
+      ['grep_files', { pattern: 'line' }],
+      ['list_directory', { path: '/' }],
+    ] as const) {
+      const cut = await run(session, tool, inputs, 2000);
+      expect(cut).toMatchObject({ success: true, truncated: true });
+      const bytes = Buffer.byteLength(JSON.stringify(cut.payload));
+      expect(bytes).toBeLessThanOrEqual(2000);
+      expect(bytes).toBeGreaterThan(1800);
+      expect(await run(session, tool, inputs, 100_000)).toMatchObject({ truncated: false });
+    }
   });
 
   test('search what would keep a backtracking engine busy for years, and stop when told to', async () => {

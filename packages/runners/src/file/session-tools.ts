@@ -4,7 +4,8 @@ import type { Call, RunOutcome } from '../runner.js';
 import type { Removed, SessionFiles, Written } from '../session-port.js';
 import { toBytes, toShown } from './content.js';
 import { matchesName } from './glob.js';
-import { compilePattern, grep } from './grep.js';
+import { compilePattern, grep, MAX_MATCHES } from './grep.js';
+import { createRoom, fitting } from './room.js';
 
 export type FileTool = (call: Call) => Promise<RunOutcome>;
 
@@ -61,10 +62,11 @@ function whyNotWritten(path: string, refused: Exclude<Written, { kind: 'written'
   return `${path} was not written: ${why[refused.why]}`;
 }
 
-const listDirectory = withPath(async (files, path) => {
+const listDirectory = withPath(async (files, path, { limits }) => {
   const entries = await files.list(path, MAX_ENTRIES + 1);
   if (!entries) return toolError(`there is no folder ${path}`);
-  const shown = entries.slice(0, MAX_ENTRIES).map(toEntry);
+  const room = createRoom(limits.max_output_bytes, { path, entries: [], count: MAX_ENTRIES });
+  const shown = fitting(entries.slice(0, MAX_ENTRIES).map(toEntry), room);
   return {
     success: true,
     payload: { path, entries: shown, count: shown.length },
@@ -80,14 +82,16 @@ const toEntry = ({ name, path, is_directory, size_bytes, updated_at }: SessionFi
   updated_at,
 });
 
-const grepFiles: FileTool = async ({ session, inputs, signal }) => {
+const grepFiles: FileTool = async ({ session, inputs, signal, redact, limits }) => {
   if (!session) return NO_SESSION;
   const { pattern, path_pattern } = inputs;
   if (typeof pattern !== 'string') return invalidInputs('pattern must be text');
   const compiled = compilePattern(pattern);
   if (typeof compiled === 'string') return invalidInputs(compiled);
   const wanted = (path: string) => typeof path_pattern !== 'string' || matchesName(path_pattern, path);
-  const { matches, truncated, searched } = await grep(session.files.texts(), compiled, { wanted, signal });
+  const room = createRoom(limits.max_output_bytes, { pattern, matches: [], match_count: MAX_MATCHES });
+  const options = { wanted, signal, redact, room };
+  const { matches, truncated, searched } = await grep(session.files.texts(), compiled, options);
   return {
     success: true,
     payload: { pattern, matches, match_count: matches.length },

@@ -4,7 +4,7 @@ import type { Listener } from './connection.js';
 type Progress = { progress: number; total?: number | undefined; message?: string | undefined };
 
 /** What a server says while a call runs, as that call's log: by the line, redacted, and no more than its output may be. */
-export type CallLog = { hear: Listener; progress(progress: Progress): void; end(): void };
+export type CallLog = { hear: Listener['text']; progress(progress: Progress): void; end(): void };
 
 export function callLog(call: Call, redact: (text: string) => string): CallLog {
   let left = call.limits.max_output_bytes;

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '@capstan/contracts';
+import { orAborted } from '../or-aborted.js';
 import type { Connection, Listener } from './connection.js';
 import type { ResolvedServer } from './resolve-server.js';
 
 /** A connection while somebody uses it. */
 export type Lease = { connection: Connection; release(): void };
 
-export type Open = (server: ResolvedServer, say: Listener, onEnd: () => void) => Promise<Connection>;
+export type Open = (server: ResolvedServer, all: Listener, onEnd: () => void) => Promise<Connection>;
 
 export type PoolOptions = { open: Open; idle_ms: number; max_connections: number };
 
@@ -35,8 +36,8 @@ const MAX_BACKOFF_MS = 5000;
 const WELL_MS = 1000;
 
 /**
- * One connection per server, tenant and set of secrets, shared by all calls that run at the moment: servers keep state, and
- * what one tenant left there is not another's to see. Opened by the first call, opened again after it ended (with growing
+ * One connection per server, tenant, set of secrets and way out, shared by all calls that run at the moment: servers keep
+ * state, and what one tenant left there is not another's to see. Opened by the first call, opened again after it ended (with growing
  * pauses while it fails at once), closed when idle.
  */
 export function createConnectionPool({ open, idle_ms, max_connections }: PoolOptions): ConnectionPool {
@@ -53,10 +54,15 @@ export function createConnectionPool({ open, idle_ms, max_connections }: PoolOpt
       if (entries.get(key) === entry) entries.delete(key);
       if (performance.now() - started < WELL_MS) failed(key);
     };
-    const say: Listener = (stream, text) => {
-      for (const listener of listeners) listener(stream, text);
+    const all: Listener = {
+      text: (stream, text) => {
+        for (const listener of listeners) listener.text(stream, text);
+      },
+      domain: (hostname) => {
+        for (const listener of listeners) listener.domain(hostname);
+      },
     };
-    const opened = open(server, say, onEnd);
+    const opened = open(server, all, onEnd);
     const entry: Entry = { opened, ended: false, users: 0, idle_since: started, listeners };
     opened.catch(() => {
       if (!entry.ended) failed(key);
@@ -114,6 +120,7 @@ export function createConnectionPool({ open, idle_ms, max_connections }: PoolOpt
       entry.listeners.add(listener);
       const give = release(server.key, entry, listener);
       try {
+        // Others may be waiting for it, so it goes on opening when one of them gives up.
         const connection = await orAborted(entry.opened, signal);
         failures.delete(server.key);
         return { connection, release: give };
@@ -133,18 +140,4 @@ export function createConnectionPool({ open, idle_ms, max_connections }: PoolOpt
       await Promise.all([...entries].map(([key, entry]) => shut(key, entry)));
     },
   };
-}
-
-/** Others may be waiting for the same connection, so it goes on opening when one of them gives up. */
-async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const stop = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { signal: stop.signal });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    stop.abort();
-  }
 }

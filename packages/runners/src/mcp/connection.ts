@@ -8,8 +8,12 @@ import {
 import type { ContainedProcess } from './contained-process.js';
 import { ProcessTransport } from './process-transport.js';
 
-/** Hears what a server says beside its answers. */
-export type Listener = (stream: LogStream, text: string) => void;
+/** Hears what a server does beside its answers. */
+export type Listener = {
+  text(stream: LogStream, text: string): void;
+  /** It connected to this host. */
+  domain(hostname: string): void;
+};
 
 export type Connection = {
   client: Client;
@@ -22,7 +26,7 @@ export type Means = {
   /** A program, or an endpoint. */
   spawn?: () => Promise<ContainedProcess>;
   transport?: Transport;
-  say: Listener;
+  say: Listener['text'];
   onToolsChanged(): void;
   onEnd(): void;
   start_ms: number;

@@ -138,3 +138,16 @@ test('output over the limit is cut after it was redacted', async () => {
   expect(outcome).toMatchObject({ success: true, truncated: true });
   expect(textOf(outcome)).toBe('0123456789');
 });
+
+test('every part of an answer counts against the limit, not its texts alone', async () => {
+  const limits = { timeout_ms: 30_000, max_output_bytes: 1000 };
+  expect(await run('fixture', 'link', { length: 2000 }, { limits })).toMatchObject({
+    success: true,
+    truncated: true,
+    payload: { content: [{ type: 'text', text: 'after it' }] },
+  });
+  expect(await run('fixture', 'link', { length: 20 }, { limits })).toMatchObject({
+    truncated: false,
+    payload: { content: [{ type: 'resource_link' }, { type: 'text' }] },
+  });
+});

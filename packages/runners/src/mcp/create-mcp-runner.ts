@@ -1,6 +1,6 @@
 import { Failure, type RunFacts } from '@capstan/contracts';
 import { createEgress, type Egress, urlRefusal } from '@capstan/egress';
-import { createRedactor } from '@capstan/redact';
+import type { Redactor } from '@capstan/redact';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
 import { isSandboxRequired } from '../sandbox/require-sandbox.js';
@@ -12,7 +12,7 @@ import { discoverTools } from './discover-tools.js';
 import { createHttpTransport } from './http-transport.js';
 import { callFailure, connectFailure, isForgottenSession } from './mcp-failure.js';
 import type { McpPorts } from './mcp-ports.js';
-import { type ResolvedServer, resolveServer } from './resolve-server.js';
+import { isOnline, type ResolvedServer, resolveServer } from './resolve-server.js';
 import { createServerSpawner, type ServerSpawner } from './server-spawner.js';
 import { toOutcome } from './to-outcome.js';
 
@@ -33,6 +33,7 @@ export type McpRunnerOptions = {
 const DEFAULTS = { idle_ms: 300_000, start_ms: 30_000, max_connections: 64 };
 /** A server that does not answer a ping after its call was stopped hangs, and is ended. */
 const PING_MS = 2000;
+const MAX_DOMAINS = 100;
 
 /** Calls tools of registered MCP servers, and lists them (`mcp.discover`). */
 export function createMcpRunner(options: McpRunnerOptions): Runner {
@@ -41,13 +42,13 @@ export function createMcpRunner(options: McpRunnerOptions): Runner {
   const pool = createConnectionPool({
     idle_ms,
     max_connections,
-    open: (server, say, onEnd) => {
+    open: (server, all, onEnd) => {
       const { name, url } = server.config;
       return connect({
         ...(url === undefined
-          ? { spawn: () => spawner.spawn(server) }
+          ? { spawn: () => spawner.spawn(server, all.domain) }
           : { transport: createHttpTransport(server, new URL(url), egress) }),
-        ...{ say, onEnd, start_ms, onToolsChanged: () => ports.stale(name) },
+        ...{ say: all.text, onEnd, start_ms, onToolsChanged: () => ports.stale(name) },
       });
     },
   });
@@ -83,46 +84,50 @@ async function run({ pool, ports, spawner }: Means, call: Call): Promise<RunOutc
     };
   const server = await resolveServer(settings, call);
   const facts = await factsOf(server, spawner, call);
-  const first = await useOnce(pool, ports, call, server);
+  const domains = new Set(facts.observed?.domains);
+  const use = () => useOnce({ pool, ports, domains }, call, server);
+  const first = await use();
   // The server was restarted and has forgotten us, so it has done nothing either.
-  const outcome = first === 'forgotten' ? settle(await useOnce(pool, ports, call, server), name) : first;
-  return { ...outcome, facts };
+  const outcome = first === 'forgotten' ? settle(await use(), name) : first;
+  return { ...outcome, facts: facts.observed ? { ...facts, observed: { domains: [...domains] } } : facts };
 }
 
 /** The walls a program runs behind, or the host that was contacted; a Failure when the walls are too low for this call. */
-async function factsOf({ config: { url } }: ResolvedServer, spawner: ServerSpawner, call: Call): Promise<RunFacts> {
+async function factsOf({ config, rules }: ResolvedServer, spawner: ServerSpawner, call: Call): Promise<RunFacts> {
+  const { url } = config;
   if (url !== undefined) {
-    const refusal = urlRefusal(url, { ...networkOf(call), deny_private_ips: false });
+    // Whether its address may be private was settled when the host was registered.
+    const refusal = urlRefusal(url, { ...rules, deny_private_ips: false });
     if (refusal !== null) throw new Failure('EGRESS_DENIED', { detail: refusal });
     return { observed: { domains: [new URL(url).hostname] } };
   }
-  return { sandbox: await spawner.level(isSandboxRequired(call.limits, call.descriptor.risk)) };
+  // Without walls nothing would keep a program to what the policy says of the network.
+  const isLimited = rules.network !== undefined || rules.deny_domains !== undefined;
+  const sandbox = await spawner.level(isLimited || isSandboxRequired(call.limits, call.descriptor.risk));
+  return isOnline(config) && sandbox !== 'process' ? { sandbox, observed: { domains: [] } } : { sandbox };
 }
-
-/** Whether its address may be private was settled when the host was registered. */
-const networkOf = ({ limits: { network, deny_domains } }: Call) => ({
-  ...(network === undefined ? {} : { network }),
-  ...(deny_domains === undefined ? {} : { deny_domains }),
-});
 
 const settle = (outcome: RunOutcome | 'forgotten', name: string): RunOutcome =>
   outcome === 'forgotten' ? connectFailure(name, new Error('it forgets its sessions at once')) : outcome;
 
+type Using = Pick<Means, 'pool' | 'ports'> & { domains: Set<string> };
+
 async function useOnce(
-  pool: ConnectionPool,
-  ports: McpPorts,
+  { pool, ports, domains }: Using,
   call: Call,
   server: ResolvedServer,
 ): Promise<RunOutcome | 'forgotten'> {
   const { name } = server.config;
-  const own = server.secrets.length > 0 ? createRedactor({ values: server.secrets }) : null;
-  const redactText = (text: string) => (own ? own.text(call.redact.text(text)) : call.redact.text(text));
-  const log = callLog(call, redactText);
-  const clean = (failure: ToolFailure): ToolFailure => ({ ...failure, error: redactText(failure.error) });
+  const redact = call.redact.with(server.secrets);
+  const log = callLog(call, redact.text);
+  const clean = (failure: ToolFailure): ToolFailure => ({ ...failure, error: redact.text(failure.error) });
+  const domain = (hostname: string) => {
+    if (domains.size < MAX_DOMAINS) domains.add(hostname);
+  };
 
   let lease: Lease;
   try {
-    lease = await pool.acquire(server, log.hear, call.signal);
+    lease = await pool.acquire(server, { text: log.hear, domain }, call.signal);
   } catch (error) {
     if (!call.signal.aborted && call.descriptor.binding.kind === 'mcp') ports.stale(name);
     return clean(connectFailure(name, error));
@@ -130,9 +135,7 @@ async function useOnce(
   const { connection } = lease;
   try {
     return call.descriptor.binding.kind === 'mcp'
-      ? await callTool(call, lease, call.descriptor.binding.tool, log.progress, (value) =>
-          own ? own.json(call.redact.json(value)) : call.redact.json(value),
-        )
+      ? await callTool(call, lease, call.descriptor.binding.tool, log.progress, redact)
       : await discoverTools(connection.client, call.signal, requestTimeout(call));
   } catch (error) {
     if (isForgottenSession(error) && connection.ended() === null) {
@@ -153,7 +156,7 @@ async function callTool(
   { connection: { client } }: Lease,
   tool: string,
   onprogress: (progress: { progress: number; total?: number | undefined; message?: string | undefined }) => void,
-  redact: Parameters<typeof toOutcome>[2],
+  redact: Redactor,
 ): Promise<RunOutcome> {
   const result = await client.request(
     { method: 'tools/call', params: { name: tool, arguments: call.inputs } },

@@ -1,11 +1,30 @@
+import { readFile } from 'node:fs/promises';
+import type { Limits } from '@capstan/contracts';
 import { describe, expect, test, vi } from 'vitest';
+import { openCgroups } from '../sandbox/cgroup/open-cgroups.js';
+import { keeper } from '../testing/keeper.js';
+import { processesWith } from '../testing/processes-with.js';
+import { serve } from '../testing/serve.js';
 import { FIXTURE, textOf, useTestMcp } from './testing/use-test-mcp.js';
 
 const { servers, run, change } = await useTestMcp();
+const OPEN: Limits = { timeout_ms: 30_000, max_output_bytes: 1_000_000, deny_private_ips: false };
+const cgroups = openCgroups();
+cgroups?.close();
 
 describe('a program', () => {
   test('runs in a sandbox, and the result names it', async () => {
     expect((await run('fixture', 'echo')).facts?.sandbox).toMatch(/bubblewrap|namespaces|process/);
+  });
+
+  test.skipIf(!cgroups)('is bounded with all that it starts', async () => {
+    const mark = `bounded-${process.pid}`;
+    servers.set('bounded', { name: 'bounded', command: 'node', args: [FIXTURE, mark] });
+    await run('bounded', 'echo');
+    const pids = await processesWith(mark);
+    const homes = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cgroup`, 'utf8')));
+    expect(homes.length).toBeGreaterThan(0);
+    for (const home of homes) expect(home).toMatch(/pids.*capstan-/);
   });
 
   test('sees its own variables and none of the worker', async () => {
@@ -30,12 +49,60 @@ describe('a program', () => {
     await expect(run('secretive', 'echo')).rejects.toThrow('no secret token');
   });
 
+  test('leaves files of text without its secrets', async () => {
+    servers.set('leaking', {
+      name: 'leaking',
+      command: 'node',
+      args: [FIXTURE],
+      env: { API_TOKEN: 'secret://token', INLINE_TOKEN: 'inline-value-of-a-token' },
+    });
+    const secret = async () => 'tok-0123456789abcdef';
+    const { kept, keep } = keeper();
+    for (const value of ['API_TOKEN', 'INLINE_TOKEN']) await run('leaking', 'leak', { value }, { secret, keep });
+    expect(kept).toHaveLength(2);
+    for (const { name, bytes } of kept) {
+      expect(name).toBe('resource-1.txt');
+      expect(bytes.toString()).toMatch(/^it is /);
+      expect(bytes.toString()).not.toMatch(/tok-0123456789abcdef|inline-value/);
+    }
+  });
+
   test('has no network, and with the permission the guard between itself and the rest', async () => {
     const url = 'http://127.0.0.1:9/mcp';
     expect(textOf(await run('fixture', 'proxied', { value: url }))).toBe('there is no proxy');
     servers.set('online', { name: 'online', command: 'node', args: [FIXTURE], permissions: ['network'] });
     // Private addresses stay closed to it.
     expect(textOf(await run('online', 'proxied', { value: url }))).toMatch(/^403 .*127\.0\.0\.1/);
+  });
+
+  test('connects where the policy of the call allows it, and the result says where that was', async () => {
+    servers.set('limited', { name: 'limited', command: 'node', args: [FIXTURE], permissions: ['network'] });
+    const url = await serve((_, response) => response.end('reached'));
+    const get = (limits: Partial<Limits>) =>
+      run('limited', 'proxied', { value: url }, { limits: { ...OPEN, ...limits } });
+    const reached = await get({});
+    expect(textOf(reached)).toBe('200 reached');
+    expect(reached.facts?.observed).toEqual({ domains: ['127.0.0.1'] });
+    expect(textOf(await get({ network: ['127.0.0.1'] }))).toBe('200 reached');
+
+    const elsewhere = await get({ network: ['example.com'] });
+    expect(textOf(elsewhere)).toMatch(/^403 .*not among the domains/);
+    expect(elsewhere.facts?.observed).toEqual({ domains: [] });
+    expect(textOf(await get({ deny_domains: ['127.0.0.1'] }))).toMatch(/^403 .*deny_domains/);
+    expect(textOf(await get({ network: 'none' }))).toBe('there is no proxy');
+    expect(textOf(await get({ deny_private_ips: true }))).toMatch(/^403 /);
+  });
+
+  test('with a network is shared only between calls under the same rules', async () => {
+    servers.set('ruled', { name: 'ruled', command: 'node', args: [FIXTURE], permissions: ['network'] });
+    const read = async (server: string, limits: Partial<Limits>) =>
+      textOf(await run(server, 'home', { value: 'file' }, { tenant: 'ruled', limits: { ...OPEN, ...limits } }));
+    expect(await read('ruled', { network: ['example.com'] })).toBe('nothing');
+    expect(await read('ruled', { network: ['example.org'] })).toBe('nothing');
+    expect(await read('ruled', { network: ['example.com'] })).toBe('something');
+    // One that never has a network is the same under all rules.
+    expect(await read('fixture', { network: ['example.com'] })).toBe('nothing');
+    expect(await read('fixture', { network: 'none' })).toBe('something');
   });
 
   test('finds its home again only with the permission', async () => {

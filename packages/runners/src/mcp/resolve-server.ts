@@ -1,4 +1,5 @@
-import { Failure, type NewMcpServer } from '@capstan/contracts';
+import { Failure, type Limits, type NewMcpServer } from '@capstan/contracts';
+import type { EgressRules } from '@capstan/egress';
 import { hashJson } from '@capstan/integrity';
 import type { Call } from '../runner.js';
 import type { McpServerSettings } from './mcp-ports.js';
@@ -10,9 +11,11 @@ export type ResolvedServer = {
   env: Record<string, string>;
   headers: Record<string, string>;
   allow_private: boolean;
+  /** Where the policy of the call lets a program connect to. */
+  rules: EgressRules;
   /** Values that must not come back in what the server says. */
   secrets: string[];
-  /** Equal for calls that may share a connection: the same tenant, the same configuration, the same secrets. */
+  /** Equal for calls that may share a connection: the same tenant, configuration and secrets, and the same way out. */
   key: string;
 };
 
@@ -35,13 +38,25 @@ export async function resolveServer({ config, allow_private }: McpServerSettings
     return Object.fromEntries(await Promise.all(entries));
   };
   const [env, headers] = [await resolveAll(config.env), await resolveAll(config.headers)];
-  const key = hashJson([call.tenant, JSON.stringify(config), env, headers, allow_private]);
-  return { config, tenant: call.tenant, env, headers, allow_private, secrets, key };
+  const rules = rulesOf(call.limits);
+  const way = isOnline(config) ? JSON.stringify(rules) : null;
+  const key = hashJson([call.tenant, JSON.stringify(config), env, headers, allow_private, way]);
+  return { config, tenant: call.tenant, env, headers, allow_private, rules, secrets, key };
 }
 
+const rulesOf = ({ network, deny_domains, deny_private_ips }: Limits): EgressRules => ({
+  ...(network === undefined ? {} : { network }),
+  ...(deny_domains === undefined ? {} : { deny_domains }),
+  ...(deny_private_ips === undefined ? {} : { deny_private_ips }),
+});
+
+/** A program that may have a network at all. */
+export const isOnline = ({ url, permissions = [] }: NewMcpServer): boolean =>
+  url === undefined && permissions.includes('network');
+
 /** Where its secrets can get to: its own host, or all that a program with network reaches. */
-const hostsOf = ({ url, permissions = [] }: NewMcpServer): string[] =>
-  url === undefined ? (permissions.includes('network') ? ['*'] : []) : [new URL(url).hostname];
+const hostsOf = (config: NewMcpServer): string[] =>
+  config.url === undefined ? (isOnline(config) ? ['*'] : []) : [new URL(config.url).hostname];
 
 /** A reference alone, or within a value such as `Bearer secret://name`. */
 async function resolveValue(value: string, call: Call, hosts: readonly string[], secrets: string[]): Promise<string> {

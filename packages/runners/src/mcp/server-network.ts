@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Egress, startEgressProxy } from '@capstan/egress';
+import { type Egress, type EgressRules, startEgressProxy } from '@capstan/egress';
 import { BRIDGE } from '../exec/network-access.js';
 import type { Mount } from '../sandbox/sandbox.js';
 import { findProgram } from './program-mounts.js';
@@ -12,13 +12,20 @@ export type ServerNetwork = { mounts: Mount[]; command: string[]; close(): Promi
 const INSIDE = '/capstan/network';
 const SOCKET = 'egress.sock';
 
-/** Public addresses only: a program is no exception to what the guard refuses. */
-export async function openServerNetwork(egress: Egress, path: string): Promise<ServerNetwork> {
+export type Way = {
+  egress: Egress;
+  /** Those of the calls that share this server; without any, all public addresses. */
+  rules: EgressRules;
+  onDomain(hostname: string): void;
+};
+
+/** A program is no exception to what the guard refuses. */
+export async function openServerNetwork(way: Way, path: string): Promise<ServerNetwork> {
   const node = findProgram('node', path);
   // A socket's path may have about a hundred characters, so it is not made in the work directory.
   const directory = await mkdtemp(join(tmpdir(), 'capstan-mcp-'));
   const socket = join(directory, SOCKET);
-  const proxy = await startEgressProxy({ egress, rules: { deny_private_ips: true }, path: socket });
+  const proxy = await startEgressProxy({ ...way, path: socket });
   // The server's user is not the worker's where that is root; nobody else knows the directory's name.
   await chmod(directory, 0o711);
   await chmod(socket, 0o666);

@@ -2,21 +2,24 @@ import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Egress } from '@capstan/egress';
+import { openLoneTree } from '../exec/lone-tree.js';
 import { createOrphanGuard, type OrphanGuard } from '../exec/orphan-guard.js';
+import { type Cgroups, openCgroups } from '../sandbox/cgroup/open-cgroups.js';
 import { type Containment, makeOwned, openContainment } from '../sandbox/containment.js';
 import { requireSandbox } from '../sandbox/require-sandbox.js';
 import { DEFAULT_LIMITS } from '../sandbox/resource-limits.js';
 import type { Sandbox, SandboxLevel } from '../sandbox/sandbox.js';
 import { type ContainedProcess, startContained } from './contained-process.js';
 import { findProgram, programMounts } from './program-mounts.js';
-import type { ResolvedServer } from './resolve-server.js';
+import { isOnline, type ResolvedServer } from './resolve-server.js';
 import { openServerNetwork } from './server-network.js';
 
 /** Starts servers in the sandbox that exec tools run in. */
 export type ServerSpawner = {
   /** The level that servers run under here; a Failure when it is too low for a call. */
   level(required: boolean): Promise<SandboxLevel>;
-  spawn(server: ResolvedServer): Promise<ContainedProcess>;
+  /** `onDomain` hears where it connects to. */
+  spawn(server: ResolvedServer, onDomain: (hostname: string) => void): Promise<ContainedProcess>;
   close(): Promise<void>;
 };
 
@@ -25,7 +28,7 @@ type Options = {
   env?: Record<string, string | undefined>;
   sandbox_levels?: readonly SandboxLevel[] | undefined;
 };
-type Place = Containment & { guard: OrphanGuard };
+type Place = Containment & { guard: OrphanGuard; cgroups: Cgroups | null };
 
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 /** Where a server finds its own folder. */
@@ -37,9 +40,10 @@ export function createServerSpawner({ work_dir, env = {}, sandbox_levels }: Opti
   let opened: Promise<Place> | null = null;
   const open = async (): Promise<Place> => {
     const containment = await openContainment({ work_dir, levels: sandbox_levels });
-    const guard = createOrphanGuard(containment.directory);
+    const cgroups = containment.sandbox?.holds_tree ? openCgroups() : null;
+    const guard = createOrphanGuard(containment.directory, cgroups?.folders);
     guard.start();
-    return { ...containment, guard };
+    return { ...containment, guard, cgroups };
   };
   const place = () => {
     opened ??= open();
@@ -53,17 +57,18 @@ export function createServerSpawner({ work_dir, env = {}, sandbox_levels }: Opti
 
   return {
     level: async (required) => requireSandbox((await place()).sandbox, required).level,
-    spawn: async (server) => {
-      const { sandbox: found, guard, system, root, directory } = await place();
+    spawn: async (server, onDomain) => {
+      const { sandbox: found, guard, cgroups, system, root, directory } = await place();
       const sandbox = requireSandbox(found, false);
       const { command = '', args = [], permissions = [] } = server.config;
       const path = env.PATH ?? DEFAULT_PATH;
       const program = findProgram(command, path);
       const keeps = permissions.includes('home');
       const work = keeps ? keptFolder(root, server, sandbox) : freshFolder(directory, count++, sandbox);
-      // Without walls the network is open as it is.
-      const walled = permissions.includes('network') && sandbox.maps_paths;
-      const network = walled ? await openServerNetwork(egress, path) : null;
+      const { rules } = server;
+      // Without walls the network is open as it is, and calls whose policy limits it are refused.
+      const leadsOut = isOnline(server.config) && rules.network !== 'none' && sandbox.maps_paths;
+      const network = leadsOut ? await openServerNetwork({ egress, rules, onDomain }, path) : null;
       const [file = program, ...before] = network?.command ?? [];
       const home = sandbox.maps_paths ? HOME : work;
       const launch = sandbox.launch({
@@ -74,6 +79,7 @@ export function createServerSpawner({ work_dir, env = {}, sandbox_levels }: Opti
         work: { source: work, path: HOME, writable: true },
         mounts: [...programMounts(program, args, system), ...(network?.mounts ?? [])],
         loopback: network !== null,
+        network: 'own',
         limits: { ...DEFAULT_LIMITS, cpu_seconds: CPU_SECONDS },
         tty: false,
       });
@@ -86,8 +92,12 @@ export function createServerSpawner({ work_dir, env = {}, sandbox_levels }: Opti
         throw error;
       });
       if (!sandbox.dies_with_worker) guard.watch(child.pid);
+      const tree = cgroups && openLoneTree(cgroups, DEFAULT_LIMITS);
+      // Not waited for: what it has to say at once is to be heard.
+      void tree?.join(child.pid);
       void child.exited.then(() => {
         guard.release(child.pid);
+        tree?.remove();
         return leave();
       });
       return child;

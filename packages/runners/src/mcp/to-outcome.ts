@@ -1,30 +1,40 @@
 import type { Artifact, Json, JsonObject } from '@capstan/contracts';
+import type { Redactor } from '@capstan/redact';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Call, RunOutcome } from '../runner.js';
+import { cutAnswer, isObject } from './cut-answer.js';
+import { redactedBytes } from './redact-bytes.js';
 
 type Block = CallToolResult['content'][number];
-type Redact = (value: Json) => Json;
+
+/** Those without a word in them would cost nothing, however many there are. */
+const MAX_BLOCKS = 1000;
 
 /**
  * A tool's answer in the protocol's own spelling, `{content, structuredContent}`: whoever knows MCP knows it. Images, audio
- * and other blobs are kept as artifacts, and their blocks name them. Redacted before anything is cut.
+ * and other blobs are kept as artifacts, and their blocks name them. Redacted before anything is cut or kept.
  */
-export async function toOutcome(call: Call, result: CallToolResult, redact: Redact): Promise<RunOutcome> {
+export async function toOutcome(call: Call, result: CallToolResult, redact: Redactor): Promise<RunOutcome> {
   const artifacts: Artifact[] = [];
   const blocks: Json[] = [];
-  for (const [index, block] of (result.content ?? []).entries())
-    blocks.push(await withoutBlob(call, block, index, artifacts));
-  const clean = redact(toJson({ content: blocks, structuredContent: result.structuredContent ?? null }));
-  const { payload, truncated } = cut(clean, call.limits.max_output_bytes);
-  const common = { payload, artifacts, truncated };
+  const content = result.content ?? [];
+  for (const [index, block] of content.slice(0, MAX_BLOCKS).entries())
+    blocks.push(await withoutBlob({ call, redact, artifacts }, block, index));
+  const clean = redact.json(toJson({ content: blocks, structuredContent: result.structuredContent ?? null }));
+  const { payload, isCut } = cutAnswer(clean, call.limits.max_output_bytes);
+  const common = { payload, artifacts, truncated: isCut || content.length > MAX_BLOCKS };
   if (!result.isError) return { ...common, success: true };
   return { ...common, success: false, kind: 'TOOL_ERROR', error: errorText(payload), retryable: false };
 }
 
-async function withoutBlob(call: Call, block: Block, index: number, artifacts: Artifact[]): Promise<Json> {
-  const keep = async (base64: string, media_type: string, stem: string) => {
+type Keeping = { call: Call; redact: Redactor; artifacts: Artifact[] };
+
+async function withoutBlob({ call, redact, artifacts }: Keeping, block: Block, index: number): Promise<Json> {
+  const keep = async (base64: string, said: string, stem: string) => {
+    const media_type = MEDIA_TYPE.test(said) && redact.text(said) === said ? said : 'application/octet-stream';
     const name = `${stem}-${index + 1}.${extension(media_type)}`;
-    const artifact = await call.keep({ name, media_type, content: Buffer.from(base64, 'base64') });
+    const content = redactedBytes(Buffer.from(base64, 'base64'), redact);
+    const artifact = await call.keep({ name, media_type, content });
     artifacts.push(artifact);
     return { sha256: artifact.sha256, name: artifact.name, size: artifact.size };
   };
@@ -34,39 +44,10 @@ async function withoutBlob(call: Call, block: Block, index: number, artifacts: A
   }
   if (block.type === 'resource' && 'blob' in block.resource) {
     const { blob, ...rest } = block.resource;
-    const artifact = await keep(blob, block.resource.mimeType ?? 'application/octet-stream', 'resource');
+    const artifact = await keep(blob, block.resource.mimeType ?? '', 'resource');
     return toJson({ ...block, resource: { ...rest, artifact } });
   }
   return toJson(block);
-}
-
-/** Texts are cut where the limit is reached; structured content is whole or absent. */
-function cut(value: Json, max_bytes: number): { payload: JsonObject; truncated: boolean } {
-  const { content, structuredContent } = isObject(value) ? value : {};
-  let left = max_bytes;
-  let truncated = false;
-  const shorten = (text: string): string => {
-    const bytes = Buffer.from(text);
-    left -= bytes.length;
-    if (left >= 0) return text;
-    truncated = true;
-    return bytes
-      .subarray(0, Math.max(0, bytes.length + left))
-      .toString('utf8')
-      .replace(/\ufffd+$/, '');
-  };
-  const blocks = (Array.isArray(content) ? content : []).map((block): Json => {
-    if (!isObject(block)) return block;
-    if (typeof block.text === 'string') return { ...block, text: shorten(block.text) };
-    const { resource } = block;
-    if (isObject(resource) && typeof resource.text === 'string')
-      return { ...block, resource: { ...resource, text: shorten(resource.text) } };
-    return block;
-  });
-  if (structuredContent === null || structuredContent === undefined) return { payload: { content: blocks }, truncated };
-  if (Buffer.byteLength(JSON.stringify(structuredContent)) > max_bytes)
-    return { payload: { content: blocks }, truncated: true };
-  return { payload: { content: blocks, structuredContent }, truncated };
 }
 
 function errorText({ content }: JsonObject): string {
@@ -76,6 +57,8 @@ function errorText({ content }: JsonObject): string {
   return texts.join('\n').slice(0, 4000) || 'the tool reported an error and said nothing more';
 }
 
+/** What a header of ours can say of it later. */
+const MEDIA_TYPE = /^[\w.+-]{1,80}\/[\w.+-]{1,80}(?:;[\w.+=\s"-]{0,80})?$/;
 const EXTENSIONS: Record<string, string> = {
   'image/jpeg': 'jpg',
   'image/svg+xml': 'svg',
@@ -84,9 +67,6 @@ const EXTENSIONS: Record<string, string> = {
 };
 const extension = (media_type: string): string =>
   EXTENSIONS[media_type] ?? /^[\w-]+\/([\w-]{1,16})(?:$|;)/.exec(media_type)?.[1] ?? 'bin';
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** It came out of JSON.parse; members that are undefined go. */
 const toJson = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json;

@@ -13,6 +13,7 @@ export const createBareProcess = ({ prlimit, identity }: { prlimit: string | nul
     dies_with_worker: false,
     maps_paths: false,
     identity,
+    around_shell: [],
     launch: ({ file, args, env, secret_env, work, limits }): Launch => {
       const [first = file, ...rest] = [...(prlimit === null ? [] : prlimitArgs(prlimit, limits)), file, ...args];
       return { file: first, args: rest, env: { ...env, ...secret_env }, cwd: work.source, ...root };

@@ -1,5 +1,5 @@
 import { chmodSync, lchownSync, mkdirSync, mkdtempSync } from 'node:fs';
-import { readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findSandbox, LEVELS } from './find-sandboxes.js';
 import { openRunRoot } from './run-root.js';
@@ -40,7 +40,8 @@ export const openContainment = async ({ work_dir, levels = LEVELS }: Containment
   const probe = join(directory, 'probe');
   makeOwned(probe, identity);
   const sandbox = await findSandbox({ system, directory: probe, identity, levels });
-  await rmdir(probe);
+  // What was tried may have failed half way.
+  await rm(probe, { recursive: true, force: true });
   return { sandbox, system, root, directory };
 };
 

@@ -6,8 +6,10 @@ const SYSTEM_PATH = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin']
 
 export const isExecutable = (file: string): boolean => {
   try {
+    // Asked first, because it says no without an exception: most directories of a PATH do not have it.
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
     accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
+    return true;
   } catch {
     return false;
   }

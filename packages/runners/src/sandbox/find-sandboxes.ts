@@ -38,8 +38,10 @@ const candidates = (level: SandboxLevel, { system, directory, identity }: Probin
     const bwrap = findExecutable('bwrap');
     if (bwrap === null) return [];
     return identities.flatMap((who) =>
-      [true, false].map((disable_userns) =>
-        createBubblewrap({ bwrap, prlimit, system, identity: who, disable_userns }),
+      [true, false].flatMap((disable_userns) =>
+        [true, false].map((nests) =>
+          createBubblewrap({ bwrap, prlimit, system, identity: who, disable_userns, nests }),
+        ),
       ),
     );
   }
@@ -73,7 +75,7 @@ const findNamespaceTools = () => {
 };
 
 const works = async (sandbox: Sandbox, directory: string): Promise<boolean> => {
-  const { file, args, ...options } = sandbox.launch({
+  const launch = sandbox.launch({
     file: '/bin/sh',
     args: ['-c', ': > probe && rm probe && echo contained'],
     env: { PATH: '/usr/bin:/bin' },
@@ -81,11 +83,16 @@ const works = async (sandbox: Sandbox, directory: string): Promise<boolean> => {
     work: { source: directory, path: directory, writable: true },
     mounts: [],
     loopback: false,
-    limits: { ...DEFAULT_LIMITS, cpu_seconds: 60 },
+    network: 'of_shell',
+    limits: { ...DEFAULT_LIMITS, cpu_seconds: 60, ...(sandbox.holds_tree ? {} : { processes: PROCESSES_OF_A_USER }) },
     tty: false,
   });
+  const { env, cwd, uid, gid } = launch;
+  const [file = '', ...args] = [...sandbox.around_shell, launch.file, ...launch.args];
   const { stdout, exitCode } = await execa(file, args, {
-    ...options,
+    env,
+    cwd,
+    ...(uid === undefined ? {} : { uid, gid }),
     extendEnv: false,
     stdin: 'ignore',
     timeout: PROBE_MS,

@@ -38,6 +38,7 @@ export const createNamespaces = ({ tools, system, identity, new_root }: Namespac
     dies_with_worker: false,
     maps_paths: true,
     identity,
+    around_shell: [],
     launch: (confined): Launch => ({
       file: tools.unshare,
       args: [

@@ -18,6 +18,8 @@ export type Confined = {
   mounts: readonly Mount[];
   /** The loopback interface is up; nothing else is ever reachable but through it. */
   loopback: boolean;
+  /** Without anybody else in it: made for this run, or the one that the shell which starts it waits in. */
+  network: 'own' | 'of_shell';
   /** Those that it does not have from whoever starts it. */
   limits: Partial<ResourceLimits> & Pick<ResourceLimits, 'temporary_bytes'>;
   tty: boolean;
@@ -43,6 +45,8 @@ export type Sandbox = {
   maps_paths: boolean;
   /** Who the tools run as, and must own what they write to. */
   identity: Identity;
+  /** In front of a shell that starts one run after the other: what these need not make for themselves. */
+  around_shell: readonly string[];
   launch(confined: Confined): Launch;
 };
 

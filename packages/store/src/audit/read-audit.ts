@@ -55,13 +55,13 @@ function matching(tenant: string, { event, subject, actor, since, until }: Audit
   return sql.join(all, sql` AND `);
 }
 
-/** An invocation may be one of many that were submitted together, and a run has many: found by when they were created. */
+/** An invocation may be one of many that were submitted or ended together, and a run has many: found by when that was. */
 const about = (tenant: string, subject: string): RawBuilder<unknown> => sql`
-  SELECT seq FROM audit WHERE tenant = ${tenant} AND subject = ${subject} AND event <> 'invocation.submit'
+  SELECT seq FROM audit WHERE tenant = ${tenant} AND subject = ${subject} AND event NOT IN ('invocation.submit', 'invocation.end')
   UNION ALL
   SELECT seq FROM audit
-  WHERE at = ANY (ARRAY (SELECT DISTINCT created_at FROM (
-      SELECT created_at FROM invocations WHERE invocation_id = ${subject} AND tenant = ${tenant}
-      UNION ALL SELECT created_at FROM invocations WHERE run_id = ${subject} AND tenant = ${tenant}) AS created))
-    AND tenant = ${tenant} AND event = 'invocation.submit'
+  WHERE at = ANY (ARRAY (SELECT DISTINCT unnest(ARRAY[created_at, finished_at]) FROM (
+      SELECT created_at, finished_at FROM invocations WHERE invocation_id = ${subject} AND tenant = ${tenant}
+      UNION ALL SELECT created_at, finished_at FROM invocations WHERE run_id = ${subject} AND tenant = ${tenant}) AS moments))
+    AND tenant = ${tenant} AND event IN ('invocation.submit', 'invocation.end')
     AND (subject = ${subject} OR strpos(detail::text, to_json(${subject}::text)::text) > 0)`;

@@ -26,7 +26,7 @@ const SHOWN = [
 const countOf = ({ kind, count }: NewGrant) => count ?? (kind === 'tool' ? 1 : null);
 
 export async function insertGrant(store: Store, by: Principal, grant: NewGrant): Promise<Grant> {
-  const { tenant, actor, roles } = by;
+  const { tenant, actor, roles, key_id } = by;
   const {
     kind,
     tool_id = null,
@@ -46,6 +46,7 @@ export async function insertGrant(store: Store, by: Principal, grant: NewGrant):
         tenant,
         actor,
         roles,
+        key_id,
         expires_at: sql<string>`now() + ${expires_in_ms} * interval '1 millisecond'`,
       })
       .returning(SHOWN)
@@ -83,6 +84,25 @@ export async function revokeGrant(store: Store, by: Principal, grant_id: string)
     return true;
   });
 }
+
+/** In the transaction that deletes the key: whoever may do nothing any more has allowed nothing in advance. */
+export async function revokeGrantsOf(db: Db, key_id: string): Promise<void> {
+  await db
+    .updateTable('grants')
+    .set({ revoked_at: sql<string>`now()` })
+    .where('key_id', '=', key_id)
+    .where('revoked_at', 'is', null)
+    .execute();
+}
+
+export const hasLiveGrants = async (db: Db, tenant: string): Promise<boolean> =>
+  (await db
+    .selectFrom('grants')
+    .select('grant_id')
+    .where('tenant', '=', tenant)
+    .where(LIVE.$castTo<boolean>())
+    .limit(1)
+    .executeTakeFirst()) !== undefined;
 
 const LIVE = sql`revoked_at IS NULL AND expires_at > now() AND (count IS NULL OR used < count)`;
 

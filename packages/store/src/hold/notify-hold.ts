@@ -1,4 +1,5 @@
 import type { EventType } from '@capstan/contracts';
+import { sql } from 'kysely';
 import { recordEvents } from '../event/record-events.js';
 import type { Db } from '../open-store.js';
 
@@ -14,23 +15,47 @@ export type HoldNews = {
   returned_because: string | null;
 };
 
+type Asked = { invocation_id: string; reason: string | null; risk: string | null };
+
 /**
  * In the transaction of what it tells. Inputs stay out of it: what is sent away is that there is something to decide, and
  * who decides looks at it here.
  */
-export const notifyHold = (
+export async function notifyHold(
   db: Db,
   type: Extract<EventType, 'hold.created' | 'hold.decided' | 'hold.expiring'>,
   holds: HoldNews[],
-): Promise<void> =>
-  recordEvents(
+): Promise<void> {
+  if (holds.length === 0) return;
+  const asked = await askedOf(db, holds);
+  await recordEvents(
     db,
     holds.map(
       ({ tenant, hold_id, invocation_id, tool_id, actor, status, expires_at, decided_by, returned_because }) => ({
         tenant,
         type,
         subject: hold_id,
-        data: { hold_id, invocation_id, tool_id, actor, status, expires_at, decided_by, returned_because },
+        data: {
+          ...{ hold_id, invocation_id, tool_id, actor, status, expires_at, decided_by, returned_because },
+          reason: asked.get(invocation_id)?.reason ?? null,
+          risk: asked.get(invocation_id)?.risk ?? null,
+          hold_path: `/v1/holds/${hold_id}`,
+        },
       }),
     ),
   );
+}
+
+/**
+ * Why each is held, and how risky its tool is. The reason of a hold is what the policy says and quotes nothing of the call;
+ * that of a denial may quote the inputs, and is left out.
+ */
+async function askedOf(db: Db, holds: HoldNews[]): Promise<Map<string, Asked>> {
+  const ids = holds.map(({ invocation_id }) => invocation_id);
+  const { rows } = await sql<Asked>`
+    SELECT i.invocation_id, d.descriptor ->> 'risk' AS risk,
+      CASE WHEN i.decision ->> 'effect' <> 'deny' THEN i.decision ->> 'reason' END AS reason
+    FROM invocations i LEFT JOIN descriptors d ON d.descriptor_hash = i.descriptor_hash
+    WHERE i.invocation_id = ANY (${ids}::text[])`.execute(db);
+  return new Map(rows.map((row) => [row.invocation_id, row]));
+}

@@ -13,7 +13,7 @@ export async function policyInForce(
   const { rows } = await sql<{ policy_hash: string; document: PolicyDocument }>`
     SELECT policy_hash, document FROM (
       SELECT 0 AS rank, p.policy_hash, p.document FROM plan_runs r JOIN policies p ON p.name = 'run:' || r.policy_hash
-      WHERE r.run_id = ${run_id}
+      WHERE r.run_id = ${run_id} AND r.own_policy
       UNION ALL (SELECT 1, policy_hash, document FROM policies WHERE name = ${tenant} ORDER BY version DESC LIMIT 1)
       UNION ALL (SELECT 2, policy_hash, document FROM policies WHERE name = ${DEFAULT_TENANT} ORDER BY version DESC LIMIT 1)
     ) AS found ORDER BY rank LIMIT 1`.execute(db);

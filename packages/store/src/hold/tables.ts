@@ -59,6 +59,8 @@ type GrantTable = {
   tenant: string;
   actor: string;
   roles: Role[];
+  /** Of whoever gave it. */
+  key_id: string | null;
   kind: 'tool' | 'plan';
   tool_id: string | null;
   plan_hash: string | null;

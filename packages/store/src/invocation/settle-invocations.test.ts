@@ -1,5 +1,6 @@
 import { hashJson } from '@capstan/integrity';
 import { describe, expect, test } from 'vitest';
+import { listAudit } from '../audit/read-audit.js';
 import { claimByIds } from '../testing/claim-by-ids.js';
 import { endLease, liveWorker } from '../testing/live-worker.js';
 import { manyInvocations } from '../testing/new-invocation.js';
@@ -64,17 +65,29 @@ describe('the end of an attempt', () => {
     expect(attempt).toMatchObject({ outcome: 'failed', error: 'exit 3', ended_at: invocation?.finished_at });
   });
 
-  test.each(['succeeded', 'failed', 'timed_out'] as const)('as %s leaves a result', async (status) => {
+  test.each(['succeeded', 'failed', 'timed_out', 'canceled'] as const)('as %s leaves a result', async (status) => {
     const { claimed } = await startOne(store);
     await settleAndTell(store, [newSettlement(claimed, { status })]);
     expect(await read(claimed.invocation_id)).toMatchObject({ status, result: { success: status === 'succeeded' } });
   });
 
-  test.each(['canceled', 'ambiguous', 'denied'] as const)('as %s leaves none', async (status) => {
+  test.each(['ambiguous', 'denied'] as const)('as %s leaves none', async (status) => {
     const { claimed } = await startOne(store);
     await settleAndTell(store, [newSettlement(claimed, { status })]);
     expect(await read(claimed.invocation_id)).toMatchObject({ status, result: null, finished_at: expect.any(String) });
     expect(await results(claimed.invocation_id)).toEqual([]);
+  });
+
+  test('is in the audit, with how it ended, how long it took and its exit code', async () => {
+    const { claimed } = await startOne(store);
+    const { invocation_id } = claimed;
+    await settleAndTell(store, [newSettlement(claimed, { status: 'failed', result: { exit_code: 3 } })]);
+    const { items } = await listAudit(store.db, 'acme', { subject: invocation_id }, { limit: 10, cursor: undefined });
+    const [end] = items.filter(({ event }) => event === 'invocation.end');
+    expect(end).toMatchObject({
+      actor: 'ann',
+      detail: { calls: { [invocation_id]: { status: 'failed', duration_ms: 1.5, exit_code: 3 } } },
+    });
   });
 
   test('is written for 500 at once, each its own', async () => {
@@ -199,7 +212,7 @@ describe('a settlement sent twice, as when its answer was lost', () => {
     expect(await settleAndTell(store, [settlement])).toEqual([true]);
     expect(await settleAndTell(store, [settlement])).toEqual([true]);
     expect(await attempts(claimed.invocation_id)).toEqual([[status, settlement.error]]);
-    expect(await results(claimed.invocation_id)).toHaveLength(status === 'succeeded' ? 1 : 0);
+    expect(await results(claimed.invocation_id)).toHaveLength(status === 'denied' ? 0 : 1);
   });
 
   test('as a retry does not count twice, nor disturb the next attempt', async () => {

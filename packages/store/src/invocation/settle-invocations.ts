@@ -1,5 +1,6 @@
 import type { Artifact, InvocationStatus, Json, RunFacts, SideEffect } from '@capstan/contracts';
 import { auditDenials } from '../audit/audit-denials.js';
+import { AUDIT_ENDS } from '../audit/audit-ends.js';
 import { RETURN_HOLDS } from '../hold/return-holds.js';
 import type { Query, Statement, Store } from '../open-store.js';
 import { tally } from '../run/tally.js';
@@ -61,7 +62,7 @@ const SETTLE: Statement = {
         duration_ms float8, exit_code int, truncated boolean, input_hash text, output_hash text)
       WHERE i.invocation_id = ANY ($2) AND i.invocation_id = s.invocation_id AND i.attempt = s.attempt
         AND i.status = s.held
-      RETURNING i.invocation_id, i.attempt, i.status, i.worker_id, i.started_at, i.run_id, i.expires_at, s.outcome, s.error, s.success, s.payload, s.code,
+      RETURNING i.invocation_id, i.attempt, i.status, i.worker_id, i.started_at, i.run_id, i.expires_at, i.tenant, i.actor, s.outcome, s.error, s.success, s.payload, s.code,
         s.declared_side_effects, s.artifacts, s.facts, s.duration_ms, s.exit_code, s.truncated, s.input_hash, s.output_hash
     ), ended AS (
       INSERT INTO attempts (invocation_id, attempt, worker_id, started_at, outcome, error)
@@ -73,7 +74,8 @@ const SETTLE: Statement = {
         facts, duration_ms, exit_code, truncated, input_hash, output_hash)
       SELECT invocation_id, attempt, success, payload::json, error, code, declared_side_effects, artifacts,
         facts, duration_ms, exit_code, truncated, input_hash, output_hash
-      FROM moved WHERE status IN ('succeeded', 'failed', 'timed_out')
+      FROM moved WHERE status IN ('succeeded', 'failed', 'timed_out', 'canceled') AND output_hash IS NOT NULL
+    ), audited AS (${AUDIT_ENDS}
     )
     SELECT invocation_id, attempt, status,
       (SELECT count(${notify('signal')}) FROM unnest($3::text[]) AS signal)

@@ -26,7 +26,7 @@ const audit = (subject: string) =>
     .selectFrom('audit')
     .select(['event', 'actor', 'detail'])
     .where('subject', '=', subject)
-    .where('event', 'not in', ['invocation.submit', 'invocation.hold'])
+    .where('event', 'not in', ['invocation.submit', 'invocation.hold', 'invocation.end'])
     .execute();
 const resultsOf = (id: string) => store.db.selectFrom('results').selectAll().where('invocation_id', '=', id).execute();
 const insert = async (given: Partial<NewInvocation>) => {

@@ -2,6 +2,7 @@ import type { Key, NewKey, Principal, Role } from '@capstan/contracts';
 import { hashText } from '@capstan/integrity';
 import { nanoid } from 'nanoid';
 import { appendAudit } from '../audit/append-audit.js';
+import { revokeGrantsOf } from '../hold/grants.js';
 import type { Db, Store } from '../open-store.js';
 import { pauseSchedulesOf } from '../schedule/schedules.js';
 
@@ -68,6 +69,7 @@ export async function deleteKey(store: Store, by: Principal, key_id: string, ten
     const deleted = await query.executeTakeFirst();
     if (!deleted) return false;
     await pauseSchedulesOf(db, key_id);
+    await revokeGrantsOf(db, key_id);
     await db.deleteFrom('keys').where('key_id', '=', key_id).execute();
     await appendAudit(db, [
       {

@@ -9,6 +9,7 @@ import * as plans from './0007-plans.js';
 import * as holds from './0008-holds.js';
 import * as webhooksQuotas from './0009-webhooks-quotas.js';
 import * as seals from './0010-seals.js';
+import * as origins from './0011-origins.js';
 
 /** In order. Never edited once shipped: a change is a new entry. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -22,4 +23,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0008-holds': holds,
   '0009-webhooks-quotas': webhooksQuotas,
   '0010-seals': seals,
+  '0011-origins': origins,
 };

@@ -50,7 +50,7 @@ describe('the end of a step', () => {
     expect(await endSteps(store.query, heard)).toEqual({ ended: [], ready: [] });
     await settle();
     expect(await endSteps(store.query, heard)).toEqual({
-      ended: [{ ...key, status: 'succeeded' }],
+      ended: [{ ...key, status: 'succeeded', error: null }],
       ready: [{ run_id, step: 1, element: -1, item: null }],
     });
     expect(await endSteps(store.query, heard)).toEqual({ ended: [], ready: [] });

@@ -4,6 +4,8 @@ import { invocationIdOf, TERMINAL, UNRESOLVED, wholeSteps } from './step-sql.js'
 
 export type StepKey = { run_id: string; step: number; element: number };
 export type EndedRow = StepKey & { status: TerminalStatus | 'skipped' };
+/** `error` of one that did not succeed. */
+export type EndedCall = EndedRow & { error: string | null };
 export type ReadyStep = StepKey & { item: Json };
 /**
  * An ending that was heard of; `seq` is that of the change within its run. One that `waits` goes on only when it is known what
@@ -20,7 +22,8 @@ export type HeardEnding = StepKey & {
  * Takes over how invocations ended, and counts them off where they are needed. A step is ended once, however often its end
  * is heard of; one that waits to be resolved is told of once, and stays started. One statement, because the pace of a plan is
  * that of its turns. What needs a step travels with it: joined to it here, each ending was compared with all that is needed.
- * For `element` see wholeSteps.
+ * For `element` see wholeSteps. What becomes ready is told and not written: it starts next, which is written as well. Where it
+ * does not, it is for `keepReady`.
  */
 const END: Statement = {
   name: 'end-steps',
@@ -33,28 +36,30 @@ const END: Statement = {
         JOIN invocations i ON i.invocation_id = h.invocation_id
       WHERE s.run_id = h.run_id AND s.step = h.step AND s.element = h.element AND s.status = 'started'
         AND i.status IN ${TERMINAL} AND (s.reason IS NULL OR NOT (h.waits AND ${UNRESOLVED}))
-      RETURNING s.run_id, s.step, s.element, s.status, h.dependents
+      RETURNING s.run_id, s.step, s.element, s.status, h.invocation_id, h.dependents
     ), ended AS (
       SELECT * FROM told WHERE status <> 'started'
     ), needed AS (
       SELECT run_id, dependent, -1 AS element, count(*)::int AS met FROM ended, unnest(dependents::int[]) AS dependent GROUP BY 1, 2
     ), met AS (
       UPDATE steps s SET unmet = s.unmet - n.met FROM needed n
-      WHERE s.run_id = n.run_id AND s.step = n.dependent AND s.element = n.element AND s.status = 'pending'
-      RETURNING s.run_id, s.step, s.element, s.unmet
+      WHERE s.run_id = n.run_id AND s.step = n.dependent AND s.element = n.element AND s.status = 'pending' AND s.unmet > n.met
     )
-    SELECT run_id, step, element, status FROM ended
+    SELECT run_id, step, element, status, CASE WHEN status <> 'succeeded' THEN (
+      SELECT left(error, 500) FROM results r WHERE r.invocation_id = ended.invocation_id) END AS error FROM ended
     UNION ALL
-    SELECT run_id, step, element, 'ready' FROM met WHERE unmet = 0 ORDER BY 1, 2, 3`,
+    SELECT s.run_id, s.step, s.element, 'ready', NULL FROM needed n JOIN steps s
+      ON s.run_id = n.run_id AND s.step = n.dependent AND s.element = n.element AND s.status = 'pending' AND s.unmet = n.met
+    ORDER BY 1, 2, 3`,
 };
 
-type Row = StepKey & { status: EndedRow['status'] | 'ready' };
+type Row = StepKey & { status: EndedRow['status'] | 'ready'; error: string | null };
 const TO_RESOLVE = 'nobody knows whether it took effect; resolve it, or redrive it';
 
 export async function endSteps(
   query: Query,
   heard: readonly HeardEnding[],
-): Promise<{ ended: EndedRow[]; ready: ReadyStep[] }> {
+): Promise<{ ended: EndedCall[]; ready: ReadyStep[] }> {
   const rows =
     heard.length === 0
       ? []
@@ -68,12 +73,25 @@ export async function endSteps(
           heard.map(({ dependents }) => `{${dependents.join()}}`),
           TO_RESOLVE,
         ]);
-  const ended: EndedRow[] = [];
+  const ended: EndedCall[] = [];
   const ready: ReadyStep[] = [];
-  for (const { status, ...key } of rows)
+  for (const { status, error, ...key } of rows)
     if (status === 'ready') ready.push({ ...key, item: null });
-    else ended.push({ ...key, status });
+    else ended.push({ ...key, status, error });
   return { ended, ready };
+}
+
+const KEEP_READY: Statement = {
+  name: 'keep-ready',
+  text: `
+    UPDATE steps s SET unmet = 0
+    FROM ${wholeSteps('unnest($1::text[], $2::int[]) AS r (run_id, step)')} r
+    WHERE s.run_id = r.run_id AND s.step = r.step AND s.element = r.element AND s.status = 'pending'`,
+};
+
+/** For those that do not start within the transaction in which they became ready. */
+export async function keepReady(query: Query, steps: readonly ReadyStep[]): Promise<void> {
+  if (steps.length > 0) await query(KEEP_READY, [steps.map((one) => one.run_id), steps.map((one) => one.step)]);
 }
 
 type Missed = StepKey & { invocation_id: string };

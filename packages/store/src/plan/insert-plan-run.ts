@@ -11,6 +11,8 @@ export type NewPlanRun = {
   plan: JsonObject;
   plan_hash: string;
   policy_hash: string;
+  /** It brought its policy with it; else it has the one in force. */
+  own_policy?: boolean;
   inputs: JsonObject;
   max_parallel: number | null;
   webhook_url: string | null;
@@ -32,10 +34,10 @@ export async function insertPlanRun(db: Db, { steps, ...run }: NewPlanRun): Prom
       VALUES (${run.run_id}, ${run.tenant}, ${run.actor}, 'plan', 'pending', ${run.name}, ${run.plan_hash},
         ${run.policy_hash}, ${steps.length}, ${steps.length + 1})
     ), planned AS (
-      INSERT INTO plan_runs (run_id, tenant, actor, roles, plan, plan_hash, policy_hash, inputs, max_parallel, webhook_url,
-        session_id, labels, unended)
+      INSERT INTO plan_runs (run_id, tenant, actor, roles, plan, plan_hash, policy_hash, own_policy, inputs, max_parallel,
+        webhook_url, session_id, labels, unended)
       VALUES (${run.run_id}, ${run.tenant}, ${run.actor}, ${run.roles}, ${JSON.stringify(run.plan)}, ${run.plan_hash},
-        ${run.policy_hash}, ${JSON.stringify(run.inputs)}, ${run.max_parallel}, ${run.webhook_url},
+        ${run.policy_hash}, ${run.own_policy ?? false}, ${JSON.stringify(run.inputs)}, ${run.max_parallel}, ${run.webhook_url},
         ${run.session_id ?? null}, ${JSON.stringify(run.labels ?? {})}, ${steps.length})
     )
     INSERT INTO steps (run_id, step, step_id, name, tool_id, status, unmet)

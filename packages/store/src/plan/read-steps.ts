@@ -37,9 +37,13 @@ type PlainRow = ResultColumns &
 export type StepChange = { seq: number; step: Omit<Step, 'result'> };
 
 const ID = sql.raw(invocationIdOf('s'));
+/** Why it has not run: what was decided, or which quotas it waits for. */
+const WHY = sql`CASE WHEN i.status IN ('denied', 'held') THEN i.decision ->> 'reason'
+  WHEN i.status = 'deferred' AND i.quota_scopes IS NOT NULL
+    THEN 'waits for room under the quota of ' || array_to_string(i.quota_scopes, ', ') END`;
 const COLUMNS = sql`s.run_id, s.step, s.element, s.step_id, s.name, s.tool_id, s.seq, s.has_invocation, s.reused_from, s.status,
   s.reason AS step_reason, i.status AS invocation_status, i.started_at, i.finished_at,
-  CASE WHEN i.status IN ('denied', 'held') THEN i.decision ->> 'reason' END AS decision_reason, r.error AS result_error`;
+  ${WHY} AS decision_reason, r.error AS result_error`;
 /**
  * The page first, then what belongs to its steps, one look for each: joined as a whole, a page of two steps out of ten thousand
  * took 100 ms.
@@ -84,7 +88,7 @@ export async function listPlainSteps(
   const [, seq = '0', place = '0'] = /^(\d{1,18})\.(\d{1,9})$/.exec(page.cursor ?? '0.0') ?? [];
   const { rows } = await sql<PlainRow>`
     SELECT i.invocation_id, i.seq AS invocation_seq, i.tool_id, i.status AS invocation_status, i.started_at, i.finished_at,
-      CASE WHEN i.status IN ('denied', 'held') THEN i.decision ->> 'reason' END AS decision_reason, ${RESULT}
+      ${WHY} AS decision_reason, ${RESULT}
     FROM (
       (SELECT * FROM invocations WHERE run_id = ${run_id} AND seq > ${seq} ORDER BY seq LIMIT ${limit})
       UNION ALL

@@ -16,6 +16,7 @@ type PlanRunTable = {
   plan: JsonText<JsonObject>;
   plan_hash: string;
   policy_hash: string;
+  own_policy: Generated<boolean>;
   inputs: JsonText<JsonObject>;
   max_parallel: number | null;
   webhook_url: string | null;

@@ -19,30 +19,48 @@ export async function recordUses(db: Db, uses: Use[]): Promise<void> {
 
 const WARN_AT = 0.8;
 const WINDOWS = {
+  max_concurrent: 'hour',
   calls_per_minute: 'minute',
   calls_per_day: 'day',
   max_runtime_ms_per_day: 'day',
   max_cost_units_per_day: 'day',
-} as const satisfies Partial<Record<QuotaLimit, string>>;
-const WINDOWED = ['calls_per_minute', 'calls_per_day', 'max_runtime_ms_per_day', 'max_cost_units_per_day'] as const;
+} as const satisfies Record<QuotaLimit, string>;
+const BUDGETS = ['calls_per_minute', 'calls_per_day', 'max_runtime_ms_per_day', 'max_cost_units_per_day'] as const;
+const LIMITS = ['max_concurrent', ...BUDGETS] as const;
 
-/** At 80 %, once in each minute or day. */
+/**
+ * At 80 %, once in each minute or day, or hour for what is there at a time. Where calls wait for each other, all places
+ * being taken is nothing to be warned of.
+ */
 export async function warnNear(db: Db, quotas: readonly Quota[], usages: ReadonlyMap<string, Usage>): Promise<void> {
-  for (const { scope, limits } of quotas) {
+  for (const { scope, limits, on_exceed } of quotas) {
     const usage = usages.get(scope);
-    for (const limit of WINDOWED) {
+    for (const limit of on_exceed === 'deny' ? LIMITS : BUDGETS) {
       const max = limits[limit];
       if (!usage || max === undefined || max === 0 || usedOf(usage, limit) < WARN_AT * max) continue;
       const { rows } = await sql`
         INSERT INTO quota_warnings (scope, limit_name, window_start) VALUES (${scope}, ${limit}, date_trunc(${WINDOWS[limit]}, now()))
         ON CONFLICT DO NOTHING RETURNING scope`.execute(db);
       if (rows.length === 0) continue;
-      const tenant = scope.startsWith('tenant:') ? scope.slice(7) : DEFAULT_TENANT;
       await recordEvents(db, [
-        { tenant, type: 'quota.warning', subject: scope, data: { scope, limit, used: usedOf(usage, limit), max } },
+        {
+          tenant: tenantOf(scope),
+          type: 'quota.warning',
+          subject: scope,
+          data: { scope, limit, used: usedOf(usage, limit), max },
+        },
       ]);
     }
   }
+}
+
+/** Whom it concerns: the tenant that it names; what spans tenants is for those who run the installation. */
+function tenantOf(scope: string): string {
+  const [kind = '', ...rest] = scope.split(':');
+  const name = rest.join(':');
+  if (kind === 'tenant') return name;
+  const [tenant = DEFAULT_TENANT, actor] = name.split('/');
+  return kind === 'actor' && actor !== undefined ? tenant : DEFAULT_TENANT;
 }
 
 /** Uses are asked for by the day. */

@@ -5,6 +5,9 @@ import { asTable, isOf, type RetentionRule, youngest } from './retention-rule.js
 
 /** A run may have 10,000 calls. */
 const RUNS = 20;
+/** What today's budgets are counted by stays until tomorrow. */
+const COUNTS_TODAY = sql`EXISTS (
+  SELECT FROM quota_uses u WHERE u.invocation_id = i.invocation_id AND u.taken_at >= date_trunc('day', now()))`;
 
 /**
  * Forgets calls that ended long ago, with all that hangs on them. A run is sealed as one and goes as one, when the last of its
@@ -21,7 +24,7 @@ async function removeLone(db: Db, { tenants, records }: RetentionRule, limit: nu
   const { rows } = await sql<{ invocation_id: string; tenant: string }>`
     SELECT i.invocation_id, i.tenant FROM invocations i JOIN ${asTable(records)} ON age.status = i.status
     WHERE i.created_at < now() - ${youngest(records)} * interval '1 millisecond' AND ${isOf(tenants, sql`i.tenant`)}
-      AND i.finished_at < now() - age.ms * interval '1 millisecond' AND i.run_id IS NULL
+      AND i.finished_at < now() - age.ms * interval '1 millisecond' AND i.run_id IS NULL AND NOT ${COUNTS_TODAY}
     LIMIT ${limit} FOR UPDATE OF i SKIP LOCKED`.execute(db);
   const ids = rows.map(({ invocation_id }) => invocation_id);
   await deleteCalls(db, ids);
@@ -48,7 +51,8 @@ async function removeRuns(db: Db, { tenants, records }: RetentionRule): Promise<
     WHERE r.finished_at < now() - ${youngest(records)} * interval '1 millisecond' AND ${isOf(tenants, sql`r.tenant`)}
       AND NOT EXISTS (
         SELECT FROM invocations i LEFT JOIN ${asTable(records)} ON age.status = i.status
-        WHERE i.run_id = r.run_id AND (i.finished_at < now() - age.ms * interval '1 millisecond') IS NOT TRUE)
+        WHERE i.run_id = r.run_id
+          AND ((i.finished_at < now() - age.ms * interval '1 millisecond') IS NOT TRUE OR ${COUNTS_TODAY}))
     LIMIT ${RUNS} FOR UPDATE OF r SKIP LOCKED`.execute(db);
   if (runs.length === 0) return 0;
   const run_ids = runs.map(({ run_id }) => run_id);

@@ -37,6 +37,17 @@ const forget = async (installation: KeptFor, own: Retention[] = []) => {
 afterEach(() => sql`TRUNCATE invocations, attempts, results, logs, runs`.execute(store.db));
 
 describe('retention', () => {
+  test('keeps what the budgets of today are counted by', async () => {
+    const { invocation_id } = await endOne(store, 'succeeded');
+    await age([invocation_id], 0.5);
+    await sql`INSERT INTO quota_uses (scope, invocation_id) VALUES ('tenant:acme', ${invocation_id})`.execute(store.db);
+    await forget({ records_days: 0.1 });
+    expect(await idsIn('invocations')).toEqual([invocation_id]);
+    await sql`UPDATE quota_uses SET taken_at = taken_at - interval '1 day'`.execute(store.db);
+    await forget({ records_days: 0.1 });
+    expect(await idsIn('invocations')).toEqual([]);
+  });
+
   test('forgets what ended long ago with all that hangs on it, and nothing else', async () => {
     const old = await endOne(store, 'succeeded');
     const fresh = await endOne(store, 'failed');

@@ -6,8 +6,8 @@ import { recordEvents } from '../event/record-events.js';
 import { rewrapSecrets } from '../secret/rewrap-secrets.js';
 import { parseSecretKeys } from '../secret/secret-keys.js';
 import { openTestStore } from '../testing/open-test-store.js';
-import { claimDeliveries, recordDelivery } from './deliveries.js';
-import { insertWebhook, openDefaultSecret, replaceDefaultSecret } from './webhooks.js';
+import { claimDeliveries, listDeliveries, nextDeliveryIn, recordDelivery } from './deliveries.js';
+import { insertWebhook, openDefaultSecret, replaceDefaultSecret, updateWebhook } from './webhooks.js';
 
 const store = await openTestStore();
 const keys = parseSecretKeys('a'.repeat(64));
@@ -79,6 +79,62 @@ describe('a delivery', () => {
     await fanOutEvents(store, 10);
     expect(await claim(60_000)).toHaveLength(1);
   });
+});
+
+describe('a delivery to an endpoint that somebody disables', () => {
+  const disable = (webhook_id: string) => updateWebhook(store, keys, ann, webhook_id, { enabled: false });
+  const log = async (webhook_id: string) =>
+    (await listDeliveries(store.db, 'acme', webhook_id, { limit: 10 })).items.map(({ state, error }) => [state, error]);
+  const GIVEN_UP = ['failed', 'its endpoint was disabled'];
+  const create = () => insertWebhook(store, keys, ann, { url: 'https://a.example/', events: ['*'], kind: 'standard' });
+
+  test('is given up while it waits', async () => {
+    const { webhook_id } = await create();
+    await tell(2);
+    await disable(webhook_id);
+    expect(await claim(60_000)).toEqual([]);
+    expect(await log(webhook_id)).toEqual([GIVEN_UP, GIVEN_UP]);
+  });
+
+  test('is given up when it comes at that very moment, and keeps no one looking for it', async () => {
+    const { webhook_id } = await create();
+    const kept = await insertWebhook(store, keys, ann, { url: 'https://b.example/', events: ['*'], kind: 'standard' });
+    await tell(1);
+    await disable(webhook_id);
+    // As a fan-out leaves it that read the endpoint just before.
+    await sql`UPDATE webhook_deliveries SET state = 'pending', error = NULL`.execute(store.db);
+    expect((await claim(60_000)).map((one) => one.webhook_id)).toEqual([kept.webhook_id]);
+    expect(await log(webhook_id)).toEqual([GIVEN_UP]);
+    expect(await nextDeliveryIn(store, [kept.webhook_id])).toBeNull();
+  });
+
+  test('is on record as delivered when it was taken meanwhile, and given up when it was not', async () => {
+    const { webhook_id } = await create();
+    await tell(2);
+    const [first, second] = await claim(60_000);
+    if (!first || !second) throw new Error('not claimed');
+    await disable(webhook_id);
+    expect(await recordDelivery(store, first, DELIVERED)).toBe('delivered');
+    expect(await recordDelivery(store, second, { ...DELIVERED, delivered: false, error: 'HTTP 500' })).toBeNull();
+    expect((await log(webhook_id)).sort()).toEqual([['delivered', null], GIVEN_UP]);
+  });
+});
+
+test('deliveries that fail for good at the same time do not wait for each other', async () => {
+  const { webhook_id } = await insertWebhook(store, keys, ann, {
+    url: 'https://a.example/',
+    events: ['*'],
+    kind: 'standard',
+  });
+  for (let round = 0; round < 10; round += 1) {
+    await updateWebhook(store, keys, ann, webhook_id, { enabled: true });
+    await tell(4);
+    const claimed = await claim(60_000);
+    const gone = { ...DELIVERED, delivered: false, gone: true };
+    const states = await Promise.all(claimed.map((one) => recordDelivery(store, one, gone)));
+    expect(states.filter((state) => state === 'failed')).toHaveLength(1);
+    await sql`DELETE FROM events`.execute(store.db);
+  }
 });
 
 test('an event that nobody is told leaves no row', async () => {

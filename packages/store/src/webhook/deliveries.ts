@@ -4,6 +4,7 @@ import { appendAudit } from '../audit/append-audit.js';
 import { recordEvents } from '../event/record-events.js';
 import type { Db, Store } from '../open-store.js';
 import { type PageWanted, pageOf, withoutSeq } from '../page-of.js';
+import { DISABLED, giveUpDeliveries } from './give-up-deliveries.js';
 
 /** A delivery that nobody else sends until its lease has run out. `attempts` is its fencing token. */
 export type ClaimedDelivery = {
@@ -25,16 +26,28 @@ export type ClaimedDelivery = {
 
 /**
  * A few for each target, so that one that is slow keeps nobody else waiting. Whoever dies while sending loses its lease,
- * and another sends the same event under the same id.
+ * and another sends the same event under the same id. What is due at an endpoint that is disabled (it was fanned out, or
+ * asked for once more, while that happened) is given up, so that nothing waits which nobody will send.
  */
 export async function claimDeliveries(
   store: Store,
   { limit, per_target, lease_ms, busy }: { limit: number; per_target: number; lease_ms: number; busy: string[] },
 ): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`
-    WITH due AS (
+    WITH waiting AS (
       SELECT target FROM webhook_deliveries WHERE state = 'pending' AND next_at <= now()
         AND target <> ALL (${busy}::text[]) GROUP BY target
+    ), disabled AS (
+      SELECT webhook_id FROM webhooks WHERE NOT enabled AND webhook_id IN (SELECT target FROM waiting)
+    ), left_over AS (
+      UPDATE webhook_deliveries SET state = 'failed', error = ${DISABLED}
+      WHERE state = 'pending' AND delivery_id = ANY (ARRAY (
+        SELECT delivery_id FROM webhook_deliveries
+        WHERE target IN (SELECT webhook_id FROM disabled) AND state = 'pending' AND next_at <= now()
+        FOR UPDATE SKIP LOCKED
+      ))
+    ), due AS (
+      SELECT target FROM waiting WHERE target NOT IN (SELECT webhook_id FROM disabled)
     ), picked AS (
       SELECT one.delivery_id FROM due, LATERAL (
         SELECT delivery_id FROM webhook_deliveries
@@ -54,11 +67,11 @@ export async function claimDeliveries(
   return rows;
 }
 
-/** How long until the next one is due; null when none waits. */
-export async function nextDeliveryIn(store: Store): Promise<number | null> {
+/** How long until the next one is due for a target that is not busy; null when none waits. */
+export async function nextDeliveryIn(store: Store, busy: string[]): Promise<number | null> {
   const { rows } = await sql<{ in_ms: number | null }>`
     SELECT extract(epoch FROM min(next_at) - now())::float8 * 1000 AS in_ms
-    FROM webhook_deliveries WHERE state = 'pending'`.execute(store.db);
+    FROM webhook_deliveries WHERE state = 'pending' AND target <> ALL (${busy}::text[])`.execute(store.db);
   const in_ms = rows[0]?.in_ms ?? null;
   return in_ms === null ? null : Math.max(0, in_ms);
 }
@@ -76,7 +89,10 @@ export type DeliveryOutcome = {
   gone: boolean;
 };
 
-/** Answers what became of the delivery, or null when somebody else has taken it over. */
+/**
+ * Answers what became of the delivery, or null when somebody else has taken it over. What was taken while its endpoint was
+ * being disabled is on record as delivered.
+ */
 export async function recordDelivery(
   store: Store,
   { delivery_id, attempts, tenant, webhook_id, url }: ClaimedDelivery,
@@ -84,6 +100,9 @@ export async function recordDelivery(
 ): Promise<'delivered' | 'pending' | 'failed' | null> {
   const { delivered, response_status, error, duration_ms, backoff_ms, give_up_ms, gone } = outcome;
   return store.db.transaction().execute(async (db) => {
+    // Whoever disables an endpoint locks it before its deliveries; two that fail at once would wait for each other otherwise.
+    if (!delivered && webhook_id !== null)
+      await sql`SELECT FROM webhooks WHERE webhook_id = ${webhook_id} FOR NO KEY UPDATE`.execute(db);
     const { rows } = await sql<{ state: 'delivered' | 'pending' | 'failed' }>`
       UPDATE webhook_deliveries SET
         state = CASE WHEN ${delivered}::boolean THEN 'delivered'
@@ -92,7 +111,8 @@ export async function recordDelivery(
         next_at = now() + ${backoff_ms} * interval '1 millisecond',
         delivered_at = CASE WHEN ${delivered}::boolean THEN now() END,
         response_status = ${response_status}, error = ${error}, duration_ms = ${duration_ms}
-      WHERE delivery_id = ${delivery_id} AND attempts = ${attempts} AND state = 'pending'
+      WHERE delivery_id = ${delivery_id} AND attempts = ${attempts}
+        AND (state = 'pending' OR (state = 'failed' AND ${delivered}::boolean))
       RETURNING state`.execute(db);
     const state = rows[0]?.state ?? null;
     if (state === 'failed' && webhook_id !== null) {
@@ -105,7 +125,6 @@ export async function recordDelivery(
   });
 }
 
-/** What waits for it is given up; it can be delivered again by hand. */
 async function disable(
   db: Db,
   { tenant, webhook_id, url }: { tenant: string; webhook_id: string; url: string },
@@ -119,12 +138,7 @@ async function disable(
     .returning('webhook_id')
     .executeTakeFirst();
   if (!disabled) return;
-  await db
-    .updateTable('webhook_deliveries')
-    .set({ state: 'failed', error: 'its endpoint was disabled' })
-    .where('target', '=', webhook_id)
-    .where('state', '=', 'pending')
-    .execute();
+  await giveUpDeliveries(db, webhook_id);
   await recordEvents(db, [
     { tenant, type: 'webhook.disabled', subject: webhook_id, data: { webhook_id, url, reason } },
   ]);

@@ -6,6 +6,7 @@ import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
 import { type PageWanted, pageOf, withoutSeq } from '../page-of.js';
 import type { SecretKeys } from '../secret/secret-keys.js';
+import { giveUpDeliveries } from './give-up-deliveries.js';
 import { defaultPlace, placeOf } from './secret-place.js';
 
 const SHOWN = [
@@ -87,6 +88,7 @@ export async function updateWebhook(
       .returning(SHOWN)
       .executeTakeFirst();
     if (!webhook) return undefined;
+    if (!webhook.enabled) await giveUpDeliveries(db, webhook_id);
     const changed = [...Object.keys(change), ...(secret === undefined ? [] : ['secret'])];
     await appendAudit(db, [{ tenant, actor, event: 'webhook.update', subject: webhook_id, detail: { changed } }]);
     return webhook;

@@ -6,6 +6,7 @@ import {
   findMissedEndings,
   findReadySteps,
   type HeardEnding,
+  keepReady,
   meetNeeds,
   moveSteps,
   type Query,
@@ -86,7 +87,7 @@ async function takeOver(query: Query, turns: Turns, heard: readonly Heard[]): Pr
     if (!turn) continue;
     turn.row.live -= 1;
     turn.row.ended += 1;
-    turn.ended(row, null, true);
+    turn.ended(row, row.error, true);
   }
   return ready;
 }
@@ -104,6 +105,10 @@ async function findReady(
   const all = [...turns.values()].filter((turn) => turn.room() > 0);
   const asked = known.length > CHUNK ? all : all.filter((turn) => turn.unsure);
   const sure = new Set(all.filter((turn) => !asked.includes(turn)).map(({ row }) => row.run_id));
+  await keepReady(
+    query,
+    known.filter(({ run_id }) => !sure.has(run_id)),
+  );
   if (asked.length > 0) await flush(query, started);
   const rooms = asked.map((turn) => ({ run_id: turn.row.run_id, room: turn.room() }));
   const found = await findReadySteps(query, rooms, CHUNK);

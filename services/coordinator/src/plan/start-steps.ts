@@ -27,6 +27,9 @@ export type Started = {
   later: boolean;
 };
 
+/** Postgres inserts some while the next are being prepared. */
+const AT_ONCE = 250;
+
 type Parts = Pick<Backbone, 'catalog' | 'queue' | 'rules'>;
 
 /** Answers whether anything follows at once: a step that ended as it started, or elements of one that was fanned out. */
@@ -39,6 +42,12 @@ export async function startSteps(
 ): Promise<boolean> {
   const contexts = await readContexts(query, turns, ready);
   const rows: NewInvocation[] = [];
+  const inserting: Promise<void>[] = [];
+  const insertSome = async () => {
+    inserting.push(insert(parts, query, rows.splice(0), started));
+    // Sends it.
+    await new Promise((resolve) => setImmediate(resolve));
+  };
   const moves: StepMove[] = [];
   const admission = openAdmission(parts);
   let follows = false;
@@ -58,10 +67,12 @@ export async function startSteps(
     }
     const move = await decide(admission, turn, one, prepared, rows);
     moves.push(move);
+    if (rows.length === AT_ONCE) await insertSome();
     follows ||= move.status !== 'started';
   }
   started.moves.push(...moves);
-  await insert(parts, query, rows, started);
+  await insertSome();
+  await Promise.all(inserting);
   return follows;
 }
 

@@ -36,9 +36,10 @@ export async function fireNextSchedule(backbone: Backbone, policies: Kept<Compil
     const now = new Date(schedule.now);
     const timetable = timetableOf(schedule);
     const started: StartedFire[] = [];
+    const due: string[] = [];
     for (const fire_at of dueOf(schedule, timetable, now))
-      if (!(await hasFired(db, schedule.schedule_id, fire_at)))
-        started.push(await fire(backbone, policies, db, schedule, fire_at));
+      if (!(await hasFired(db, schedule.schedule_id, fire_at))) due.push(fire_at);
+    for (const fire_at of due) started.push(await fire(backbone, policies, db, schedule, fire_at, due.at(-1)));
     await setNextFire(db, schedule.schedule_id, timetable.next(now)?.toISOString() ?? null);
     return started;
   });
@@ -81,6 +82,7 @@ async function fire(
   db: Db,
   schedule: DueSchedule,
   fire_at: string,
+  newest = fire_at,
 ): Promise<StartedFire> {
   const { schedule_id, overlap, last_run_id } = schedule;
   const live = last_run_id !== null && (await isRunLive(db, last_run_id));
@@ -90,10 +92,13 @@ async function fire(
     await recordFire(db, schedule_id, left);
     return { ...left, box: null };
   };
+  // Each takes the place of the one before: of those that are due together only the newest would be left.
+  if (overlap === 'cancel' && fire_at !== newest) return left('skipped', `the start of ${newest} took its place`);
   if (live && overlap === 'skip') return left('skipped', `${last_run_id} had not ended`);
   if (waiting >= MAX_QUEUED_FIRES) return left('skipped', `${waiting} wait already`);
   if (overlap === 'queue' && (live || waiting > 0)) return left('queued', `${last_run_id} had not ended`);
-  // First the old one, then the new one: should this process die in between, another starts the new one.
+  // First the old one, then the new one: should this process die in between, another starts the new one. The old one was
+  // committed before, so that another connection sees it.
   if (live && last_run_id !== null) await cancelRun(backbone, schedule, last_run_id);
   return start(backbone, policies, db, schedule, fire_at);
 }

@@ -80,7 +80,11 @@ export function runWebhooks(backbone: Backbone, sweep_ms: number, options: Webho
     }
     return claimed.length;
   };
-  const untilDue = async () => Math.min((await nextDeliveryIn(store)) ?? Number.POSITIVE_INFINITY, 5 * sweep_ms);
+  /** What has to wait for a sender is no reason to look: whoever has sent something wakes this. */
+  const untilDue = async () => {
+    const next = sending.size < SENDERS ? await nextDeliveryIn(store, busyTargets([...sending.values()])) : null;
+    return Math.min(next ?? Number.POSITIVE_INFINITY, 5 * sweep_ms);
+  };
 
   const send: Repeated = repeat(log, 'webhooks', sendDue, untilDue);
   const telling: Repeated = repeat(log, 'events', tell, () => Promise.resolve(sweep_ms));

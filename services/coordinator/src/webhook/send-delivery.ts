@@ -1,4 +1,4 @@
-import { Failure } from '@capstan/contracts';
+import { Failure, type JsonObject } from '@capstan/contracts';
 import type { Egress } from '@capstan/egress';
 import {
   type ClaimedDelivery,
@@ -67,11 +67,15 @@ const secretOf = async ({ store, secret_keys }: Sender, { tenant, webhook_id, ke
 
 function bodyOf({ kind, type, at, data, subject }: ClaimedDelivery, public_url: string) {
   if (kind === 'slack') return slackMessage({ type, subject, data }, public_url);
-  const { result_path, ...rest } = data;
+  return { type, timestamp: at, data: withUrls(data, public_url) };
+}
+
+/** Events know paths; where those are is known here. */
+function withUrls({ result_path, hold_path, ...rest }: JsonObject, public_url: string): JsonObject {
   return {
-    type,
-    timestamp: at,
-    data: typeof result_path === 'string' ? { ...rest, result_url: public_url + result_path } : data,
+    ...rest,
+    ...(typeof result_path === 'string' ? { result_url: public_url + result_path } : {}),
+    ...(typeof hold_path === 'string' ? { hold_url: public_url + hold_path } : {}),
   };
 }
 

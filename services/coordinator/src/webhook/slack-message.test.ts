@@ -6,16 +6,31 @@ const URL = 'https://capstan.example';
 
 describe('a message for Slack', () => {
   test('links to the hold that asks for a decision', () => {
-    const data = { tool_id: 'ext:bank:refund', actor: 'shop', expires_at: '2026-01-02T03:04:05.678Z' };
+    const data = {
+      tool_id: 'ext:bank:refund',
+      actor: 'shop',
+      risk: 'HIGH',
+      reason: 'money leaves <the house>',
+      expires_at: '2026-01-02T03:04:05.678Z',
+    };
     expect(slackMessage({ type: 'hold.created', subject: 'hld_1', data }, URL).text).toBe(
-      'Approval needed: ext:bank:refund · <https://capstan.example/holds/hld_1|hld_1> · asked by shop · until 2026-01-02 03:04 UTC',
+      'Approval needed: ext:bank:refund · <https://capstan.example/v1/holds/hld_1|hld_1> · risk HIGH · money leaves &lt;the house&gt; · asked by shop · until 2026-01-02 03:04 UTC',
+    );
+  });
+
+  test.each([
+    ['run.failed', 'run_1', 'runs'],
+    ['invocation.failed', 'inv_1', 'invocations'],
+  ])('of %s links to where the API has it', (type, subject, kind) => {
+    expect(slackMessage({ type, subject, data: {} }, URL).text).toContain(
+      `<https://capstan.example/v1/${kind}/${subject}|${subject}>`,
     );
   });
 
   test('says who decided what', () => {
-    const data = { tool_id: 'ext:bank:refund', status: 'released', decided_by: 'bob' };
+    const data = { tool_id: 'ext:bank:refund', status: 'released', decided_by: 'bob', reason: 'money leaves' };
     expect(slackMessage({ type: 'hold.decided', subject: 'hld_1', data }, URL).text).toBe(
-      'Hold released by bob: ext:bank:refund · <https://capstan.example/holds/hld_1|hld_1>',
+      'Hold released by bob: ext:bank:refund · <https://capstan.example/v1/holds/hld_1|hld_1>',
     );
   });
 

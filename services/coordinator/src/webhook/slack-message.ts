@@ -17,10 +17,11 @@ export function slackMessage(told: Told, public_url: string): { text: string } {
 
 const familyOf = ({ type }: Told): string => type.split('.', 1)[0] ?? '';
 
+/** To what the API has at that address. */
 function linkTo(told: Told, public_url: string): string {
   const family = familyOf(told);
-  const page = family === 'hold' || family === 'run' ? `${family}s` : 'invocations';
-  return `<${public_url}/${page}/${encodeURIComponent(told.subject)}|${told.subject}>`;
+  const kind = family === 'hold' || family === 'run' ? `${family}s` : 'invocations';
+  return `<${public_url}/v1/${kind}/${encodeURIComponent(told.subject)}|${told.subject}>`;
 }
 
 function headOf({ type, data }: Told): string {
@@ -41,11 +42,26 @@ function headOf({ type, data }: Told): string {
 
 /** What helps to decide, or says what happened. */
 function whyOf({ type, data }: Told): string[] {
-  if (type === 'hold.created')
-    return [textOf(data.returned_because), `asked by ${textOf(data.actor)}`, `until ${timeOf(data.expires_at)}`];
-  if (type === 'hold.expiring') return [`until ${timeOf(data.expires_at)}`];
+  const until = `until ${timeOf(data.expires_at)}`;
+  switch (type) {
+    case 'hold.created':
+      return [
+        riskOf(data),
+        textOf(data.returned_because),
+        textOf(data.reason),
+        `asked by ${textOf(data.actor)}`,
+        until,
+      ];
+    case 'hold.expiring':
+      return [riskOf(data), textOf(data.reason), until];
+    // Why it was held says nothing of why it was decided so.
+    case 'hold.decided':
+      return [];
+  }
   return [textOf(data.reason) || textOf(data.error)];
 }
+
+const riskOf = ({ risk }: JsonObject): string => (textOf(risk) === '' ? '' : `risk ${textOf(risk)}`);
 
 const timeOf = (value: unknown): string => textOf(value).replace(/^(.{10})T(.{5}).*$/, '$1 $2 UTC');
 

@@ -5,6 +5,12 @@ import type { GatewayContext } from '../gateway-context.js';
 
 const redactor = createRedactor({ values: [] });
 
+/** Inputs that were changed may be allowed as they are; what was asked for before is asked for still. */
+const reasonOf = ({ status, decision }: HeldCall): string =>
+  status === 'pending' && decision.effect !== 'hold'
+    ? `still to be agreed to, although it is ${decision.reason} as it was changed`
+    : decision.reason;
+
 /** A reason may quote the inputs. */
 export function summarize({ catalog }: Pick<GatewayContext, 'catalog'>, hold: HeldCall): HoldSummary {
   const { required = 1, allow_self = false } = hold.approvals;
@@ -16,7 +22,7 @@ export function summarize({ catalog }: Pick<GatewayContext, 'catalog'>, hold: He
     actor: hold.actor,
     status: hold.status,
     round: hold.round,
-    reason: redactor.text(hold.decision.reason),
+    reason: redactor.text(reasonOf(hold)),
     returned_because: hold.returned_because,
     risk: catalog.get(hold.tool_id)?.descriptor.risk ?? null,
     approvals: { ...hold.approvals, required, allow_self, given: hold.given_by.length, given_by: hold.given_by },

@@ -1,6 +1,8 @@
 import type { Backbone, LiveRules } from '@capstan/backbone';
 import type { Delivery, Invocation, Quota } from '@capstan/contracts';
 import {
+  budgetsOf,
+  countUsage,
   getByIdempotencyKeys,
   getExistingIds,
   groupCommit,
@@ -87,7 +89,7 @@ export function createCommitter({ store, queue, relay, rules, log }: Backbone): 
   };
 
   const write = async (rows: NewInvocation[], run: NewRun | null): Promise<Committed[]> => {
-    const quotas = denyingQuotas(rules, rows);
+    const quotas = quotasThat('deny', rules, rows);
     const counted = quotas.length === 0 ? null : await insertCounted(rows, run, quotas);
     const { deliveries, outbox, signals, created_at, inserted } = counted ?? (await insert(store.query, rows, run));
     if (deliveries.length > 0 && !signals) {
@@ -99,7 +101,18 @@ export function createCommitter({ store, queue, relay, rules, log }: Backbone): 
     if (rows.some((row) => row.status === 'deferred' || row.expires_in_ms !== null)) relay.publish('due', ['now']);
     const committed: Committed = { kind: 'new', created_at };
     const answers = inserted === rows.length ? rows.map(() => committed) : await findKnown(rows, committed);
-    return counted ? answers.map((answer, at) => withRoom(answer, rows[at], quotas, counted.usages)) : answers;
+    // The answer to a bulk says nothing of what is left.
+    const deferring = run ? [] : quotasThat('defer', rules, rows);
+    if (!counted && deferring.length === 0) return answers;
+    const usages = new Map([...(counted?.usages ?? []), ...(await usagesOf(deferring))]);
+    return answers.map((answer, at) => withRoom(answer, rows[at], [...quotas, ...deferring], usages));
+  };
+
+  /** Told, and nothing is decided by it: what is committed is answered also when it cannot be counted. */
+  const usagesOf = async (quotas: Quota[]): Promise<[string, Usage][]> => {
+    const scopes = quotas.map(({ scope }) => scope);
+    const counted = countUsage(store.db, scopes, { budgets: budgetsOf(quotas), waiting: false });
+    return (await counted.catch(() => [])).map((usage) => [usage.scope, usage]);
   };
 
   /** Some idempotency keys were taken: their first invocations are the answer. */
@@ -120,7 +133,7 @@ export function createCommitter({ store, queue, relay, rules, log }: Backbone): 
 
   const one = groupCommit<NewInvocation, Committed>({
     write: (rows) => write(rows, null),
-    linger_ms: LINGER_MS,
+    patience_ms: (_, company) => (company ? LINGER_MS : 0),
     max_batch: 500,
     max_waiting: 20_000,
     isolate: (error) => !isUnavailable(error),
@@ -128,7 +141,7 @@ export function createCommitter({ store, queue, relay, rules, log }: Backbone): 
   /** Apart, so that calls under a quota, which are counted first, keep no others waiting. */
   const counted = groupCommit<NewInvocation, Committed>({
     write: (rows) => write(rows, null),
-    linger_ms: LINGER_MS,
+    patience_ms: (_, company) => (company ? LINGER_MS : 0),
     max_batch: 500,
     max_waiting: 20_000,
     isolate: (error) => !isUnavailable(error),
@@ -163,11 +176,11 @@ const withRoom = (
       }
     : answer;
 
-/** Those that deny; what may be deferred waits for the coordinator to count. */
-function denyingQuotas(rules: LiveRules, rows: NewInvocation[]): Quota[] {
+/** Those that deny are counted before the commit; what may be deferred waits for the coordinator to count. */
+function quotasThat(what: Quota['on_exceed'], rules: LiveRules, rows: NewInvocation[]): Quota[] {
   if (!rows.some((row) => row.quota_scopes)) return [];
   const scopes = new Set(rows.flatMap((row) => row.quota_scopes ?? []));
-  return rules.quotas().filter(({ scope, on_exceed }) => on_exceed === 'deny' && scopes.has(scope));
+  return rules.quotas().filter(({ scope, on_exceed }) => on_exceed === what && scopes.has(scope));
 }
 
 const toDelivery = ({ invocation_id, runner, priority }: NewInvocation): Delivery => ({

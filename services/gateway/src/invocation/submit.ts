@@ -1,5 +1,5 @@
 import { Failure, type Invocation, isTerminal, loneRunId, type Principal } from '@capstan/contracts';
-import type { InvocationOutcome, NewInvocation, RoomLeft } from '@capstan/store';
+import { hasLiveGrants, type InvocationOutcome, type NewInvocation, type RoomLeft } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 import { admitSent, denial } from './admit.js';
 import type { Waiting } from './waiters.js';
@@ -14,9 +14,10 @@ export async function submit(
   wait_ms: number,
 ): Promise<Answer> {
   const row = admitSent(gateway, principal, sent, null);
+  const mayEnd = row.status === 'queued' || row.status === 'deferred' || (await mayBeGranted(gateway, row, wait_ms));
+  const patience_ms = mayEnd ? (row.status === 'held' ? Math.min(wait_ms, GRANTED_MS) : wait_ms) : 0;
   // Before the commit: a quick tool may end before we would be back here.
-  const mayEnd = row.status === 'queued' || row.status === 'deferred';
-  const waiting = wait_ms > 0 && mayEnd ? gateway.waiters.wait(row.invocation_id, wait_ms) : null;
+  const waiting = patience_ms > 0 ? gateway.waiters.wait(row.invocation_id, patience_ms) : null;
   try {
     const committed = await gateway.committer.one(row);
     if (committed.kind === 'known') return await answerKnown(gateway, row, committed.invocation, wait_ms);
@@ -28,6 +29,12 @@ export async function submit(
     waiting?.cancel();
   }
 }
+
+/** Time for a grant to release it. Longer than that nobody waits for a person: the answer says who is to decide. */
+const GRANTED_MS = 2000;
+
+const mayBeGranted = async ({ store }: GatewayContext, { status, tenant }: NewInvocation, wait_ms: number) =>
+  status === 'held' && wait_ms > 0 && (await hasLiveGrants(store.db, tenant));
 
 /** The same key: the first invocation answers, unless it was another call. */
 async function answerKnown(

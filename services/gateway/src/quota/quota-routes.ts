@@ -2,6 +2,7 @@ import {
   DEFAULT_TENANT,
   Failure,
   NewQuota,
+  NewQuotaScope,
   type Principal,
   pageOf,
   Quota,
@@ -16,8 +17,8 @@ import { notFound } from '../invocation/act-on.js';
 
 const READERS: Route['roles'] = ['admin', 'operate', 'audit'];
 
-function scopeOf(params: Record<string, string>): string {
-  const scope = QuotaScope.safeParse(params.scope);
+function scopeOf(params: Record<string, string>, Scope: typeof QuotaScope = QuotaScope): string {
+  const scope = Scope.safeParse(params.scope);
   if (scope.success) return scope.data;
   throw new Failure('INVALID_REQUEST', { detail: `scope: ${scope.error.issues[0]?.message}` });
 }
@@ -103,7 +104,7 @@ export const quotaRoutes: Route[] = [
     answers: { 200: { description: 'The quota', schema: Quota } },
     handle: async (gateway, { principal, params, body }) => {
       mayChange(principal);
-      const quota = await putQuota(gateway.store, principal, scopeOf(params), body);
+      const quota = await putQuota(gateway.store, principal, scopeOf(params, NewQuotaScope), body);
       await changed(gateway);
       return quota;
     },

@@ -26,8 +26,8 @@ export function dryRun(
     const nothing = { inputs: null, unknown: [], decision: null };
     if (preview.kind === 'skip') return { ...about, ...nothing, effect: 'skip', reason: preview.reason };
     if (preview.kind === 'fail') return { ...about, ...nothing, effect: 'invalid', reason: preview.reason };
-    const { unknown } = preview;
-    const shown = { ...about, inputs: preview.inputs, unknown };
+    const { unknown, condition } = preview;
+    const shown = { ...about, inputs: preview.inputs, unknown: condition === null ? unknown : [condition, ...unknown] };
     const tool = catalog.get(step.tool_id);
     if (!tool) return { ...shown, effect: 'invalid', reason: `there is no tool ${step.tool_id}`, decision: null };
     const [wrong] = unknown.length > 0 ? [] : tool.check(preview.inputs);
@@ -50,8 +50,11 @@ export function dryRun(
     if (decision.allowed) calls.set(tool_id, (calls.get(tool_id) ?? 0) + 1);
     return { ...shown, effect: decision.effect, reason: decision.reason, decision };
   };
-  const steps = plan.steps.flatMap((step) =>
-    previewStep(step, inputs, MAX_ELEMENTS).map((preview) => decide(step, preview)),
-  );
-  return { plan_hash: plan.plan_hash, policy_hash: policy.policy_hash, name: plan.name, steps };
+  let left_out = 0;
+  const steps = plan.steps.flatMap((step) => {
+    const preview = previewStep(step, inputs, MAX_ELEMENTS);
+    left_out += preview.left_out;
+    return preview.calls.map((call) => decide(step, call));
+  });
+  return { plan_hash: plan.plan_hash, policy_hash: policy.policy_hash, name: plan.name, steps, left_out };
 }

@@ -13,8 +13,10 @@ const SLICE_MS = 10;
 /** Checks a plan, and answers it compiled. However large it is, others are answered meanwhile. */
 export async function readPlan(catalog: Catalog, source: unknown): Promise<CompiledPlan> {
   const isLong = typeof source === 'string' && source.length > LONG_TEXT;
-  const compiling = compilingPlan(isLong ? await readLong(catalog, source) : source, (tool_id) =>
-    findMissing(catalog, tool_id),
+  const compiling = compilingPlan(
+    isLong ? await readLong(catalog, source) : source,
+    (tool_id) => findMissing(catalog, tool_id),
+    (tool_id, inputs) => catalog.get(tool_id)?.check(inputs) ?? [],
   );
   for (let since = performance.now(); ; ) {
     const { done, value } = compiling.next();

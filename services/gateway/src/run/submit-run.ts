@@ -22,6 +22,7 @@ export async function submitRun(gateway: GatewayContext, principal: Principal, b
       plan: plan.document,
       plan_hash: plan.plan_hash,
       policy_hash,
+      own_policy: submission.policy !== undefined,
       inputs,
       max_parallel: submission.max_parallel ?? plan.max_parallel,
       webhook_url: submission.webhook_url ?? null,

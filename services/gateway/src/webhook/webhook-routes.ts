@@ -1,5 +1,6 @@
 import {
   CreatedWebhook,
+  Failure,
   NewWebhook,
   pageOf,
   SequenceQuery,
@@ -32,11 +33,21 @@ async function changed({ rules, relay }: GatewayContext): Promise<void> {
   relay.publish('refresh', ['webhooks']);
 }
 
-/** The id of the endpoint that the path names, as the log of deliveries has it. */
-async function endpointOf({ store }: GatewayContext, tenant: string, id: string): Promise<string | null> {
+/** The endpoint that the path names, as the log of deliveries has it. */
+async function endpointOf({ store }: GatewayContext, tenant: string, id: string): Promise<Webhook | null> {
   if (id === URLS) return null;
-  if (!(await getWebhook(store.db, tenant, id))) throw notFound(id);
-  return id;
+  const webhook = await getWebhook(store.db, tenant, id);
+  if (!webhook) throw notFound(id);
+  return webhook;
+}
+
+/** Nothing is sent to one that is disabled, also not by hand. */
+function mustBeEnabled(webhook: Webhook | null): void {
+  if (webhook?.enabled === false)
+    throw new Failure('ILLEGAL_STATE', {
+      detail: `${webhook.webhook_id} is not enabled: ${webhook.disabled_reason}.`,
+      suggestion: 'Enable it with PATCH /v1/webhooks/{id} {"enabled": true} first.',
+    });
 }
 
 export const webhookRoutes: Route[] = [
@@ -118,8 +129,8 @@ export const webhookRoutes: Route[] = [
     query: SequenceQuery.strict(),
     answers: { 200: { description: 'A page, newest first', schema: pageOf(WebhookDelivery) } },
     handle: async (gateway, { principal, params, query }) => {
-      const webhook_id = await endpointOf(gateway, principal.tenant, params.id ?? '');
-      return listDeliveries(gateway.store.db, principal.tenant, webhook_id, query);
+      const webhook = await endpointOf(gateway, principal.tenant, params.id ?? '');
+      return listDeliveries(gateway.store.db, principal.tenant, webhook?.webhook_id ?? null, query);
     },
   }),
   route({
@@ -129,8 +140,9 @@ export const webhookRoutes: Route[] = [
     roles: ['admin', 'operate'],
     answers: { 202: { description: 'It is due', schema: WebhookDelivery } },
     handle: async (gateway, { principal, params, reply }) => {
-      const webhook_id = await endpointOf(gateway, principal.tenant, params.id ?? '');
-      const delivery = await redeliver(gateway.store, principal, webhook_id, params.delivery_id ?? '');
+      const webhook = await endpointOf(gateway, principal.tenant, params.id ?? '');
+      mustBeEnabled(webhook);
+      const delivery = await redeliver(gateway.store, principal, webhook?.webhook_id ?? null, params.delivery_id ?? '');
       if (!delivery) throw notFound(params.delivery_id ?? '');
       gateway.relay.publish('due', ['deliveries']);
       return reply.code(202).send(delivery);

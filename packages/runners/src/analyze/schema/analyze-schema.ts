@@ -1,18 +1,21 @@
 import type { Json, JsonObject } from '@capstan/contracts';
+import { createRoom, fitting } from '../../file/room.js';
 import type { RunOutcome, ToolFailure } from '../../runner.js';
 import { diffSchemas } from './diff-schemas.js';
 import { inferSchema } from './infer-schema.js';
 import { validateDocument } from './validate-document.js';
 
+export type SchemaRequest = { inputs: JsonObject; max_bytes: number };
+
 /** `analyze.schema`: infer, validate, diff. By rules alone, so the same inputs always give the same answer. */
-export const analyzeSchema = (inputs: JsonObject): RunOutcome => {
+export const analyzeSchema = ({ inputs, max_bytes }: SchemaRequest): RunOutcome => {
   switch (inputs.operation) {
     case 'infer':
       return infer(inputs);
     case 'validate':
-      return validate(inputs);
+      return validate(inputs, max_bytes);
     case 'diff':
-      return diff(inputs);
+      return diff(inputs, max_bytes);
     default:
       return invalid('operation must be infer, validate or diff');
   }
@@ -24,18 +27,22 @@ const infer = ({ samples }: JsonObject): RunOutcome => {
   return { success: true, payload: { schema: inferSchema(samples), samples: samples.length } };
 };
 
-const validate = ({ schema, document }: JsonObject): RunOutcome => {
+const validate = ({ schema, document }: JsonObject, max_bytes: number): RunOutcome => {
   if (!isSchema(schema)) return invalid('validate needs schema: a JSON Schema');
   if (document === undefined) return invalid('validate needs document');
   const outcome = validateDocument(schema, document);
-  return 'broken' in outcome
-    ? invalid(`the schema cannot be used: ${outcome.broken}`)
-    : { success: true, payload: outcome };
+  if ('broken' in outcome) return invalid(`the schema cannot be used: ${outcome.broken}`);
+  const errors = fitting(outcome.errors, createRoom(max_bytes, { ...outcome, errors: [] }));
+  const more_errors = outcome.more_errors + outcome.errors.length - errors.length;
+  return { success: true, payload: { ...outcome, errors, more_errors }, truncated: more_errors > 0 };
 };
 
-const diff = ({ before, after }: JsonObject): RunOutcome => {
+const diff = ({ before, after }: JsonObject, max_bytes: number): RunOutcome => {
   if (!isSchema(before) || !isSchema(after)) return invalid('diff needs before and after: two JSON Schemas');
-  return { success: true, payload: diffSchemas(before, after) };
+  const outcome = diffSchemas(before, after);
+  // What is referred to from many places may be told of many times over.
+  const changes = fitting(outcome.changes, createRoom(max_bytes, { ...outcome, changes: [] }));
+  return { success: true, payload: { ...outcome, changes }, truncated: changes.length < outcome.changes.length };
 };
 
 const isSchema = (value: Json | undefined): value is JsonObject | boolean =>

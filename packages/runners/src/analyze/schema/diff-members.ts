@@ -1,65 +1,102 @@
 import type { Json, JsonObject } from '@capstan/contracts';
 import { asObject, harmless, narrowed, type SchemaChange, widened } from './schema-change.js';
 
-/** The difference of two schemas, for what stands at `path`. */
-type Diff = (path: string, before: JsonObject, after: JsonObject) => SchemaChange[];
-
 /** The members of objects: which there are, which there must be, and whether there may be others. */
-export const diffMembers = (path: string, before: JsonObject, after: JsonObject, diff: Diff): SchemaChange[] => {
-  const was = asObject(before.properties);
-  const is = asObject(after.properties);
-  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].sort();
+export const diffMembers = (path: string, before: JsonObject, after: JsonObject): SchemaChange[] => {
+  const [was, is] = [membersOf(before), membersOf(after)];
+  const gone = [...was.keys()].filter((name) => !is.has(name)).sort();
+  const fresh = [...is.keys()].filter((name) => !was.has(name)).sort();
   return [
     ...diffRequired(path, namesIn(before.required), namesIn(after.required)),
-    ...diffOthers(path, before.additionalProperties, after.additionalProperties, diff),
-    ...names.flatMap((name) => diffMember(`${path}/${escaped(name)}`, was[name], is[name], { before, after }, diff)),
+    ...diffOthers(path, before.additionalProperties ?? true, after.additionalProperties ?? true),
+    ...gone.map((name) => removed(memberPath(path, name), was.get(name), after)),
+    ...fresh.map((name) => added(memberPath(path, name), is.get(name), before)),
   ];
 };
 
-const diffMember = (
-  path: string,
-  before: Json | undefined,
-  after: Json | undefined,
-  parents: { before: JsonObject; after: JsonObject },
-  diff: Diff,
-): SchemaChange[] => {
-  if (before !== undefined && after !== undefined) return diff(path, asObject(before), asObject(after));
-  const sides = { before, after };
-  if (after === undefined)
-    return isClosed(parents.after)
-      ? [narrowed(path, 'property removed', sides, 'documents that have it are refused now')]
-      : [harmless(path, 'property removed', sides, 'it may still be there, with any value')];
-  if (isClosed(parents.before)) return [widened(path, 'property added', sides, 'readers of the old schema refuse it')];
-  return [harmless(path, 'property added', sides, 'optional, and members of any name were allowed before')];
+/** Where to look on: each member, with what was said of it before and what is said after. */
+export const memberPlaces = (path: string, before: JsonObject, after: JsonObject) => {
+  const [was, is] = [membersOf(before), membersOf(after)];
+  const names = [...new Set([...was.keys(), ...is.keys()])].sort();
+  const places = names.flatMap((name) => {
+    const one = was.get(name) ?? ruleOfOthers(before);
+    const other = is.get(name) ?? ruleOfOthers(after);
+    return one === undefined || other === undefined ? [] : [toPlace(memberPath(path, name), one, other)];
+  });
+  return [...places, ...otherPlaces(`${path}/*`, before.additionalProperties, after.additionalProperties)];
 };
 
-const diffRequired = (path: string, before: string[], after: string[]): SchemaChange[] => [
-  ...after
-    .filter((name) => !before.includes(name))
+const otherPlaces = (path: string, before: Json | undefined, after: Json | undefined) => {
+  if (before === undefined && after === undefined) return [];
+  // To close and to open is a change of the object.
+  return before === false || after === false ? [] : [toPlace(path, before, after)];
+};
+
+const toPlace = (path: string, before: Json | undefined, after: Json | undefined) => ({
+  path,
+  before: asObject(before),
+  after: asObject(after),
+});
+
+const removed = (path: string, before: Json | undefined, parent: JsonObject): SchemaChange => {
+  const sides = { before, after: undefined };
+  if (isClosed(parent)) return narrowed(path, 'property removed', sides, 'documents that have it are refused now');
+  if (ruleOfOthers(parent) !== undefined)
+    return harmless(path, 'property removed', sides, 'it may still be there, as additionalProperties wants it');
+  if (Object.keys(asObject(parent.patternProperties)).length > 0)
+    return narrowed(path, 'property removed', sides, 'patternProperties may refuse what it was');
+  return harmless(path, 'property removed', sides, 'it may still be there, with any value');
+};
+
+const added = (path: string, after: Json | undefined, parent: JsonObject): SchemaChange => {
+  const sides = { before: undefined, after };
+  if (isClosed(parent)) return widened(path, 'property added', sides, 'readers of the old schema refuse it');
+  const why =
+    ruleOfOthers(parent) === undefined
+      ? 'optional, and members of any name were allowed before'
+      : 'optional, and allowed before as additionalProperties wanted it';
+  return harmless(path, 'property added', sides, why);
+};
+
+const diffRequired = (path: string, before: Set<string>, after: Set<string>): SchemaChange[] => [
+  ...[...after]
+    .filter((name) => !before.has(name))
     .map((name) =>
       narrowed(
-        `${path}/${escaped(name)}`,
+        memberPath(path, name),
         'required added',
         { before: false, after: true },
         'documents without it are refused now',
       ),
     ),
-  ...before
-    .filter((name) => !after.includes(name))
+  ...[...before]
+    .filter((name) => !after.has(name))
     .map((name) =>
-      widened(`${path}/${escaped(name)}`, 'required removed', { before: true, after: false }, 'it may be absent now'),
+      widened(memberPath(path, name), 'required removed', { before: true, after: false }, 'it may be absent now'),
     ),
 ];
 
-const diffOthers = (path: string, before: Json | undefined, after: Json | undefined, diff: Diff): SchemaChange[] => {
-  if (JSON.stringify(before ?? true) === JSON.stringify(after ?? true)) return [];
-  const sides = { before: before ?? true, after: after ?? true };
-  if (after === false) return [narrowed(path, 'additionalProperties closed', sides, 'unknown members are refused now')];
-  if (before === false) return [widened(path, 'additionalProperties opened', sides, 'unknown members may come now')];
-  return diff(`${path}/*`, asObject(before), asObject(after));
+/** Whether there may be others. What these may be is looked at as a place of its own. */
+const diffOthers = (path: string, before: Json, after: Json): SchemaChange[] => {
+  const sides = { before, after };
+  if ((before === false) === (after === false)) return [];
+  return after === false
+    ? [narrowed(path, 'additionalProperties closed', sides, 'unknown members are refused now')]
+    : [widened(path, 'additionalProperties opened', sides, 'unknown members may come now')];
 };
 
-const isClosed = (schema: JsonObject): boolean => schema.additionalProperties === false;
-const namesIn = (required: Json | undefined): string[] =>
-  Array.isArray(required) ? required.filter((name) => typeof name === 'string').sort() : [];
-const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+const isClosed = ({ additionalProperties, unevaluatedProperties }: JsonObject): boolean =>
+  additionalProperties === false || (additionalProperties === undefined && unevaluatedProperties === false);
+
+/** What members must be that are not named. Undefined when there may be none, or any. */
+const ruleOfOthers = ({ additionalProperties }: JsonObject): JsonObject | undefined =>
+  typeof additionalProperties === 'object' && Object.keys(asObject(additionalProperties)).length > 0
+    ? asObject(additionalProperties)
+    : undefined;
+
+/** A map: a member may have the name of something that every object has. */
+const membersOf = ({ properties }: JsonObject): Map<string, Json> => new Map(Object.entries(asObject(properties)));
+const namesIn = (required: Json | undefined): Set<string> =>
+  new Set(Array.isArray(required) ? required.filter((name) => typeof name === 'string').sort() : []);
+const memberPath = (path: string, name: string): string =>
+  `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;

@@ -1,22 +1,15 @@
 import type { Json, JsonObject } from '@capstan/contracts';
 import { diffBounds } from './diff-bounds.js';
-import { diffMembers } from './diff-members.js';
+import { diffMembers, memberPlaces } from './diff-members.js';
 import { diffValues } from './diff-values.js';
-import { asObject, replaced, type SchemaChange } from './schema-change.js';
+import { diffWholes } from './diff-wholes.js';
+import { createPairs } from './pairs.js';
+import { createReferences } from './references.js';
+import type { BothReferences } from './same-schemas.js';
+import { asObject, type SchemaChange } from './schema-change.js';
 
-const MAX_DEPTH = 64;
-const COMPARED_AS_A_WHOLE = [
-  'allOf',
-  'anyOf',
-  'oneOf',
-  'not',
-  'if',
-  'then',
-  'else',
-  'dependentRequired',
-  'dependentSchemas',
-];
-const ALSO_AS_A_WHOLE = ['patternProperties', 'propertyNames', 'contains', 'prefixItems', 'unevaluatedProperties'];
+/** What is referred to from many places is compared at each of them, until there are so many. */
+const MANY_PLACES = 10_000;
 
 export type SchemaDiff = {
   identical: boolean;
@@ -27,8 +20,7 @@ export type SchemaDiff = {
 
 /** Two schemas: what changed, and whom each change breaks. */
 export const diffSchemas = (before: JsonObject | boolean, after: JsonObject | boolean): SchemaDiff & JsonObject => {
-  const roots = { before: asObject(before), after: asObject(after) };
-  const changes = diffAt('', roots.before, roots.after, { roots, depth: 0 });
+  const changes = changesOf(asObject(before), asObject(after));
   const isFine = (party: 'writers' | 'readers') => changes.every(({ breaks }) => !breaks.includes(party));
   return {
     identical: changes.length === 0,
@@ -37,53 +29,52 @@ export const diffSchemas = (before: JsonObject | boolean, after: JsonObject | bo
   };
 };
 
-type Place = { roots: { before: JsonObject; after: JsonObject }; depth: number };
+/** Two schemas that stand at the same path of documents. */
+type Place = { path: string; before: JsonObject; after: JsonObject; within?: Place };
 
-const diffAt = (path: string, one: JsonObject, other: JsonObject, place: Place): SchemaChange[] => {
-  if (place.depth > MAX_DEPTH) return [];
-  const before = resolved(one, place.roots.before);
-  const after = resolved(other, place.roots.after);
-  const deeper = { ...place, depth: place.depth + 1 };
-  const items =
-    before.items === undefined && after.items === undefined
-      ? []
-      : diffAt(`${path}/*`, asObject(before.items), asObject(after.items), deeper);
-  return [
-    ...diffValues(path, before, after),
-    ...diffBounds(path, before, after),
-    ...diffMembers(path, before, after, (at, was, is) => diffAt(at, was, is, deeper)),
-    ...items,
-    ...diffWholes(path, before, after),
-  ];
+/** From the outside in, so that a schema that refers to itself is told of where it stands first. */
+const changesOf = (before: JsonObject, after: JsonObject): SchemaChange[] => {
+  const references = { before: createReferences(before), after: createReferences(after) };
+  const compared = createPairs();
+  const changes: SchemaChange[] = [];
+  const places: Place[] = [{ path: '', before, after }];
+  for (const [count, found] of places.entries()) {
+    const place = resolve(found, references);
+    const isNew = compared.add(place.before, place.after);
+    if (!isNew && (count > MANY_PLACES || isWithinItself(place))) continue;
+    for (const change of diffHere(place, references)) changes.push(change);
+    for (const inner of innerPlaces(place)) places.push({ ...inner, within: place });
+  }
+  return changes;
 };
 
-/** Combinations are compared as they stand: to tell which of two takes more is no question for a rule. */
-const diffWholes = (path: string, before: JsonObject, after: JsonObject): SchemaChange[] =>
-  [...COMPARED_AS_A_WHOLE, ...ALSO_AS_A_WHOLE].flatMap((keyword) => {
-    const sides = { before: before[keyword], after: after[keyword] };
-    if (JSON.stringify(sides.before) === JSON.stringify(sides.after)) return [];
-    return [
-      replaced(path, `${keyword} changed`, sides, 'combinations are not looked into, so either side may be broken'),
-    ];
-  });
+const resolve = (place: Place, references: BothReferences): Place => ({
+  ...place,
+  before: references.before.resolved(place.before),
+  after: references.after.resolved(place.after),
+});
 
-/** A reference into the schema itself. Any other stays as it is. */
-const resolved = (schema: JsonObject, root: JsonObject): JsonObject => {
-  const { $ref, ...rest } = schema;
-  if (typeof $ref !== 'string' || !$ref.startsWith('#')) return schema;
-  let target: Json | undefined = root;
-  for (const step of $ref.slice(1).split('/').slice(1)) {
-    const name = decodeStep(step);
-    target = typeof target === 'object' && target !== null && !Array.isArray(target) ? target[name] : undefined;
-  }
-  return { ...asObject(target), ...rest };
+const isWithinItself = ({ before, after, within }: Place): boolean => {
+  for (let outer = within; outer; outer = outer.within)
+    if (outer.before === before && outer.after === after) return true;
+  return false;
 };
 
-const decodeStep = (step: string): string => {
-  const unescaped = step.replaceAll('~1', '/').replaceAll('~0', '~');
-  try {
-    return decodeURIComponent(unescaped);
-  } catch {
-    return unescaped;
-  }
+const diffHere = ({ path, before, after }: Place, references: BothReferences): SchemaChange[] => [
+  ...diffValues(path, before, after),
+  ...diffBounds(path, before, after),
+  ...diffMembers(path, before, after),
+  ...diffWholes(path, before, after, references),
+];
+
+const innerPlaces = ({ path, before, after }: Place): Place[] => [
+  ...memberPlaces(path, before, after),
+  ...itemPlaces(path, before.items, after.items),
+];
+
+const itemPlaces = (path: string, before: Json | undefined, after: Json | undefined): Place[] => {
+  if (before === undefined && after === undefined) return [];
+  // Lists of schemas, one for each item, are compared as a whole.
+  if (Array.isArray(before) || Array.isArray(after)) return [];
+  return [{ path: `${path}/*`, before: asObject(before), after: asObject(after) }];
 };

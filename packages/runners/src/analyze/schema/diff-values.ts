@@ -39,8 +39,8 @@ const diffChoices = (path: string, before: JsonObject, after: JsonObject): Schem
   if (!was && !is) return [];
   if (!was) return [narrowed(path, 'enum added', sides, 'only these values are taken now')];
   if (!is) return [widened(path, 'enum removed', sides, 'any value may come now')];
-  const gone = was.filter((value) => !holds(is, value));
-  const fresh = is.filter((value) => !holds(was, value));
+  const gone = without(was, is);
+  const fresh = without(is, was);
   return [
     ...(gone.length > 0 ? [narrowed(path, 'enum value removed', sides, `${list(gone)} is refused now`)] : []),
     ...(fresh.length > 0 ? [widened(path, 'enum value added', sides, `${list(fresh)} may come now`)] : []),
@@ -52,8 +52,10 @@ const choicesOf = (schema: JsonObject): Json[] | undefined => {
   return Array.isArray(schema.enum) ? schema.enum : undefined;
 };
 
-const holds = (values: readonly Json[], value: Json): boolean =>
-  values.some((one) => JSON.stringify(one) === JSON.stringify(value));
+const without = (values: readonly Json[], others: readonly Json[]): Json[] => {
+  const known = new Set(others.map((value) => JSON.stringify(value)));
+  return values.filter((value) => !known.has(JSON.stringify(value)));
+};
 const list = (values: readonly Json[]): string => values.map((value) => JSON.stringify(value)).join(', ');
 
 const diffForm = (path: string, keyword: string, before: Json | undefined, after: Json | undefined): SchemaChange[] => {

@@ -1,17 +1,21 @@
 import type { Json, JsonObject } from '@capstan/contracts';
+import { createAjv } from './create-ajv.js';
 
 const MAX_DEPTH = 100;
 /** So few different values, seen so often, are a choice rather than text. */
 const MAX_ENUM = 8;
 const MIN_SEEN_PER_VALUE = 3;
 
-const FORMATS: [format: string, shape: RegExp][] = [
-  ['date-time', /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/],
-  ['date', /^\d{4}-\d{2}-\d{2}$/],
-  ['uuid', /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i],
-  ['email', /^[^@\s]{1,64}@[^@\s]{1,255}$/],
-  ['uri', /^https?:\/\/[^\s]{1,2000}$/],
+/** Narrower than what the formats allow: not every text with a colon is meant as an address. */
+const FORMATS: [schema: { format: string }, shape: RegExp][] = [
+  [{ format: 'date-time' }, /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/],
+  [{ format: 'date' }, /^\d{4}-\d{2}-\d{2}$/],
+  [{ format: 'uuid' }, /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i],
+  [{ format: 'email' }, /^[^@\s]{1,64}@[^@\s]{1,255}$/],
+  [{ format: 'uri' }, /^https?:\/\/[^\s]{1,2000}$/],
 ];
+
+const ajv = createAjv();
 
 /** The narrowest schema of the usual kind that all samples keep: types, required members, formats, small sets of values. */
 export const inferSchema = (samples: readonly Json[]): JsonObject => ({
@@ -53,7 +57,11 @@ const typeName = (value: Json): string => {
 const membersOf = (objects: readonly JsonObject[], depth: number): JsonObject => {
   const values = new Map<string, Json[]>();
   for (const object of objects)
-    for (const [key, value] of Object.entries(object)) values.set(key, [...(values.get(key) ?? []), value]);
+    for (const [key, value] of Object.entries(object)) {
+      const known = values.get(key);
+      if (known) known.push(value);
+      else values.set(key, [value]);
+    }
   const names = [...values.keys()].sort();
   const required = names.filter((name) => values.get(name)?.length === objects.length);
   return {
@@ -64,8 +72,11 @@ const membersOf = (objects: readonly JsonObject[], depth: number): JsonObject =>
 };
 
 const textOf = (strings: readonly string[]): JsonObject => {
-  const format = FORMATS.find(([, shape]) => strings.every((text) => shape.test(text)));
-  if (format) return { format: format[0] };
+  // What is inferred has to take every sample.
+  const format = FORMATS.find(([schema, shape]) =>
+    strings.every((text) => shape.test(text) && ajv.validate(schema, text)),
+  );
+  if (format) return format[0];
   const distinct = new Set(strings);
   return distinct.size <= MAX_ENUM && strings.length >= distinct.size * MIN_SEEN_PER_VALUE && distinct.size > 1
     ? { examples: [...distinct].sort() }

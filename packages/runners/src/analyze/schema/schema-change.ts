@@ -37,8 +37,12 @@ export const widened = toChange('readers');
 export const replaced = toChange('writers', 'readers');
 export const harmless = toChange();
 
+/** One of each, so that whoever remembers what was compared knows them again. */
+const ANYTHING: JsonObject = {};
+const NOTHING: JsonObject = { not: {} };
+
 /** `true` takes everything, `false` nothing. */
 export const asObject = (schema: Json | undefined): JsonObject => {
-  if (schema === false) return { not: {} };
-  return typeof schema === 'object' && schema !== null && !Array.isArray(schema) ? schema : {};
+  if (schema === false) return NOTHING;
+  return typeof schema === 'object' && schema !== null && !Array.isArray(schema) ? schema : ANYTHING;
 };

@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { orAborted } from '../../or-aborted.js';
 
 export type HtmlFormat = 'markdown' | 'text';
 export type ConvertJob = { html: string; format: HtmlFormat };
 export type ConvertReply = { text: string } | { error: string };
 
 export type Converter = {
-  /** Null when it cannot be converted: too deep, too large, too slow. */
-  convert(html: string, format: HtmlFormat): Promise<string | null>;
+  /** Null when it cannot be converted: too deep, too large, too slow. Rejects at once when `signal` aborts. */
+  convert(html: string, format: HtmlFormat, signal: AbortSignal): Promise<string | null>;
   close(): Promise<void>;
 };
 
@@ -30,12 +31,13 @@ export function createConverter({ timeout_ms = CONVERT_MS } = {}): Converter {
   let thread: Worker | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
-  const run = async (job: ConvertJob): Promise<string | null> => {
+  const run = async (job: ConvertJob, signal: AbortSignal): Promise<string | null> => {
+    if (signal.aborted) return null;
     thread ??= startThread(() => {
       thread = undefined;
     });
     const worker = thread;
-    const late = AbortSignal.timeout(timeout_ms);
+    const late = AbortSignal.any([signal, AbortSignal.timeout(timeout_ms)]);
     worker.postMessage(job);
     try {
       const [reply]: ConvertReply[] = await once(worker, 'message', { signal: late });
@@ -48,11 +50,11 @@ export function createConverter({ timeout_ms = CONVERT_MS } = {}): Converter {
   };
 
   return {
-    convert: async (html, format) => {
+    convert: async (html, format, signal) => {
       if (html.length > MAX_HTML_CHARS) return null;
-      const mine = last.then(() => run({ html, format }));
+      const mine = last.then(() => run({ html, format }, signal));
       last = mine;
-      return mine;
+      return orAborted(mine, signal);
     },
     close: async () => {
       await thread?.terminate();

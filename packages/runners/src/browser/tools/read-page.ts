@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { z } from 'zod';
-import { cutText } from '../../api/response-payload.js';
+import { cutText } from '../../cut-text.js';
 import type { BrowserRun } from '../browser-tool.js';
 
 export type PageFormat = 'text' | 'markdown' | 'html';
@@ -13,10 +13,10 @@ export async function readPage(run: BrowserRun, format: PageFormat): Promise<{ c
   return { content: kept, truncated };
 }
 
-async function contentOf({ visit, converter }: BrowserRun, format: PageFormat): Promise<string | null> {
+async function contentOf({ call, visit, converter }: BrowserRun, format: PageFormat): Promise<string | null> {
   if (format === 'text') return null;
   const html = await visit.page.content();
-  return format === 'html' ? html : converter.convert(html, 'markdown');
+  return format === 'html' ? html : converter.convert(html, 'markdown', call.signal);
 }
 
 const MAX_LINKS = 200;

@@ -1,4 +1,4 @@
-import { type Artifact, Failure, type Json } from '@capstan/contracts';
+import { Failure } from '@capstan/contracts';
 import { z } from 'zod';
 import type { RunOutcome } from '../../runner.js';
 import { blamed } from '../blamed.js';
@@ -27,8 +27,7 @@ export const script: BrowserTool = {
 };
 
 async function runSteps(run: BrowserRun, steps: ScriptStep[]): Promise<RunOutcome> {
-  const done: Json[] = [];
-  const artifacts: Artifact[] = [];
+  const { steps: done, artifacts } = run.done;
   for (const [index, step] of steps.entries()) {
     const name = `step ${index + 1}, ${step.action}`;
     try {

@@ -1,49 +1,17 @@
+import { STARTS_ANOTHER } from '../starts-another.js';
+import { type ArgumentRule, both, findArgument } from './argument-rule.js';
+
 /** Options with which a program runs another, reads a configuration, or writes where it likes. */
-const DANGEROUS: Record<string, { long?: string[]; short?: string; words?: string[]; values?: RegExp }> = {
-  git: {
-    long: [
-      'upload-pack',
-      'receive-pack',
-      'exec',
-      'exec-path',
-      'config',
-      'config-env',
-      'ext-diff',
-      'textconv',
-      'open-files-in-pager',
-      'template',
-      'git-dir',
-      'work-tree',
-      'output',
-    ],
-    short: 'cuO',
-    // Transports that are command lines.
-    values: /^(ext|fd)::/i,
-  },
-  ssh: { short: 'oFIDLRJEWw', values: /^-?o?(ProxyCommand|LocalCommand|PermitLocalCommand|KnownHostsCommand)/i },
-  scp: { short: 'oFSiJ' },
-  sftp: { short: 'oFSbDiJ' },
-  rsync: { long: ['rsh', 'rsync-path', 'config', 'password-file', 'files-from', 'log-file'], short: 'e' },
-  tar: {
-    long: [
-      'checkpoint-action',
-      'to-command',
-      'use-compress-program',
-      'rsh-command',
-      'rmt-command',
-      'info-script',
-      'new-volume-script',
-      'absolute-names',
-      'files-from',
-      'directory',
-    ],
-    short: 'IFPTC',
-  },
-  zip: { long: ['unzip-command'], short: 'T', words: ['-TT'] },
-  find: {
-    words: ['-exec', '-execdir', '-ok', '-okdir', '-delete', '-fprint', '-fprint0', '-fprintf', '-fls', '-files0-from'],
-  },
-  fd: { long: ['exec', 'exec-batch'], short: 'xX' },
+const DANGEROUS: Readonly<Record<string, ArgumentRule>> = {
+  git: both(STARTS_ANOTHER.git, { long: ['config', 'textconv', 'git-dir', 'work-tree', 'output'], short: 'cuO' }),
+  ssh: both(STARTS_ANOTHER.ssh, { short: 'oFIDLRJEWw' }),
+  scp: both(STARTS_ANOTHER.scp, { short: 'oFiJ' }),
+  sftp: both(STARTS_ANOTHER.sftp, { short: 'oFbDiJ' }),
+  rsync: both(STARTS_ANOTHER.rsync, { long: ['config', 'password-file', 'files-from', 'log-file'] }),
+  tar: both(STARTS_ANOTHER.tar, { long: ['absolute-names', 'files-from', 'directory'], short: 'PTC' }),
+  zip: both(STARTS_ANOTHER.zip, { short: 'T' }),
+  find: both(STARTS_ANOTHER.find, { words: ['-delete', '-fprint', '-fprint0', '-fprintf', '-fls', '-files0-from'] }),
+  fd: STARTS_ANOTHER.fd,
   xargs: { short: 'aI' },
   curl: {
     long: [
@@ -100,14 +68,14 @@ const DANGEROUS: Record<string, { long?: string[]; short?: string; words?: strin
     ],
     short: 'OoaieP',
   },
-  sort: { long: ['compress-program', 'output', 'files0-from', 'temporary-directory'], short: 'oT' },
-  split: { long: ['filter'] },
-  man: { long: ['pager', 'html', 'preprocessor', 'config-file'], short: 'PHpC' },
+  sort: both(STARTS_ANOTHER.sort, { long: ['output', 'files0-from', 'temporary-directory'], short: 'oT' }),
+  split: STARTS_ANOTHER.split,
+  man: both(STARTS_ANOTHER.man, { long: ['config-file'], short: 'C' }),
   less: { short: 'okK' },
   env: { long: ['split-string', 'chdir'], short: 'SC' },
-  gcc: { long: ['specs', 'plugin'], words: ['-wrapper', '-fplugin'], short: 'B' },
+  gcc: STARTS_ANOTHER.gcc,
   nmap: { long: ['script', 'script-args', 'resume', 'datadir'], words: ['-oN', '-oX', '-oG', '-oA', '-iL'] },
-  tcpdump: { short: 'zwrF' },
+  tcpdump: both(STARTS_ANOTHER.tcpdump, { short: 'wrF' }),
   ffmpeg: {
     words: ['-filter_script', '-filter_complex_script', '-safe'],
     values: /^(concat|file|subfile|crypto|data):/i,
@@ -127,22 +95,6 @@ const DANGEROUS: Record<string, { long?: string[]; short?: string; words?: strin
   sqlite3: { words: ['-cmd', '-init'] },
 };
 
-/** Programs for which `--` does not end the options, or whose arguments are code. */
-const WITHOUT_DOUBLE_DASH: ReadonlySet<string> = new Set([
-  'find',
-  'dd',
-  'test',
-  '[',
-  'expr',
-  'ffmpeg',
-  'java',
-  'gcc',
-  'openssl',
-  'ip',
-]);
-
-export const honoursDoubleDash = (executable: string): boolean => !WITHOUT_DOUBLE_DASH.has(executable);
-
 /** Why one of the arguments must not be a caller's choice; null when none is. `literals` are the tool's own. */
 export function refuseDangerous(
   executable: string,
@@ -151,17 +103,11 @@ export function refuseDangerous(
 ): string | null {
   const rules = Object.hasOwn(DANGEROUS, executable) ? DANGEROUS[executable] : undefined;
   if (!rules) return null;
-  const end = args.indexOf('--');
-  for (const [at, arg] of args.entries()) {
-    if (literals.has(arg) || [...literals].some((literal) => isFilled(literal, arg))) continue;
-    const isOption = arg.startsWith('-') && (end < 0 || at < end || !honoursDoubleDash(executable));
-    const bad =
-      (isOption && (isLong(arg, rules.long) || isShort(arg, rules.short) || rules.words?.includes(arg))) ||
-      rules.values?.test(arg);
-    if (bad)
-      return `${JSON.stringify(arg.slice(0, 60))} is not passed to ${executable}: it can make it do something else`;
-  }
-  return null;
+  const isOwn = (arg: string) => literals.has(arg) || [...literals].some((literal) => isFilled(literal, arg));
+  const bad = findArgument(rules, executable, args, isOwn);
+  return bad === undefined
+    ? null
+    : `${JSON.stringify(bad.slice(0, 60))} is not passed to ${executable}: it can make it do something else`;
 }
 
 /** `--max-time={{seconds}}` is the tool's own option with a caller's value. */
@@ -169,18 +115,3 @@ const isFilled = (literal: string, arg: string): boolean => {
   const open = literal.indexOf('{{');
   return open > 2 && literal.startsWith('-') && arg.startsWith(literal.slice(0, open));
 };
-
-/** An unambiguous beginning of a long option is that option to getopt. */
-function isLong(arg: string, names: readonly string[] = []): boolean {
-  if (!arg.startsWith('--')) return false;
-  const name = arg.slice(2).split('=', 1)[0] ?? '';
-  return (
-    name !== '' && names.some((dangerous) => dangerous === name || (name.length > 2 && dangerous.startsWith(name)))
-  );
-}
-
-/** Short options may stand together: `-xvI` has an I. */
-function isShort(arg: string, letters = ''): boolean {
-  if (arg.startsWith('--') || arg.length < 2) return false;
-  return [...arg.slice(1)].some((letter) => letters.includes(letter));
-}

@@ -22,11 +22,11 @@ beforeEach(() => {
 });
 afterEach(() => launcher.close());
 
-const start = (file: string, args: string[], { stdin, env = {}, sandbox = often }: Over = {}) => {
+const start = (file: string, args: string[], { stdin, env = {}, sandbox = often, tenant = 'acme' }: Over = {}) => {
   const said = { stdout: '', stderr: '' };
   const launch = { file, args, env, cwd: '/' };
   const run = launcher.run(
-    { launch, stdin, sandbox, limits },
+    { launch, stdin, sandbox, limits, tenant },
     {
       stdout: (chunk) => {
         said.stdout += Buffer.from(chunk).toString('latin1');
@@ -38,7 +38,7 @@ const start = (file: string, args: string[], { stdin, env = {}, sandbox = often 
   );
   return { ...run, said, ending: run.ended.then(({ ending }) => ending) };
 };
-type Over = { stdin?: string; env?: Record<string, string>; sandbox?: typeof once };
+type Over = { stdin?: string; env?: Record<string, string>; sandbox?: typeof once; tenant?: string };
 
 const EVERY_CHARACTER = Array.from({ length: 0x250 }, (_, code) => String.fromCodePoint(code)).join('');
 const AWKWARD = `'"$(id)\`id\`\\\\n\\c%s !{a,b}*~#;&|<>\t\n🙂`;
@@ -79,14 +79,15 @@ test('what the system would not take is not begun', async () => {
   expect(await start('/bin/echo', [], { env: { 'A; id': '' } }).ending).toMatchObject({ code: 'EINVAL' });
 });
 
-test('one shell serves run after run, but not where something may have been left running', async () => {
-  const shellOf = async (sandbox = often) => {
-    const run = start('/bin/sh', ['-c', 'echo $PPID'], { sandbox });
+test('one shell serves run after run of one tenant, but not where something may have been left running', async () => {
+  const shellOf = async (sandbox = often, tenant = 'acme') => {
+    const run = start('/bin/sh', ['-c', 'echo $PPID'], { sandbox, tenant });
     await run.ending;
     return run.said.stdout;
   };
   const first = await shellOf();
   expect(await shellOf()).toBe(first);
+  expect(await shellOf(often, 'other')).not.toBe(first);
   expect(await shellOf(once)).toBe(first);
   expect(await shellOf(once)).not.toBe(first);
 });

@@ -20,7 +20,12 @@ export type Launcher = {
   close(): Promise<void>;
 };
 
-export type Order = Pick<ShellCommand, 'launch' | 'stdin'> & { sandbox: Sandbox; limits: ResourceLimits };
+export type Order = Pick<ShellCommand, 'launch' | 'stdin'> & {
+  sandbox: Sandbox;
+  limits: ResourceLimits;
+  /** A shell serves one of them only. */
+  tenant: string;
+};
 /** `ask` lets it end in good order first, `kill` does not. */
 export type LaunchedRun = { stop(how: 'ask' | 'kill'): void; ended: Promise<Launched> };
 /** `tree` where a cgroup tells. */
@@ -43,7 +48,7 @@ const SETTLE_MS = 2000;
 const KILLED_MS = 200;
 
 /** `ready` when its shell is where it is bounded. */
-type Slot = { shell: Shell; key: string; tree: Tree | null; ready: Promise<void> | undefined; runs: number };
+type Slot = { shell: Shell; key: string; tree: Tree | null; ready: Promise<void>; runs: number };
 
 /**
  * What is still there of a run could write into its directory, or into the next one's output. Where processes may outlive
@@ -64,17 +69,18 @@ export const createLauncher = ({ guard, cgroups, directory }: LauncherOptions): 
   const start = ({ sandbox, limits }: Order, key: string): Slot | Ending => {
     const { processes, ...inherited } = limits;
     const tree = cgroups && openTree(cgroups, limits);
-    const limited_by = prlimit === null ? [] : prlimitArgs(prlimit, inherited);
-    const shell = openShell({ sh, limited_by, identity: sandbox.identity, directory });
+    const limits_of_all = prlimit === null ? [] : prlimitArgs(prlimit, inherited);
+    const around = [...limits_of_all, ...sandbox.around_shell];
+    const shell = openShell({ sh, around, identity: sandbox.identity, directory });
     if ('kind' in shell) {
       tree?.remove();
       return shell;
     }
-    const slot = { shell, key, tree, ready: tree?.join(shell.pid), runs: 0 };
+    const slot = { shell, key, tree, ready: shell.waits.then((pid) => tree?.join(pid)), runs: 0 };
     open.add(slot);
-    guard.watch(shell.pid);
+    guard.watch(shell.leader);
     void shell.gone.then(() => {
-      guard.release(shell.pid);
+      guard.release(shell.leader);
       tree?.remove();
       open.delete(slot);
       const at = idle.indexOf(slot);
@@ -84,7 +90,7 @@ export const createLauncher = ({ guard, cgroups, directory }: LauncherOptions): 
   };
 
   const take = (order: Order): Slot | Ending => {
-    const key = JSON.stringify(order.limits);
+    const key = JSON.stringify([order.tenant, order.limits]);
     const at = idle.findLastIndex((slot) => slot.key === key);
     return at === -1 ? start(order, key) : (idle.splice(at, 1)[0] ?? start(order, key));
   };
@@ -119,11 +125,14 @@ export const createLauncher = ({ guard, cgroups, directory }: LauncherOptions): 
       const stop = (how: 'ask' | 'kill') => {
         if (how === 'kill') return kill();
         asked = true;
-        askToEndIn(order.sandbox.level, shell.pid);
+        shell.waits.then(
+          (pid) => askToEndIn(order.sandbox.level, pid),
+          () => {},
+        );
         late = setTimeout(kill, TERMINATION_MS);
       };
       const finish = async (): Promise<Launched> => {
-        if (slot.ready) await slot.ready.catch(kill);
+        await slot.ready.catch(kill);
         if (asked || killed) {
           kill();
           return { ending: { kind: 'killed', signal: 'SIGKILL' }, tree: null };

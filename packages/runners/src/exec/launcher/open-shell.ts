@@ -15,7 +15,10 @@ export type Output = { stdout(chunk: Uint8Array): void; stderr(chunk: Uint8Array
 
 /** A shell that waits for commands and runs them one after the other, in a process group of its own. */
 export type Shell = {
-  pid: number;
+  /** Of the process group that it is in. */
+  leader: number;
+  /** Its process id, as soon as it waits for commands. */
+  waits: Promise<number>;
   run(command: ShellCommand, output: Output): Promise<Ending>;
   /** Kills what runs, and the shell with it. */
   kill(): void;
@@ -27,8 +30,8 @@ export type Shell = {
 };
 
 export type ShellOptions = {
-  /** In front of the shell's own name: what sets limits, which everything it starts has from it. */
-  limited_by: readonly string[];
+  /** In front of the shell's own name: what sets limits and makes namespaces, which everything it starts has from it. */
+  around: readonly string[];
   sh: string;
   identity: Identity;
   /** Where its pipes are made. */
@@ -41,14 +44,15 @@ const DRAIN_MS = 100;
  * Asked to end, the whole group is; the shell must survive it, and what it starts must not inherit that. What the shell
  * itself has to say (how a command was killed) goes nowhere; commands get the real stderr from 4. 3 is for bubblewrap.
  */
-const SETUP = 'trap : TERM; exec 4>&2 2>/dev/null\n';
+const SETUP = 'trap : TERM; exec 4>&2 2>/dev/null; echo $$ >&3\n';
 
-export const openShell = ({ limited_by, sh, identity, directory }: ShellOptions): Shell | Ending => {
-  const [file = sh, ...args] = [...limited_by, sh];
+export const openShell = ({ around, sh, identity, directory }: ShellOptions): Shell | Ending => {
+  const [file = sh, ...args] = [...around, sh];
   const pipes = openPipes(directory, identity, 3);
   const [stdout, stderr, info] = pipes.map(({ reader }) => reader);
   const writers = pipes.map(({ writer }) => writer);
   if (!stdout || !stderr || !info) return unstartable('no pipes');
+  // Not execa, which takes no descriptors of ours.
   const child = spawn(file, args, { stdio: ['pipe', ...writers], detached: true, env: {}, cwd: '/', ...identity });
   closeWriters(pipes);
   const { pid, stdin } = child;
@@ -56,7 +60,7 @@ export const openShell = ({ limited_by, sh, identity, directory }: ShellOptions)
   if (pid === undefined || !(stdin instanceof Socket)) return unstartable('no shell could be started');
   stdin.write(SETUP);
 
-  /** It must not keep an idle worker alive, but one with a run under way. */
+  /** Once it waits, it must not keep an idle worker alive, but one with a run under way. */
   const hold = (held: boolean) => {
     for (const part of [child, stdin, stdout, stderr, info]) held ? part.ref() : part.unref();
   };
@@ -68,7 +72,12 @@ export const openShell = ({ limited_by, sh, identity, directory }: ShellOptions)
     for (const pipe of [stdout, stderr, info]) pipe.destroy();
     return typeof signal === 'string' ? { kind: 'killed', signal } : { kind: 'exited', exit_code: Number(code) };
   })();
-  hold(false);
+
+  const waits = Promise.race([
+    once(info, 'data').then(([pid]: Buffer[]) => Number(pid)),
+    gone.then(() => Promise.reject(new Error('the shell did not start'))),
+  ]).finally(() => hold(false));
+  waits.catch(() => {});
 
   let told = '';
   info.on('data', (chunk: Buffer) => {
@@ -86,7 +95,8 @@ export const openShell = ({ limited_by, sh, identity, directory }: ShellOptions)
   };
 
   return {
-    pid,
+    leader: pid,
+    waits,
     gone,
     kill: () => signalGroup(pid, 'SIGKILL'),
     dismiss: () => stdin.end(),
@@ -110,7 +120,7 @@ export const openShell = ({ limited_by, sh, identity, directory }: ShellOptions)
       const until = performance.now() + patience_ms;
       while (performance.now() < until) {
         const [, init] = /"child-pid": (\d+)/.exec(told) ?? [];
-        if (init !== undefined && !isThere(Number(init))) return true;
+        if (init !== undefined && isDeserted(Number(init))) return true;
         await delay(1);
       }
       return false;
@@ -118,12 +128,25 @@ export const openShell = ({ limited_by, sh, identity, directory }: ShellOptions)
   };
 };
 
-/** One that has ended and that nobody has asked about yet is no longer there; all of its namespace went before it. */
-const isThere = (pid: number): boolean => {
+/**
+ * Whether nothing is left of a namespace but its first process, bubblewrap's own, which starts nothing: all others descend from
+ * it. Taking the namespace apart, for which it stays, concerns nobody.
+ */
+const isDeserted = (init: number): boolean => {
+  const task = `/proc/${init}/task/${init}`;
   try {
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+    return readFileSync(`${task}/children`, 'latin1') === '';
   } catch {
-    return false;
+    // It is gone; or the kernel does not tell, and it has to be waited for.
+    return hasEnded(task);
+  }
+};
+
+const hasEnded = (task: string): boolean => {
+  try {
+    return /\) [ZX] /.test(readFileSync(`${task}/stat`, 'latin1'));
+  } catch {
+    return true;
   }
 };
 

@@ -21,7 +21,7 @@ export type Tree = {
 };
 
 /** The sandbox's process on either side of the namespace's border. */
-const SANDBOX = 2;
+export const SANDBOX = 2;
 /**
  * A namespace's first process is left to the first process of the machine, which may take its time to ask how it ended, and
  * until then it counts. So many of them are no trouble.

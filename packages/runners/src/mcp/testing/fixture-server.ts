@@ -62,6 +62,17 @@ function createFixture(): McpServer {
       { type: 'resource', resource: { uri: 'file:///blob', mimeType: 'application/zip', blob: 'AAAA' } },
     ],
   }));
+  // What a variable holds, as a file of text.
+  server.registerTool('leak', { inputSchema: { value: z.string() }, annotations: READ_ONLY }, ({ value }) => {
+    const blob = Buffer.from(`it is ${process.env[value]}\n`).toString('base64');
+    return { content: [{ type: 'resource', resource: { uri: 'file:///leak', mimeType: 'text/plain', blob } }] };
+  });
+  server.registerTool('link', { inputSchema: { length: z.number() }, annotations: READ_ONLY }, ({ length }) => ({
+    content: [
+      { type: 'resource_link', uri: 'file:///far', name: 'n'.repeat(length) },
+      { type: 'text', text: 'after it' },
+    ],
+  }));
   server.registerTool(
     'sum',
     { inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() }, annotations: READ_ONLY },

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { run } from '../testing/run-in-test.js';
+import { withAnswers } from '../testing/with-answers.js';
+
+const WEBHOOK = { webhook_id: 'whk_1', kind: 'standard', url: 'https://example.com/', events: ['*'], enabled: false };
+let disabled_reason = 'disabled by ann';
+const { seen, env } = withAnswers((request) =>
+  request.startsWith('GET') ? { items: [{ ...WEBHOOK, disabled_reason }], next_cursor: null } : WEBHOOK,
+);
+
+it.each([
+  ['enable', true, 'enabled'],
+  ['disable', false, 'disabled'],
+])('webhook %s sends what it is to be', async (action, enabled, word) => {
+  expect(await run(['webhook', action, 'whk_1'], { env })).toEqual({
+    code: 0,
+    stdout: `✓ whk_1 is ${word}\n`,
+    stderr: '',
+  });
+  expect(seen).toEqual([{ request: 'PATCH /v1/webhooks/whk_1', body: { enabled } }]);
+});
+
+it('webhook list says why one is disabled', async () => {
+  expect((await run(['webhook', 'list'], { env })).stdout).toMatch(/ {2}disabled by ann$/m);
+  disabled_reason = 'it answered that it is gone';
+  expect((await run(['webhook', 'list'], { env })).stdout).toMatch(/ {2}disabled: it answered that it is gone$/m);
+});

@@ -1,0 +1,76 @@
+import type { Schedule, ScheduleDetail, ScheduleFire } from '@capstan/contracts';
+import type { Colors, Output } from '../output.js';
+import { formatDuration } from './duration.js';
+import { formatFields, indent } from './fields.js';
+import { printable } from './printable.js';
+import { absoluteTime, relativeTime } from './relative-time.js';
+import { formatTable } from './table.js';
+
+/** `0 9 * * 1-5 Europe/Berlin`, `every 5m`. */
+export const formatWhen = ({ cron, time_zone, every_ms }: Schedule): string =>
+  every_ms === null ? `${cron} ${time_zone}` : `every ${formatDuration(every_ms)}`;
+
+const OVERLAP = {
+  skip: 'skipped while the last one goes on',
+  queue: 'queued while the last one goes on',
+  cancel: 'the last one is canceled if it goes on',
+} as const satisfies Record<Schedule['overlap'], string>;
+
+const PAINT = {
+  started: 'green',
+  queued: 'cyan',
+  skipped: 'yellow',
+  failed: 'red',
+} as const satisfies Record<ScheduleFire['outcome'], keyof Colors>;
+
+/** One schedule: what it starts and when, its next starts, and what became of the last ones. */
+export const formatSchedule = (schedule: ScheduleDetail, out: Output, now: Date): string[] => {
+  const { colors } = out;
+  const { schedule_id, paused, next, last } = schedule;
+  const fields = formatFields(
+    [
+      ['name', schedule.name && printable(schedule.name)],
+      ['starts', schedule.tool_id === null ? `the plan ${schedule.plan_hash ?? ''}` : printable(schedule.tool_id)],
+      ['when', printable(formatWhen(schedule))],
+      ['overlap', OVERLAP[schedule.overlap]],
+      ['catches up', String(schedule.catch_up)],
+      ['for', printable(schedule.actor)],
+      ['created', absoluteTime(schedule.created_at, now)],
+      ['paused', paused ? printable(schedule.paused_reason ?? 'until it is resumed') : null],
+      ['last error', schedule.last_error && colors.red(printable(schedule.last_error))],
+    ],
+    colors,
+  );
+  const inputs = JSON.stringify(schedule.inputs, null, 2).split('\n').map(printable).join('\n');
+  return [
+    `${paused ? colors.yellow('⏸ paused') : colors.green('● open')}  ${colors.bold(schedule_id)}`,
+    ...fields,
+    ...(Object.keys(schedule.inputs).length > 0 ? ['', colors.bold('inputs'), indent(inputs)] : []),
+    '',
+    colors.bold('next'),
+    ...(next.length === 0 ? ['  none'] : next.map((time) => `  ${absoluteTime(time, now)}`)),
+    '',
+    colors.bold('last'),
+    ...(last.length === 0 ? ['  none yet'] : formatFires(last, out, now).map(indent)),
+  ];
+};
+
+const formatFires = (fires: readonly ScheduleFire[], { colors, tty, columns }: Output, now: Date): string[] =>
+  formatTable(
+    [
+      { title: 'DUE', text: ({ fire_at }) => fire_at },
+      { title: 'AGO', text: ({ fire_at }) => relativeTime(fire_at, now), drops: 1 },
+      {
+        title: 'OUTCOME',
+        text: ({ outcome }) => outcome,
+        paint: (text, { outcome }) => colors[PAINT[outcome]](text),
+      },
+      {
+        title: 'RUN, OR WHY NOT',
+        text: ({ run_id, detail }) => [run_id, detail].filter((part) => part !== null).join('  ') || '-',
+        shrinks: true,
+      },
+    ],
+    fires,
+    { colors, columns: tty ? columns - 2 : null },
+  );

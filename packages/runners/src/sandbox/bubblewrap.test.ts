@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { createBubblewrap } from './bubblewrap.js';
+import { DEFAULT_LIMITS } from './resource-limits.js';
+
+const confined = {
+  file: '/bin/true',
+  args: [],
+  env: {},
+  secret_env: {},
+  work: { source: '/work', path: '/work', writable: true },
+  mounts: [],
+  loopback: false,
+  limits: DEFAULT_LIMITS,
+  tty: false,
+};
+const sandboxThat = (nests: boolean) =>
+  createBubblewrap({ bwrap: 'bwrap', prlimit: null, system: [], identity: null, disable_userns: true, nests });
+
+test.each([
+  { nests: true, network: 'own', makes: true },
+  { nests: true, network: 'of_shell', makes: false },
+  // There is none around the shell that could be shared.
+  { nests: false, network: 'of_shell', makes: true },
+] as const)(
+  'with nests=$nests, a network that is $network is made for the run: $makes',
+  ({ nests, network, makes }) => {
+    const sandbox = sandboxThat(nests);
+    expect(sandbox.launch({ ...confined, network }).args.includes('--unshare-net')).toBe(makes);
+    expect(sandbox.around_shell.includes('--unshare-net')).toBe(nests);
+  },
+);
