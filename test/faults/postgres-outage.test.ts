@@ -17,7 +17,7 @@ describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
     const accepted: string[] = [];
     for (let times = 0; times < 5; times++) {
       const submitting = submitSums(client, { bulk: 200, lone: 50 });
-      await eventually(() => isAtWork(ask));
+      await Promise.race([submitting, eventually(() => isAtWork(ask))]);
       await endAllConnections(ask);
       accepted.push(...(await submitting).accepted);
     }
@@ -35,7 +35,7 @@ describe.each(hardestQueue)('on the $name queue', { timeout: 90_000 }, (queue) =
     const accepted: string[] = [];
     for (let times = 0; times < 2; times++) {
       const submitting = submitSums(client, { bulk: 200, lone: 50 });
-      await eventually(() => isAtWork(ask));
+      await Promise.race([submitting, eventually(() => isAtWork(ask))]);
       await postgres.crash();
       accepted.push(...(await submitting).accepted);
     }
