@@ -14,7 +14,7 @@ import { repeat } from './repeat.js';
 import { rescueLost } from './rescue-lost.js';
 import { runRetention } from './retention/run-retention.js';
 import { runSchedules } from './schedule/run-schedules.js';
-import { sealLoneInvocations, sealRuns } from './seal/seal-ended.js';
+import { LONE_BATCH, sealLoneInvocations, sealRuns } from './seal/seal-ended.js';
 import { runWebhooks, type WebhookOptions } from './webhook/run-webhooks.js';
 
 export type CoordinatorOptions = {
@@ -28,6 +28,9 @@ export type CoordinatorOptions = {
 export type Coordinator = { stop(): Promise<void> };
 
 const AUDIT_BATCH = 1000;
+
+/** A batch that is not full was all there is: what comes while the duty rests is then done together. */
+const ifFull = (found: number, batch: number): number => (found < batch ? 0 : found);
 
 /** Each duty claims its rows with SKIP LOCKED or an advisory lock, so a second coordinator is a spare, not a duplicate. */
 export function startCoordinator(
@@ -57,10 +60,10 @@ export function startCoordinator(
     repeat(
       log,
       'seal-lone',
-      () => sealLoneInvocations(backbone, seal_key),
+      async () => ifFull(await sealLoneInvocations(backbone, seal_key), LONE_BATCH),
       () => Promise.resolve(5 * sweep_ms),
     ),
-    repeat(log, 'audit-chain', () => chainAudit(store, AUDIT_BATCH), sweep),
+    repeat(log, 'audit-chain', async () => ifFull(await chainAudit(store, AUDIT_BATCH), AUDIT_BATCH), sweep),
   ];
   const unsubscribe = relay.subscribe('due', () => {
     promote.wake();

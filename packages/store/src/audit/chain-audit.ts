@@ -42,13 +42,13 @@ export async function chainAudit(store: Store, limit: number): Promise<number> {
 
 /**
  * Below `low` every event has its link. Transactions that were under way when a candidate was noted have ended once none
- * of them is left in the snapshot, and no statement takes a minute between its number and its first write.
+ * of them is left in the snapshot, and no statement takes ten seconds between its number and its first write.
  */
 async function advanceCursor(db: Db): Promise<void> {
   await sql`
     UPDATE audit_cursor SET low = next_low, next_low = greatest(next_low, coalesce((SELECT max(seq) FROM audit_links), 0)), next_at = now(),
       next_xid = pg_snapshot_xmax(pg_current_snapshot())
-    WHERE next_at < now() - interval '1 minute' AND next_xid <= pg_snapshot_xmin(pg_current_snapshot())`.execute(db);
+    WHERE next_at < now() - interval '10 seconds' AND next_xid <= pg_snapshot_xmin(pg_current_snapshot())`.execute(db);
 }
 
 async function writeAuditLinks(db: Db, rows: readonly AuditRow[]): Promise<void> {

@@ -4,7 +4,7 @@ import type { SealKey } from '@capstan/integrity';
 import { findUnsealedLone, findUnsealedRuns, forgetPending, sealLone, sealRun } from '@capstan/store';
 
 const RUNS = 20;
-const LONE = 500;
+export const LONE_BATCH = 500;
 /**
  * Work comes first: after each batch sealing rests for so many times as long as it took, so that it takes a quarter of a
  * core at most. Nobody waits for it: whoever asks for a seal that is not there yet has it made at once.
@@ -35,7 +35,7 @@ export async function sealRuns({ store }: Pick<Backbone, 'store'>, key: SealKey 
 /** Lone invocations, some time after they ended. */
 export async function sealLoneInvocations({ store }: Pick<Backbone, 'store'>, key: SealKey | null): Promise<number> {
   const rest = createRest();
-  const ended = await findUnsealedLone(store, LONE);
+  const ended = await findUnsealedLone(store, LONE_BATCH);
   await sealLone(store, ended, key);
   await forgetPending(store, ended);
   if (ended.length > 0) await rest();
