@@ -1,4 +1,4 @@
-import { Run } from '@capstan/contracts';
+import { Run, Verification } from '@capstan/contracts';
 import { z } from 'zod';
 import { TOOL } from './call-and-check.js';
 import type { CapstanUnderTest } from './capstan-under-test.js';
@@ -54,9 +54,6 @@ export async function measurePlans(
 
 const Accepted = z.object({ run_id: z.string() });
 const Runs = z.object({ items: z.array(Run) });
-const Steps = z.object({
-  items: z.array(z.object({ result: z.object({ chain_hash: z.string().nullable() }).nullable() })),
-});
 
 /** From the request until the run is over, seen in the same way of both. */
 async function measure(endpoint: Endpoint, { kind, path, body }: Work, count: number): Promise<number> {
@@ -72,18 +69,14 @@ async function measure(endpoint: Endpoint, { kind, path, body }: Work, count: nu
   await pollUntil(isOver, { every_ms: 20, within_ms: 120_000, what: `${run_id} is over` });
   const elapsed_ms = performance.now() - started;
   if (run?.completed_steps !== count) throw new Error(`${run_id} did not complete: ${JSON.stringify(run)}`);
-  await untilSealed(endpoint, run_id);
+  await sealAndVerify(endpoint, run_id);
   return elapsed_ms;
 }
 
 /** What is measured next is not to share the machine with the sealing of this. */
-async function untilSealed(endpoint: Endpoint, run_id: string): Promise<void> {
-  const isSealed = async () => {
-    const path = `/v1/runs/${run_id}/steps?limit=1`;
-    const { items } = await request(endpoint, { path, status: 200, answer: Steps });
-    return typeof items[0]?.result?.chain_hash === 'string';
-  };
-  await pollUntil(isSealed, { every_ms: 100, within_ms: 120_000, what: `${run_id} is sealed` });
+async function sealAndVerify(endpoint: Endpoint, run_id: string): Promise<void> {
+  const { ok } = await request(endpoint, { path: `/v1/runs/${run_id}/verify`, status: 200, answer: Verification });
+  if (!ok) throw new Error(`${run_id} does not verify`);
 }
 
 function pairs(): Pair[] {
