@@ -10,16 +10,19 @@ const Problem = z.object({
   suggestion: z.string(),
 });
 
-/** Answers the description of all routes, itself among them. */
+/** Answers the description of all routes, itself among them. It is made when it is first asked for: that takes a while. */
 export function openapiRoute(routes: Route[]): Route {
+  let document: object | undefined;
   const self = route({
     method: 'GET',
     path: '/openapi.json',
     summary: 'This document',
     answers: { 200: { description: 'OpenAPI 3.1', schema: z.object({ openapi: z.literal('3.1.0') }) } },
-    handle: () => document,
+    handle: () => {
+      document ??= openapi([...routes, self]);
+      return document;
+    },
   });
-  const document = openapi([...routes, self]);
   return self;
 }
 
