@@ -14,7 +14,7 @@ import { claimPlanRuns, findIdlePlanRuns } from './claim-plan-runs.js';
 import { endSteps, findMissedEndings } from './end-steps.js';
 import { insertPlanRun } from './insert-plan-run.js';
 import { moveSteps } from './move-steps.js';
-import { readStepStates } from './ready-steps.js';
+import { findReadySteps, readStepStates } from './ready-steps.js';
 
 const store = await openTestStore();
 const HASH = hashJson(null);
@@ -47,16 +47,25 @@ describe('the end of a step', () => {
   test('makes those ready that wait for it alone, once, however often it is heard of', async () => {
     const { run_id, key, invocation_id, settle } = await startRun();
     const heard = [1, 2].map((seq) => ({ ...key, invocation_id, seq, waits: true, dependents: [1] }));
-    expect(await endSteps(store.query, heard)).toEqual({ ended: [], ready: [] });
+    expect(await endSteps(store.query, heard, 10)).toEqual({ ended: [], ready: [], left: [] });
     await settle();
-    expect(await endSteps(store.query, heard)).toEqual({
+    expect(await endSteps(store.query, heard, 10)).toEqual({
       ended: [{ ...key, status: 'succeeded', error: null }],
       ready: [{ run_id, step: 1, element: -1, item: null }],
+      left: [],
     });
-    expect(await endSteps(store.query, heard)).toEqual({ ended: [], ready: [] });
+    expect(await endSteps(store.query, heard, 10)).toEqual({ ended: [], ready: [], left: [] });
     expect(await readStepStates(store.query, [{ run_id, step: 0, output: true }])).toMatchObject([
       { status: 'succeeded', output: { sum: 3 }, outputs: null },
     ]);
+  });
+
+  test('makes more ready than can be started now: the rest is found later', async () => {
+    const { run_id, key, invocation_id, settle } = await startRun();
+    await settle();
+    const heard = [{ ...key, invocation_id, seq: 1, waits: true, dependents: [1] }];
+    expect(await endSteps(store.query, heard, 0)).toMatchObject({ ready: [], left: [run_id] });
+    expect(await findReadySteps(store.query, [{ run_id, room: 10 }], 10)).toMatchObject([{ run_id, step: 1 }]);
   });
 
   test('that no signal told of is found, because the run counts more than was seen', async () => {

@@ -22,8 +22,8 @@ export type HeardEnding = StepKey & {
  * Takes over how invocations ended, and counts them off where they are needed. A step is ended once, however often its end
  * is heard of; one that waits to be resolved is told of once, and stays started. One statement, because the pace of a plan is
  * that of its turns. What needs a step travels with it: joined to it here, each ending was compared with all that is needed.
- * For `element` see wholeSteps. What becomes ready is told and not written: it starts next, which is written as well. Where it
- * does not, it is for `keepReady`.
+ * For `element` see wholeSteps. What becomes ready is told and not written, as long as it is no more than $9: it starts next, which
+ * is written as well. Where it does not, it is for `keepReady`.
  */
 const END: Statement = {
   name: 'end-steps',
@@ -41,25 +41,30 @@ const END: Statement = {
       SELECT * FROM told WHERE status <> 'started'
     ), needed AS (
       SELECT run_id, dependent, -1 AS element, count(*)::int AS met FROM ended, unnest(dependents::int[]) AS dependent GROUP BY 1, 2
+    ), counted AS (
+      SELECT n.*, s.unmet = n.met AS ready, row_number() OVER (PARTITION BY s.unmet = n.met ORDER BY n.run_id, n.dependent) AS place
+      FROM needed n JOIN steps s
+        ON s.run_id = n.run_id AND s.step = n.dependent AND s.element = n.element AND s.status = 'pending'
     ), met AS (
-      UPDATE steps s SET unmet = s.unmet - n.met FROM needed n
-      WHERE s.run_id = n.run_id AND s.step = n.dependent AND s.element = n.element AND s.status = 'pending' AND s.unmet > n.met
+      UPDATE steps s SET unmet = s.unmet - c.met FROM counted c
+      WHERE s.run_id = c.run_id AND s.step = c.dependent AND s.element = c.element AND (NOT c.ready OR c.place > $9)
     )
     SELECT run_id, step, element, status, CASE WHEN status <> 'succeeded' THEN (
       SELECT left(error, 500) FROM results r WHERE r.invocation_id = ended.invocation_id) END AS error FROM ended
     UNION ALL
-    SELECT s.run_id, s.step, s.element, 'ready', NULL FROM needed n JOIN steps s
-      ON s.run_id = n.run_id AND s.step = n.dependent AND s.element = n.element AND s.status = 'pending' AND s.unmet = n.met
+    SELECT run_id, dependent, element, CASE WHEN place > $9 THEN 'left' ELSE 'ready' END, NULL FROM counted WHERE ready
     ORDER BY 1, 2, 3`,
 };
 
-type Row = StepKey & { status: EndedRow['status'] | 'ready'; error: string | null };
+type Row = StepKey & { status: EndedRow['status'] | 'ready' | 'left'; error: string | null };
 const TO_RESOLVE = 'nobody knows whether it took effect; resolve it, or redrive it';
 
+/** `ready` are at most so many; `left` are the runs in which more than these has become so. */
 export async function endSteps(
   query: Query,
   heard: readonly HeardEnding[],
-): Promise<{ ended: EndedCall[]; ready: ReadyStep[] }> {
+  most: number,
+): Promise<{ ended: EndedCall[]; ready: ReadyStep[]; left: string[] }> {
   const rows =
     heard.length === 0
       ? []
@@ -72,13 +77,16 @@ export async function endSteps(
           heard.map((one) => one.waits),
           heard.map(({ dependents }) => `{${dependents.join()}}`),
           TO_RESOLVE,
+          most,
         ]);
   const ended: EndedCall[] = [];
   const ready: ReadyStep[] = [];
+  const left = new Set<string>();
   for (const { status, error, ...key } of rows)
-    if (status === 'ready') ready.push({ ...key, item: null });
+    if (status === 'left') left.add(key.run_id);
+    else if (status === 'ready') ready.push({ ...key, item: null });
     else ended.push({ ...key, status, error });
-  return { ended, ready };
+  return { ended, ready, left: [...left] };
 }
 
 const KEEP_READY: Statement = {

@@ -1,5 +1,6 @@
 import type { RunStatus } from '@capstan/contracts';
 import type { Query, Statement } from '../open-store.js';
+import { notify } from '../signal/channel.js';
 import { MOVE, moveValues, type StepMove } from './move-steps.js';
 
 /** What a turn of the engine changed about a run. */
@@ -49,13 +50,15 @@ const SAVE: Statement = {
       WHERE NOT s.active AND s.status IN ('completed', 'failed', 'canceled')
         AND (p.webhook_url IS NOT NULL OR EXISTS (SELECT FROM webhooks w WHERE w.tenant = p.tenant AND w.enabled))
       ON CONFLICT (event_id) DO NOTHING
+    ), counted AS (
+      UPDATE runs r SET total_steps = r.total_steps + s.total, live_steps = r.live_steps + s.live_steps,
+        completed_steps = r.completed_steps + s.completed, denied_steps = r.denied_steps + s.denied,
+        failed_steps = r.failed_steps + s.failed, canceled_steps = r.canceled_steps + s.canceled,
+        skipped_steps = r.skipped_steps + s.skipped, status = s.status, reason = coalesce(r.reason, s.reason),
+        finished_at = CASE WHEN s.active THEN r.finished_at ELSE now() END
+      FROM saved s WHERE r.run_id = s.run_id
     )
-    UPDATE runs r SET total_steps = r.total_steps + s.total, live_steps = r.live_steps + s.live_steps,
-      completed_steps = r.completed_steps + s.completed, denied_steps = r.denied_steps + s.denied,
-      failed_steps = r.failed_steps + s.failed, canceled_steps = r.canceled_steps + s.canceled,
-      skipped_steps = r.skipped_steps + s.skipped, status = s.status, reason = coalesce(r.reason, s.reason),
-      finished_at = CASE WHEN s.active THEN r.finished_at ELSE now() END
-    FROM saved s WHERE r.run_id = s.run_id`,
+    SELECT count(${notify('signal')}) FROM unnest($9::text[]) AS signal`,
 };
 
 /** Last in its transaction: settlements of these runs wait from here to the commit. */
@@ -63,8 +66,10 @@ export async function savePlanRuns(
   query: Query,
   saved: readonly SavedRun[],
   moves: readonly StepMove[],
+  /** Sent to every process as the turn is committed. */
+  signals: readonly string[],
 ): Promise<void> {
   if (saved.length === 0) return;
   const rows = saved.map(({ more, ...run }) => ({ ...run, ...more, live_steps: more.live, live: run.live }));
-  await query(SAVE, [...moveValues(moves), JSON.stringify(rows)]);
+  await query(SAVE, [...moveValues(moves), JSON.stringify(rows), signals]);
 }

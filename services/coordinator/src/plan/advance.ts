@@ -23,7 +23,7 @@ const MAX_ENDINGS = 10_000;
 export type Heard = Omit<HeardEnding, 'seq' | 'waits' | 'dependents'>;
 export type Advanced = Started & {
   /** Runs with more to do than one turn does. */
-  unfinished: string[];
+  unfinished: ReadonlySet<string>;
 };
 type Turns = ReadonlyMap<string, RunTurn>;
 
@@ -33,7 +33,7 @@ type Turns = ReadonlyMap<string, RunTurn>;
  * however large the plans are.
  */
 export async function advance(
-  parts: Pick<Backbone, 'catalog' | 'queue' | 'rules'>,
+  parts: Pick<Backbone, 'catalog' | 'queue' | 'relay' | 'rules'>,
   query: Query,
   turns: Turns,
   heard: readonly Heard[],
@@ -42,8 +42,9 @@ export async function advance(
   const all = [...turns.values()];
   const found = await findMissedEndings(query, missed, MAX_ENDINGS);
   const started: Started = { moves: [], boxes: [], later: false };
-  let unfinished = found.length === MAX_ENDINGS ? [...missed] : [];
-  let ready = await takeOver(query, turns, [...heard, ...found]);
+  const first = await takeOver(query, turns, [...heard, ...found]);
+  const unfinished = new Set([...first.left, ...(found.length === MAX_ENDINGS ? missed : [])]);
+  let { ready } = first;
   for (let round = 1; ; round += 1) {
     await follow(query, turns, started);
     await drop(query, turns, started);
@@ -51,7 +52,7 @@ export async function advance(
     if (ready.length === 0) break;
     const follows = await startSteps(parts, query, turns, ready, started);
     if (ready.length === CHUNK || (follows && round === MAX_ROUNDS)) {
-      unfinished = [...new Set([...unfinished, ...ready.map(({ run_id }) => run_id)])];
+      for (const { run_id } of ready) unfinished.add(run_id);
       await follow(query, turns, started);
       break;
     }
@@ -59,11 +60,9 @@ export async function advance(
     for (const { run_id } of ready) markUnsure(turns, run_id);
     ready = [];
   }
-  await savePlanRuns(
-    query,
-    all.map((turn) => turn.save()),
-    started.moves,
-  );
+  const saved = all.map((turn) => turn.save());
+  const signals = parts.relay.riding('changed', [...turns.keys()]) ?? [];
+  await savePlanRuns(query, saved, started.moves, signals);
   return { ...started, unfinished };
 }
 
@@ -72,8 +71,12 @@ function markUnsure(turns: Turns, run_id: string): void {
   if (turn) turn.unsure = true;
 }
 
-/** Answers what has become ready by it. */
-async function takeOver(query: Query, turns: Turns, heard: readonly Heard[]): Promise<ReadyStep[]> {
+/** Answers what has become ready by it, and the runs in which more has than a turn starts. */
+async function takeOver(
+  query: Query,
+  turns: Turns,
+  heard: readonly Heard[],
+): Promise<{ ready: ReadyStep[]; left: string[] }> {
   const placed = heard.flatMap((one) => {
     const turn = turns.get(one.run_id);
     if (!turn) return [];
@@ -81,7 +84,7 @@ async function takeOver(query: Query, turns: Turns, heard: readonly Heard[]): Pr
     const dependents = one.element >= 0 ? [] : turn.step(one.step).dependents;
     return [{ ...one, seq: turn.nextSeq(), waits: turn.waitsFor(one.step), dependents }];
   });
-  const { ended, ready } = await endSteps(query, placed);
+  const { ended, ready, left } = await endSteps(query, placed, CHUNK);
   for (const row of ended) {
     const turn = turns.get(row.run_id);
     if (!turn) continue;
@@ -89,7 +92,7 @@ async function takeOver(query: Query, turns: Turns, heard: readonly Heard[]): Pr
     turn.row.ended += 1;
     turn.ended(row, row.error, true);
   }
-  return ready;
+  return { ready, left };
 }
 
 /**
@@ -103,7 +106,7 @@ async function findReady(
   started: Started,
 ): Promise<ReadyStep[]> {
   const all = [...turns.values()].filter((turn) => turn.room() > 0);
-  const asked = known.length > CHUNK ? all : all.filter((turn) => turn.unsure);
+  const asked = all.filter((turn) => turn.unsure);
   const sure = new Set(all.filter((turn) => !asked.includes(turn)).map(({ row }) => row.run_id));
   await keepReady(
     query,

@@ -119,7 +119,7 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
 
 async function tell(backbone: Backbone, { boxes, later }: Advanced, runs: readonly string[]): Promise<void> {
   const { relay, log } = backbone;
-  relay.publish('changed', runs);
+  if (!relay.riding('changed', runs)) relay.publish('changed', runs);
   if (later) relay.publish('due', ['now']);
   for (const box of boxes)
     await handOver(backbone, box).catch((error: unknown) =>
