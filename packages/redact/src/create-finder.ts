@@ -19,17 +19,26 @@ export const SHAPES: Finder = createAutomaton(literalsOf(RULES), true);
 
 /** Finds these values, in all their forms. Undefined when there is none to look for. */
 export const createKnownFinder = (values: readonly string[]): Finder | undefined => {
-  const forms = new Set(values.flatMap(withLines).filter(isLongEnough).flatMap(knownForms));
+  const spelt = new Set(values.flatMap(spellings).filter(isLongEnough));
+  const forms = new Set([...spelt].flatMap(knownForms));
   if (forms.size === 0) return undefined;
   return createAutomaton(literalsOf([...forms].map(knownRule)), false);
 };
 
 const isLongEnough = (value: string): boolean => value.length >= MIN_VALUE_LENGTH;
 
-const withLines = (value: string): string[] =>
-  value.includes('\n')
-    ? [value, ...value.split(/\r?\n/).filter((line) => line.length >= MIN_LINE_LENGTH && !line.startsWith('-----'))]
-    : [value];
+/**
+ * A value that came from a file ends with a line end, which whoever uses it takes off. Of several lines a terminal makes
+ * others, and a shell a single one.
+ */
+const spellings = (value: string): string[] => {
+  const lines = value.trim().split(/\r?\n/);
+  return [
+    value,
+    ...['\n', '\r\n', ' '].map((end) => lines.join(end)),
+    ...(lines.length > 1 ? lines.filter((line) => line.length >= MIN_LINE_LENGTH && !line.startsWith('-----')) : []),
+  ];
+};
 
 const knownRule = (form: string): Rule => ({
   id: 'known-value',

@@ -106,8 +106,17 @@ describe('known values', () => {
     ['in base64', b64(KNOWN)],
     ['in base64 without padding', b64(KNOWN).replace(/=+$/, '')],
     ['in base64url', Buffer.from(KNOWN).toString('base64url')],
+    ['in hexadecimal digits', Buffer.from(KNOWN).toString('hex')],
   ])('a known value is redacted %s', (_, form) => {
     expect(knowing.text(`<${form}>`)).toBe('<[REDACTED]>');
+  });
+
+  test.each([
+    ['without the line end of its file', 'hunter2-secret\n', 'hunter2-secret'],
+    ['as a terminal writes its lines', 'first\nsecond\n', 'first\r\nsecond'],
+    ['as a shell joins its lines', 'first\nsecond\n', 'first second'],
+  ])('a known value is redacted %s', (_, value, form) => {
+    expect(createRedactor({ values: [value] }).text(`[${form}]`)).toBe('[[REDACTED]]');
   });
 
   test.each(['', 'u', 'us', 'use'])('a known value is redacted in the base64 of a larger text, after %j', (before) => {

@@ -1,13 +1,15 @@
 /** Fewer bytes than this in base64 also occur by chance. */
 const MIN_BASE64 = 8;
 
-/** The ways a known secret shows up in output: as it is, in a JSON string, in a URL, in base64. */
+/** The ways a known secret shows up in output: as it is, in a JSON string, in a URL, in base64, in hexadecimal digits. */
 export const knownForms = (value: string): string[] => {
   const forms = new Set([value, JSON.stringify(value).slice(1, -1)]);
   for (const form of urlForms(value)) forms.add(form);
   for (const form of base64Forms(value)) {
     if (form.length >= MIN_BASE64) forms.add(form);
   }
+  const hex = Buffer.from(value).toString('hex');
+  forms.add(hex).add(hex.toUpperCase());
   return [...forms];
 };
 
