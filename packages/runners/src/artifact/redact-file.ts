@@ -1,11 +1,15 @@
 import type { FileHandle } from 'node:fs/promises';
+import { StringDecoder } from 'node:string_decoder';
 import type { Redactor } from '@capstan/redact';
+import { guessEncoding, type TextEncoding } from './text-encoding.js';
 
 const CHUNK_BYTES = 65_536;
 
-/** Its bytes; of a text, with the secrets taken out. What is no UTF-8 is no text, and is left as it is. */
-export const redactedContent = async (file: FileHandle, redact: Redactor): Promise<AsyncIterable<Uint8Array>> =>
-  (await isText(file)) ? redacted(file, redact) : chunks(file);
+/** Its bytes; of a text, with the secrets taken out. What is no text is left as it is. */
+export const redactedContent = async (file: FileHandle, redact: Redactor): Promise<AsyncIterable<Uint8Array>> => {
+  const encoding = await encodingOf(file);
+  return encoding === null ? chunks(file) : redacted(file, redact, encoding);
+};
 
 async function* chunks(file: FileHandle): AsyncGenerator<Uint8Array> {
   for (let position = 0; ; ) {
@@ -16,27 +20,19 @@ async function* chunks(file: FileHandle): AsyncGenerator<Uint8Array> {
   }
 }
 
-const isText = async (file: FileHandle): Promise<boolean> => {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  try {
-    for await (const chunk of chunks(file)) {
-      if (chunk.includes(0)) return false;
-      decoder.decode(chunk, { stream: true });
-    }
-    decoder.decode();
-    return true;
-  } catch {
-    return false;
-  }
+const encodingOf = async (file: FileHandle): Promise<TextEncoding | null> => {
+  const guess = guessEncoding();
+  for await (const chunk of chunks(file)) guess.push(chunk);
+  return guess.end();
 };
 
-async function* redacted(file: FileHandle, redact: Redactor): AsyncGenerator<Uint8Array> {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+async function* redacted(file: FileHandle, redact: Redactor, encoding: TextEncoding): AsyncGenerator<Uint8Array> {
+  const decoder = new StringDecoder(encoding);
   const stream = redact.stream();
   for await (const chunk of chunks(file)) {
-    const text = stream.push(decoder.decode(chunk, { stream: true }));
-    if (text !== '') yield Buffer.from(text);
+    const text = stream.push(decoder.write(Buffer.from(chunk)));
+    if (text !== '') yield Buffer.from(text, encoding);
   }
-  const rest = stream.push(decoder.decode()) + stream.end();
-  if (rest !== '') yield Buffer.from(rest);
+  const rest = stream.push(decoder.end()) + stream.end();
+  if (rest !== '') yield Buffer.from(rest, encoding);
 }

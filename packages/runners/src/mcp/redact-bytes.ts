@@ -1,16 +1,10 @@
 import type { Redactor } from '@capstan/redact';
+import { guessEncoding } from '../artifact/text-encoding.js';
 
-/** As of the files that exec keeps: a text without its secrets; what is no UTF-8 is no text, and is left as it is. */
+/** As of the files that exec keeps: a text without its secrets; what is no text is left as it is. */
 export const redactedBytes = (bytes: Uint8Array, redact: Redactor): Uint8Array => {
-  const text = textIn(bytes);
-  return text === null ? bytes : Buffer.from(redact.text(text));
-};
-
-const textIn = (bytes: Uint8Array): string | null => {
-  if (bytes.includes(0)) return null;
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
+  const guess = guessEncoding();
+  guess.push(bytes);
+  const encoding = guess.end();
+  return encoding === null ? bytes : Buffer.from(redact.text(Buffer.from(bytes).toString(encoding)), encoding);
 };
