@@ -19,6 +19,7 @@ const SECRET = 'hunter2-of-the-tenant';
 
 let directory: string;
 let runner: Runner;
+let onFetch = () => {};
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'extension-run-'));
   // So that a user without rights gets through, and sessions stay inside of it.
@@ -33,6 +34,7 @@ beforeAll(async () => {
     env: { PATH: '/usr/bin:/bin', TOKEN_OF_WORKER: SECRET, DATABASE_URL: SECRET },
     extension_tools: async (hash) => {
       expect(hash).toBe('sha256:tools');
+      onFetch();
       return tools;
     },
     egress: createEgress(),
@@ -85,6 +87,17 @@ describe.skipIf(!works)(`a command of an extension, in ${name}`, () => {
       payload: { stdout: '{a\n' },
     });
   });
+
+  test.each([false, true])(
+    'that is stopped while its executables are fetched ends at once, terminal: %s',
+    async (tty) => {
+      const controller = new AbortController();
+      onFetch = () => controller.abort();
+      const endless = extension({ executable: 'sleep', argv: ['600'] });
+      expect(await run(endless, { tty }, { signal: controller.signal })).toMatchObject({ success: false });
+      onFetch = () => {};
+    },
+  );
 
   test('writes only where its extension may', async () => {
     const leave = { executable: 'leave', argv: ['{{file}}'], stdin: 'kept' };

@@ -27,6 +27,8 @@ export const runCommand = async (launch: Launch, running: Running): Promise<Laun
   const ask = () => run.stop('ask');
   signal.addEventListener('abort', ask, { once: true });
   flood.addEventListener('abort', () => run.stop('kill'), { once: true });
+  // While its place was made ready: whoever listens now is told nothing any more.
+  if (signal.aborted) ask();
   try {
     return await run.ended;
   } finally {

@@ -37,6 +37,7 @@ export const runInTerminal = async (launch: Launch, running: Running): Promise<L
   };
   signal.addEventListener('abort', stop, { once: true });
   flood.addEventListener('abort', () => signalGroup(pid, 'SIGKILL'), { once: true });
+  if (signal.aborted) stop();
   const ended = new Promise<Ending>((resolve) => {
     terminal.onExit(({ exitCode, signal: number = 0 }) =>
       resolve(number === 0 ? { kind: 'exited', exit_code: exitCode } : { kind: 'killed', signal: signalName(number) }),
