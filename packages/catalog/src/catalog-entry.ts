@@ -1,6 +1,7 @@
 import type { Descriptor, JsonObject } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import { type Coerced, coerceInputs } from './input/coerce-inputs.js';
+import { DIALOGUE } from './native/exec-inputs.js';
 import { compileSchema, type Validate } from './schema/compile-schema.js';
 
 export type InputError = { field: string; message: string };
@@ -27,8 +28,11 @@ export function toEntry(descriptor: Descriptor, descriptor_hash = hashJson(descr
     compiled ??= tryCompile(descriptor);
     return compiled;
   };
-  const prepare = (inputs: JsonObject): Coerced =>
-    descriptor.binding.kind === 'atip' ? coerceInputs(descriptor.binding.parameters, inputs) : { inputs, warnings: [] };
+  const { binding, effects } = descriptor;
+  const prepare = (inputs: JsonObject): Coerced => {
+    if (binding.kind !== 'atip') return { inputs, warnings: [] };
+    return coerceInputs(effects.interactive ? [...DIALOGUE, ...binding.parameters] : binding.parameters, inputs);
+  };
   return {
     descriptor,
     descriptor_hash,

@@ -1,5 +1,6 @@
 import type { Binding, JsonObject } from '@capstan/contracts';
 import type { z } from 'zod';
+import { STDIN, TTY } from '../native/exec-inputs.js';
 import type { AtipArgument, AtipCommand, AtipOption } from './atip-document.js';
 
 type Parameter = Extract<Binding, { kind: 'atip' }>['parameters'][number];
@@ -17,10 +18,11 @@ const JSON_TYPES: Record<Declared['type'], JsonObject> = {
   array: { type: 'array', items: { type: 'string' } },
 };
 
-/** How a command's inputs become arguments, and the schema of those inputs. */
+/** How a command's inputs become arguments, and the schema of those inputs; `asks`: whether it asks questions while it runs. */
 export function atipParameters(
   { arguments: positionals = [], options = [] }: AtipCommand,
   inherited: AtipOption[],
+  asks: boolean,
 ): { parameters: Parameter[]; input_schema: JsonObject } {
   const declared: Declared[] = [
     ...positionals,
@@ -38,7 +40,10 @@ export function atipParameters(
     // Open: what a model adds is left out with a warning, as ATIP has it.
     input_schema: {
       type: 'object',
-      properties: Object.fromEntries(named.map(({ name, parameter }) => [name, toSchema(parameter)])),
+      properties: {
+        ...(asks ? { tty: TTY, stdin: STDIN } : {}),
+        ...Object.fromEntries(named.map(({ name, parameter }) => [name, toSchema(parameter)])),
+      },
       ...(required.length > 0 ? { required } : {}),
     },
   };

@@ -67,7 +67,7 @@ function toDescriptor(document: AtipDocument, { path, command, inherited }: Plac
     ...cluesInWords(path.join(' '), command.description),
   ]);
   const missing = undeclaredEffects(...declared);
-  const { parameters, input_schema } = atipParameters(command, inherited);
+  const { parameters, input_schema } = atipParameters(command, inherited, effects.interactive);
   const binding: Binding = { kind: 'atip', executable: document.name, path, parameters };
   const timeout_ms = levels.map(timeoutOf).findLast((each) => each !== undefined);
   const trust = document.trust?.source;

@@ -183,6 +183,13 @@ describe('an ATIP command', () => {
     });
   });
 
+  test('that asks questions can be given a terminal and its answers', () => {
+    const sent = { tty: true, stdin: 'yes\n' };
+    const prepared = (effects: JsonObject) => toEntry(greet({ effects })).prepare(sent).inputs;
+    expect(prepared({ interactive: { stdin: 'required' } })).toEqual(sent);
+    expect(prepared({ interactive: { stdin: 'none' } })).toEqual({});
+  });
+
   test('keeps names apart that flatten to the same', () => {
     const { descriptors } = parseAtip(
       document({

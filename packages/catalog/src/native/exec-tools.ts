@@ -1,7 +1,6 @@
 import { ALL_EFFECTS, type Descriptor, type JsonObject } from '@capstan/contracts';
+import { STDIN, TTY } from './exec-inputs.js';
 
-const STDIN: JsonObject = { type: 'string', description: 'What it reads; secret://name for a secret' };
-const TTY: JsonObject = { type: 'boolean', description: 'Run in a terminal: one stream, with its control characters' };
 const ENV: JsonObject = {
   type: 'object',
   description: 'Variables with secrets, each as secret://name; no argument can hold one',

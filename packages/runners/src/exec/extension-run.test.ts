@@ -193,6 +193,17 @@ describe.skipIf(!works)(`tools that talk to people, in ${name}`, () => {
       payload: { stdout: expect.stringContaining('true'), stderr: '' },
     });
   });
+
+  test('read their answers there', async () => {
+    const asking = testDescriptor({
+      tool_id: 'atip:cat:.',
+      runner: 'exec',
+      binding: { kind: 'atip', executable: 'cat', path: [], parameters: [] },
+      effects: { ...extension({}).effects, interactive: true },
+    });
+    expect(await run(asking, { stdin: 'yes' })).toMatchObject({ kind: 'INTERACTIVE_NOT_SUPPORTED' });
+    expect(payloadOf(await run(asking, { stdin: 'yes', tty: true })).stdout).toBe('yes\r\nyes\r\n');
+  });
 });
 
 describe.skipIf(!works)(`network by domain, in ${name}`, () => {

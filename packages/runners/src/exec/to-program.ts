@@ -24,7 +24,17 @@ const fromBinding = ({ descriptor, inputs }: Call, binding: Bound): Program | To
   if (binding.kind === 'atip') {
     const { network, filesystem } = descriptor.effects;
     const writes = filesystem.write || filesystem.delete;
-    return { ...common, output: 'text', writes, network, declared_env: null, tools_hash: null, extension_id: null };
+    const stdin = answersIn(binding, inputs);
+    return {
+      ...common,
+      stdin,
+      output: 'text',
+      writes,
+      network,
+      declared_env: null,
+      tools_hash: null,
+      extension_id: null,
+    };
   }
   const { output, permissions, tools_hash, extension_id } = binding;
   return {
@@ -37,6 +47,10 @@ const fromBinding = ({ descriptor, inputs }: Call, binding: Bound): Program | To
     extension_id,
   };
 };
+
+/** What a tool that asks questions is to be told; some have an input of that name. */
+const answersIn = ({ parameters }: Extract<Bound, { kind: 'atip' }>, { stdin }: JsonObject): string | undefined =>
+  typeof stdin === 'string' && parameters.every(({ name }) => name !== 'stdin') ? stdin : undefined;
 
 /** `tty` is for the runner, unless the tool has an input of that name. */
 const ownInputs = (schema: JsonObject, { tty, ...rest }: JsonObject): JsonObject => {
