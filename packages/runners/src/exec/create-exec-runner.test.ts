@@ -122,7 +122,7 @@ describe.each(['bubblewrap', 'namespaces', 'process'] as const)('with containmen
           .trim()
           .split('\n')
           .map((line) => line.split('=')[0]);
-        const known = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TMPDIR', 'CAPSTAN_ARTIFACTS', 'PWD'];
+        const known = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TMPDIR', 'CAPSTAN_ARTIFACTS', 'CAPSTAN_RUN', 'PWD'];
         expect(names.filter((each) => !known.includes(each ?? ''))).toEqual([]);
         expect(stdoutOf(outcome)).toContain(`PATH=${PATH}\n`);
         expect(stdoutOf(outcome)).not.toContain('/nowhere');

@@ -41,6 +41,8 @@ export type ExecRun = {
   work: Mount & { writable: boolean };
   /** Whether the work directory was there before, and stays. */
   stays: boolean;
+  /** In the environment of its processes, to find them by; null where a namespace holds them all. */
+  mark: string | null;
   /** By the clock of the files. */
   began: number;
   /** Whether the run has left nothing in it. */

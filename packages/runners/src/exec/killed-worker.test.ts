@@ -14,7 +14,7 @@ const worker = `
   const runner = createExecRunner({ work_dir, sandbox_levels: [level] });
   await runner.run({
     descriptor: { tool_id: 'shell.run', risk: 'LOW', effects: {}, binding: { kind: 'native' } },
-    inputs: { cmd: ['sh', '-c', 'touch file; sleep ' + mark + ' & echo ready; wait'] },
+    inputs: { cmd: ['sh', '-c', 'touch file; setsid sleep ' + mark + ' & sleep ' + mark + ' & echo ready; wait'] },
     limits: { timeout_ms: 60000, max_output_bytes: 1000, shell: true },
     signal: new AbortController().signal,
     redact: createRedactor({ values: [] }),
@@ -32,7 +32,7 @@ describe.each(['bubblewrap', 'namespaces', 'process'] as const)('a worker that i
       reject: false,
     });
     await new Promise((resolve) => process_of_worker.stdout.once('data', resolve));
-    expect((await processesWith(mark)).length).toBeGreaterThan(1);
+    expect((await processesWith(mark)).length).toBeGreaterThan(2);
 
     process_of_worker.kill('SIGKILL');
     await vi.waitFor(async () => expect(await processesWith(mark)).toEqual([]), 5000);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { cp, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '@capstan/contracts';
@@ -33,6 +34,7 @@ export const withRun = async <T>(
       system: containment.system,
       work: { source: directory, path: directory, writable: program.writes },
       stays: place.stays,
+      mark: sandbox.holds_tree ? null : join(containment.directory, randomUUID()),
       began: Date.now() - CLOCK_TICK_MS,
       isUntouched: () => places.isUntouched(place),
       artifacts: program.writes ? join(directory, ARTIFACTS) : null,

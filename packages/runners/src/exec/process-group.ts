@@ -1,6 +1,6 @@
 /**
  * Signals every process of the group that `leader` leads. Processes that made a group or session of their own (`setsid`)
- * have left it and are not reached; only a pid namespace holds those.
+ * have left it and are not reached: a pid namespace holds those, or `endStragglers` looks for them.
  */
 export const signalGroup = (leader: number, signal: NodeJS.Signals): void => {
   try {

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { RunOutcome } from '../runner.js';
 import { captureOutput } from './capture-output.js';
+import { endStragglers } from './end-stragglers.js';
 import { execOutcome } from './exec-outcome.js';
 import type { ExecRun } from './exec-run.js';
 import { type Found, findProgram } from './find-program.js';
@@ -24,7 +25,9 @@ export const runContained = async (run: ExecRun): Promise<RunOutcome> => {
   if (too_much !== null) return refused('SHELL_NOT_GRANTED', `${too_much}, which the policy does not grant`);
   const network = await grantNetwork(run);
   try {
-    return await withTraces(await start(run, found, network), run, network);
+    const outcome = await start(run, found, network);
+    if (run.mark !== null) await endStragglers(run.mark);
+    return await withTraces(outcome, run, network);
   } finally {
     await network?.close();
   }

@@ -1,4 +1,5 @@
 import type { Limits } from '@capstan/contracts';
+import { RUN_MARK } from './end-stragglers.js';
 import type { Environment, ExecRun } from './exec-run.js';
 import type { Program } from './program.js';
 
@@ -18,6 +19,7 @@ export const environmentOf = ({
   tools,
   path,
   artifacts,
+  mark,
 }: ExecRun): Record<string, string> => {
   const { maps_paths, identity } = sandbox;
   const own = maps_paths ? tools?.path : tools?.source;
@@ -28,6 +30,7 @@ export const environmentOf = ({
     ...pick(host.env, INHERITED),
     TMPDIR: maps_paths ? '/tmp' : host.env.TMPDIR,
     CAPSTAN_ARTIFACTS: artifacts ?? undefined,
+    [RUN_MARK]: mark ?? undefined,
     TERM: program.tty ? 'xterm-256color' : undefined,
     ...grantedEnvironment(host.env, program, call.limits),
   });
