@@ -1,8 +1,5 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Failure } from '@capstan/contracts';
-import { startEgressProxy } from '@capstan/egress';
+import { openEgressSocket } from '../sandbox/egress-socket.js';
 import type { Mount } from '../sandbox/sandbox.js';
 import type { ExecRun } from './exec-run.js';
 import { findProgram } from './find-program.js';
@@ -16,8 +13,6 @@ export type NetworkAccess = {
   close(): Promise<void>;
 };
 
-const INSIDE = '/capstan/network';
-const SOCKET = 'egress.sock';
 const MAX_DOMAINS = 100;
 
 /**
@@ -56,29 +51,19 @@ export const grantNetwork = async (run: ExecRun): Promise<NetworkAccess | null> 
     });
   const node = findProgram('node', run);
   if (typeof node === 'string') return null;
-  // A socket's path may have about a hundred characters, so it is not made in the work directory.
-  const directory = await mkdtemp(join(tmpdir(), 'capstan-net-'));
-  const path = join(directory, SOCKET);
   const domains = new Set<string>();
-  const proxy = await startEgressProxy({
+  const { mount, socket, close } = await openEgressSocket(run.sandbox.identity, {
     egress: run.host.egress(),
     rules: limits,
-    path,
     ...(limits.max_response_bytes === undefined ? {} : { max_bytes: limits.max_response_bytes }),
     onDomain: (hostname) => {
       if (domains.size < MAX_DOMAINS) domains.add(hostname);
     },
   });
-  // The tool's user is not the worker's where that is root; nobody else knows the directory's name.
-  await chmod(directory, 0o711);
-  await chmod(path, 0o666);
   return {
-    mounts: [{ source: directory, path: INSIDE }, ...(node.mount ? [node.mount] : [])],
-    command: [node.file, '-e', BRIDGE, join(INSIDE, SOCKET)],
+    mounts: [mount, ...(node.mount ? [node.mount] : [])],
+    command: [node.file, '-e', BRIDGE, socket],
     domains: () => [...domains],
-    close: async () => {
-      await proxy.close();
-      await rm(directory, { recursive: true, force: true });
-    },
+    close,
   };
 };

@@ -68,7 +68,7 @@ export function createServerSpawner({ work_dir, env = {}, sandbox_levels }: Opti
       const { rules } = server;
       // Without walls the network is open as it is, and calls whose policy limits it are refused.
       const leadsOut = isOnline(server.config) && rules.network !== 'none' && sandbox.maps_paths;
-      const network = leadsOut ? await openServerNetwork({ egress, rules, onDomain }, path) : null;
+      const network = leadsOut ? await openServerNetwork({ egress, rules, onDomain }, sandbox.identity, path) : null;
       const [file = program, ...before] = network?.command ?? [];
       const home = sandbox.maps_paths ? HOME : work;
       const launch = sandbox.launch({
