@@ -333,6 +333,13 @@ describe.each(['bubblewrap', 'namespaces', 'process'] as const)('with containmen
       });
     });
 
+    test('a terminal is a real one, with a name and a size, and what is typed into it is read', async () => {
+      const cmd = ['sh', '-c', 'tty; test -t 1 && test -t 2 && stty size; cat'];
+      const outcome = await runner.run(callOf({ cmd, tty: true, stdin: 'typed' }));
+      expect(stdoutOf(outcome)).toMatch(/\/dev\/(console|pts\/\d+)\r\n40 120\r\ntyped\r\n$/);
+      expect(outcome).toMatchObject({ success: true, payload: { stderr: '' } });
+    });
+
     describe('an abort', () => {
       test('ends the command with its children', async () => {
         const [one, two] = [mark(), mark()];

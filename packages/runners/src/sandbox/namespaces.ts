@@ -76,6 +76,7 @@ ${prepared}
 mkdir -p proc dev old
 ${mount} -t proc proc proc
 ${DEVICES.map((name) => `: > dev/${name}; ${mount} --bind /dev/${name} dev/${name}`).join('\n')}
+${confined.tty ? `: > dev/console; ${mount} --bind /proc/self/fd/0 dev/console` : ''}
 ln -s /proc/self/fd dev/fd; ln -s fd/0 dev/stdin; ln -s fd/1 dev/stdout; ln -s fd/2 dev/stderr
 ${memory('/dev/shm')}
 ${memory('/tmp')}
