@@ -193,6 +193,11 @@ describe.each(['bubblewrap', 'namespaces', 'process'] as const)('containment by 
       await gone(mark);
     });
 
+    test('in a terminal all that it wrote arrives', async () => {
+      const outcomes = await Promise.all([1, 2, 3, 4].map(() => sh('seq 10000', undefined, true)));
+      for (const outcome of outcomes) expect(stdoutOf(outcome).endsWith('\r\n9999\r\n10000\r\n')).toBe(true);
+    });
+
     test('what a run leaves behind does not reach the output of the next', async () => {
       const lingering = '(while :; do echo evil; echo evil >&2; done) & sleep 0.1; exit 0';
       const unblocked = `node -e "process.stdout.write('x'); process.kill(process.pid, 'SIGKILL')"`;

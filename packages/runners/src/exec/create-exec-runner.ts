@@ -13,9 +13,10 @@ import { createLauncher } from './launcher/create-launcher.js';
 import { withRun } from './open-run.js';
 import { createOrphanGuard } from './orphan-guard.js';
 import type { Program } from './program.js';
-import { refused } from './refused.js';
+import { invalid, refused } from './refused.js';
 import { resolveSecrets } from './resolve-secrets.js';
 import { runContained } from './run-contained.js';
+import { fitsTerminal, MAX_LINE } from './run-in-terminal.js';
 import { toProgram } from './to-program.js';
 import { createWorkPlaces, removeForgottenSessions, type WorkPlaces } from './work-place.js';
 
@@ -96,6 +97,8 @@ const run = async (host: () => Promise<ExecHost>, call: Call): Promise<RunOutcom
     const sandbox = requireSandbox(open.containment.sandbox, required);
     const secrets = await resolveSecrets(program, call, sandbox);
     if ('success' in secrets) return secrets;
+    if (program.tty && !fitsTerminal(secrets.stdin ?? ''))
+      return invalid(`a line of stdin is longer than a terminal takes (${MAX_LINE} bytes); pass it without tty`);
     if (call.signal.aborted) return refused('CANCELED', 'stopped before it began');
     return await withRun(open, sandbox, { program, secrets, call }, runContained);
   } catch (error) {

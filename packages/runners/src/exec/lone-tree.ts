@@ -9,8 +9,9 @@ export type LoneTree = { join(pid: number): Promise<void>; use(): TreeUse; remov
 export const openLoneTree = (
   cgroups: Cgroups,
   { processes, memory_bytes }: Pick<ResourceLimits, 'processes' | 'memory_bytes'>,
+  around = SANDBOX,
 ): LoneTree => {
-  const cgroup = cgroups.create({ processes: processes + SANDBOX, memory_bytes });
+  const cgroup = cgroups.create({ processes: processes + around, memory_bytes });
   return {
     /** What it has started meanwhile as well: whoever is in it starts nothing outside. */
     join: async (pid) => {
@@ -26,7 +27,7 @@ export const openLoneTree = (
           await cgroup.join(one).catch(() => {});
         }
     },
-    use: () => ({ processes: Math.max(1, cgroup.peak() - SANDBOX), out_of_memory: cgroup.outOfMemory() > 0 }),
+    use: () => ({ processes: Math.max(1, cgroup.peak() - around), out_of_memory: cgroup.outOfMemory() > 0 }),
     remove: () => void cgroup.remove(),
   };
 };

@@ -1,21 +1,37 @@
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
 import { Failure } from '@capstan/contracts';
+import { findExecutable } from '../sandbox/find-executable.js';
 import type { Launch } from '../sandbox/sandbox.js';
 import { type Launched, TERMINATION_MS } from './launcher/create-launcher.js';
 import type { Ending } from './launcher/ending.js';
+import { readToMark } from './launcher/read-to-mark.js';
+import { SANDBOX, SHELL } from './launcher/tree.js';
 import { openLoneTree } from './lone-tree.js';
 import { signalGroup } from './process-group.js';
 import type { Running } from './run-command.js';
-import { askToEnd } from './stop-process.js';
+import { askToEndIn } from './stop-process.js';
 
 const END_OF_INPUT = '\u0004';
+/** The kernel drops what is typed beyond it before the line ends. */
+export const MAX_LINE = 4095;
+
+export const fitsTerminal = (stdin: string): boolean =>
+  stdin.split('\n').every((line) => Buffer.byteLength(line) <= MAX_LINE);
+
+/**
+ * Holds the terminal open until all that the tool wrote has been read, and so waits, stopped, to be killed: once nobody
+ * has the other end any more, Node drops what it has not read yet. `seq 100000` lost its last lines two times in three.
+ */
+const holding = (mark: string): string => `trap : INT QUIT TERM; "$@"; printf '%s%s\\n' ${mark} $?; kill -s STOP $$`;
 
 /** Runs a command in a terminal of its own. All it writes arrives as one stream, as a person would see it. */
 export const runInTerminal = async (launch: Launch, running: Running): Promise<Launched> => {
   const { sandbox, limits, stdin, stdout, signal, flood, guard, cgroups } = running;
   const { spawn } = await loadPty();
   const { file, args, cwd, env, ...who } = launch;
-  const terminal = spawn(file, [...args], {
+  const mark = randomUUID();
+  const terminal = spawn(findExecutable('sh') ?? '/bin/sh', ['-c', holding(mark), 'capstan', file, ...args], {
     name: 'xterm-256color',
     cols: 120,
     rows: 40,
@@ -25,24 +41,25 @@ export const runInTerminal = async (launch: Launch, running: Running): Promise<L
     ...who,
   });
   const { pid } = terminal;
-  const tree = cgroups && openLoneTree(cgroups, limits);
+  const tree = cgroups && openLoneTree(cgroups, limits, SHELL + SANDBOX);
   const bounded = tree?.join(pid);
-  if (!sandbox.dies_with_worker) guard.watch(pid);
-  // Typed as text, given as bytes: there is no encoding.
-  terminal.onData((data: string | Uint8Array) => stdout.write(Buffer.from(data)));
+  guard.watch(pid);
+  const ended = new Promise<Ending>((resolve) => {
+    const read = readToMark(mark, stdout.write, (exit_code) => resolve({ kind: 'exited', exit_code }));
+    // Typed as text, given as bytes: there is no encoding.
+    terminal.onData((data: string | Uint8Array) => read(Buffer.from(data)));
+    terminal.onExit(({ exitCode, signal: number = 0 }) =>
+      resolve(number === 0 ? { kind: 'exited', exit_code: exitCode } : { kind: 'killed', signal: signalName(number) }),
+    );
+  });
   const timers: NodeJS.Timeout[] = [];
   const stop = () => {
-    askToEnd(sandbox.level, pid);
+    askToEndIn(sandbox.level, pid);
     timers.push(setTimeout(() => signalGroup(pid, 'SIGKILL'), TERMINATION_MS));
   };
   signal.addEventListener('abort', stop, { once: true });
   flood.addEventListener('abort', () => signalGroup(pid, 'SIGKILL'), { once: true });
   if (signal.aborted) stop();
-  const ended = new Promise<Ending>((resolve) => {
-    terminal.onExit(({ exitCode, signal: number = 0 }) =>
-      resolve(number === 0 ? { kind: 'exited', exit_code: exitCode } : { kind: 'killed', signal: signalName(number) }),
-    );
-  });
   if (stdin !== undefined) terminal.write(stdin.endsWith('\n') || stdin === '' ? stdin : `${stdin}\n`);
   terminal.write(END_OF_INPUT);
   try {
@@ -54,7 +71,7 @@ export const runInTerminal = async (launch: Launch, running: Running): Promise<L
     timers.forEach(clearTimeout);
     signalGroup(pid, 'SIGKILL');
     tree?.remove();
-    if (!sandbox.dies_with_worker) guard.release(pid);
+    guard.release(pid);
   }
 };
 

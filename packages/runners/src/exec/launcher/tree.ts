@@ -27,8 +27,10 @@ export const SANDBOX = 2;
  * until then it counts. So many of them are no trouble.
  */
 const LEFT_OVER = 8;
-/** The shell, and one that feeds the input. */
-const ROOM = 1 + SANDBOX + 1 + LEFT_OVER;
+/** What the sandbox is started by. */
+export const SHELL = 1;
+/** And one that feeds the input. */
+const ROOM = SHELL + SANDBOX + 1 + LEFT_OVER;
 
 export const openTree = (cgroups: Cgroups, { processes, memory_bytes }: ResourceLimits): Tree => {
   const make = (): Cgroup => cgroups.create({ processes: processes + ROOM, memory_bytes });
