@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openCgroups } from './open-cgroups.js';
 import { readOwnCgroups } from './own-cgroups.js';
 
 const V2_MOUNT = '30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate';
@@ -26,4 +30,51 @@ test('what is mounted from elsewhere is not ours', () => {
   expect(readOwnCgroups('0::/../other\n', V2_MOUNT)).toEqual([]);
   expect(readOwnCgroups('0::/app\n', V2_MOUNT.replace(' / ', ' /docker/abc '))).toEqual([]);
   expect(readOwnCgroups('0::/app\n', '')).toEqual([]);
+});
+
+/** Ordinary files stand for the kernel's: few machines let a test have a tree of version 2 with these controllers. */
+describe('in a tree of version 2', () => {
+  let root: string;
+  let app: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'cgroups-'));
+    app = join(root, 'app');
+    mkdirSync(app);
+    for (const folder of [root, app]) writeFileSync(join(folder, 'cgroup.subtree_control'), '');
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  const open = () => {
+    const cgroups = openCgroups(() => [{ folder: app, version: 2, controllers: ['pids', 'memory'] }]);
+    if (!cgroups) throw new Error('no cgroups');
+    return cgroups;
+  };
+  const text = (...path: string[]) => readFileSync(join(...path), 'utf8');
+
+  test('a run is one folder with both limits, and tells of its peak and of memory that ran out', async () => {
+    const cgroup = open().create({ processes: 7, memory_bytes: 1000 });
+    const [folder = '', ...others] = cgroup.folders;
+    expect(others).toEqual([]);
+    expect([text(folder, 'pids.max'), text(folder, 'memory.max')]).toEqual(['7', '1000']);
+    await cgroup.join(123);
+    expect(text(folder, 'cgroup.procs')).toBe('123');
+    writeFileSync(join(folder, 'pids.peak'), '5\n');
+    writeFileSync(join(folder, 'memory.events'), 'low 0\noom 3\noom_kill 2\n');
+    expect([cgroup.peak(), cgroup.outOfMemory()]).toEqual([5, 2]);
+  });
+
+  test('the controllers are handed down to the runs, by way of a folder of the worker', () => {
+    const [home = ''] = open().folders;
+    expect(dirname(home)).toBe(app);
+    expect([text(app, 'cgroup.subtree_control'), text(home, 'cgroup.subtree_control')]).toEqual(
+      Array(2).fill('+pids +memory'),
+    );
+  });
+
+  test("where processes are in the worker's own, which then hands nothing down, runs are beside it", () => {
+    rmSync(join(app, 'cgroup.subtree_control'));
+    // As little to be written to as the real one.
+    mkdirSync(join(app, 'cgroup.subtree_control'));
+    expect(open().folders.map(dirname)).toEqual([root]);
+  });
 });

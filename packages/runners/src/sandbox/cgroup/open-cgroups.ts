@@ -13,15 +13,14 @@ export type Cgroups = {
 };
 
 /** Null where there are none, or the worker may not make its own: most containers. Found out by doing it once. */
-export const openCgroups = (): Cgroups | null => {
+export const openCgroups = (own = ownCgroups): Cgroups | null => {
   const homes: OwnCgroup[] = [];
   const close = () => {
     for (const { folder } of homes) removeFolder(folder);
   };
   try {
-    const own = readOwnCgroups(readFileSync('/proc/self/cgroup', 'utf8'), readFileSync('/proc/self/mountinfo', 'utf8'));
     const name = `capstan-${process.pid}-${process.hrtime.bigint()}`;
-    for (const each of own.filter(({ controllers }) => controllers.length > 0)) {
+    for (const each of own().filter(({ controllers }) => controllers.length > 0)) {
       const home = makeHome(each, name);
       if (home !== null) homes.push(home);
     }
@@ -43,6 +42,9 @@ export const openCgroups = (): Cgroups | null => {
     return null;
   }
 };
+
+const ownCgroups = (): OwnCgroup[] =>
+  readOwnCgroups(readFileSync('/proc/self/cgroup', 'utf8'), readFileSync('/proc/self/mountinfo', 'utf8'));
 
 /** Beside the worker's own where the version's rule, that inner ones hold no processes, forbids it below. */
 const makeHome = ({ folder, version, controllers }: OwnCgroup, name: string): OwnCgroup | null => {
