@@ -134,6 +134,17 @@ describe('api.call', () => {
     expect(asked).toBe(1);
   });
 
+  test.each([
+    { method: 'POST', retryable: false },
+    { method: 'PUT', retryable: true },
+  ])('an answer that breaks off is asked for again only where that is safe: %j', async ({ method, retryable }) => {
+    const url = await serve((_, response) => {
+      response.writeHead(200, { 'content-length': 100 }).write('begin', () => response.destroy());
+    });
+    const outcome = await run('api.call', { url, method, body: {} });
+    expect(outcome).toMatchObject({ success: false, kind: 'EGRESS_FAILED', retryable });
+  });
+
   test('a POST with an idempotency key may be', async () => {
     let asked = 0;
     const url = await serve((request, response) => {
@@ -178,6 +189,18 @@ describe('api.call', () => {
     });
   });
 
+  test('base64 hides no secret, and is cut between its groups', async () => {
+    const redact = createRedactor({ values: ['tok-0123456789abcdef'] });
+    const url = await serve((_, response) => response.end('it is tok-0123456789abcdef!'));
+    const taken = (limits = OPEN) => run('api.call', { url, response: 'base64' }, { redact, limits });
+    const clean = Buffer.from(redact.text('it is tok-0123456789abcdef!')).toString('base64');
+    expect(await taken()).toMatchObject({ payload: { body: clean, encoding: 'base64' } });
+    expect(await taken({ ...OPEN, max_output_bytes: 10 })).toMatchObject({
+      truncated: true,
+      payload: { body: clean.slice(0, 8) },
+    });
+  });
+
   test('private addresses, other schemes and other domains are refused', async () => {
     const url = await serve(() => {
       throw new Error('was reached');
@@ -194,10 +217,24 @@ describe('api.call', () => {
     });
   });
 
-  test('an abort ends it', async () => {
+  test('an abort ends it, and where it had been is told', async () => {
     const stop = new AbortController();
     const url = await serve(() => stop.abort(new Error('canceled')));
-    await expect(run('api.call', { url }, { signal: stop.signal })).rejects.toThrow('canceled');
+    const outcome = await run('api.call', { url, method: 'POST' }, { signal: stop.signal });
+    expect(outcome).toMatchObject({ kind: 'CANCELED', facts: { observed: { domains: ['127.0.0.1'] } } });
+  });
+
+  test('the deadline of the call is left to the worker, one of its own is not', async () => {
+    const url = await serve((request, response) => {
+      if (request.url === '/half') response.write('begin');
+    });
+    const limits = { ...OPEN, timeout_ms: 20 };
+    for (const path of ['/', '/half']) {
+      const signal = AbortSignal.timeout(100);
+      expect(await run('api.call', { url: url + path }, { limits, signal })).toMatchObject({ error: 'stopped' });
+      const own = await run('api.call', { url: url + path, timeout_ms: 20 });
+      expect(own).toMatchObject({ error: expect.stringMatching(/did not respond within|was not complete after/) });
+    }
   });
 
   test.each([{ url: 'nonsense' }, { url: 'http://a/', body: 1 }, { url: 'http://a/', nope: 1 }])(

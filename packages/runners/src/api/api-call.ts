@@ -30,6 +30,9 @@ export const apiCall: ApiTool = async (context, inputs) => {
   return parsed.success ? callApi(context, parsed.data) : invalidInputs(parsed.error);
 };
 
+/** The worker's own deadline comes first, and ends the call as timed out; this is for a worker that forgot. */
+const LATE_MS = 5000;
+
 /** One HTTP request as described; a status that was not expected is a failure that still shows the answer. */
 export async function callApi(
   context: ApiContext,
@@ -40,7 +43,7 @@ export async function callApi(
   if (url === null) return invalid('url: is not a URL');
   const content = encodeBody(inputs);
   if ('success' in content) return content;
-  const timeout_ms = Math.min(inputs.timeout_ms ?? Number.POSITIVE_INFINITY, context.call.limits.timeout_ms);
+  const timeout_ms = Math.min(inputs.timeout_ms ?? Number.POSITIVE_INFINITY, context.call.limits.timeout_ms + LATE_MS);
   const headers = withContentType(inputs.headers, content.type);
   const { method, follow_redirects } = inputs;
   const timeouts = { first_byte_timeout_ms: timeout_ms, timeout_ms };

@@ -35,7 +35,9 @@ export function createApiRunner({
     type: 'api',
     run: async (call: Call): Promise<RunOutcome> => {
       const domains = new Set<string>();
-      const outcome = await dispatch({ call, egress, converter, domains }).catch((error: unknown) => toOutcome(error));
+      const outcome = await dispatch({ call, egress, converter, domains }).catch((error: unknown) =>
+        call.signal.aborted ? STOPPED : toOutcome(error),
+      );
       const said = outcome.success ? outcome : { ...outcome, error: call.redact.text(outcome.error) };
       return { ...said, facts: { observed: { domains: [...domains] } } };
     },
@@ -44,6 +46,9 @@ export function createApiRunner({
     },
   };
 }
+
+/** Why is known to who stopped it; where it had been until then is in its facts. */
+const STOPPED: ToolFailure = { success: false, error: 'stopped', kind: 'CANCELED', retryable: false };
 
 const unknownTool = (tool_id: string): ToolFailure => ({
   success: false,

@@ -1,7 +1,9 @@
 import type { Json } from '@capstan/contracts';
 import type { EgressResponse } from '@capstan/egress';
+import { cutBase64 } from '../cut-base64.js';
 import { cutText } from '../cut-text.js';
 import { logLine } from '../log-line.js';
+import { redactedBytes } from '../redact-bytes.js';
 import type { ToolFailure } from '../runner.js';
 import type { ApiContext } from './api-context.js';
 import { decodeText, isBinaryType, isJsonType, looksBinary, parseContentType } from './content-type.js';
@@ -45,7 +47,7 @@ export async function readResponse(
       return { body: null, encoding: 'json', truncated: false };
     const isOpen = format === 'auto' || format === 'raw';
     const isBinary = format === 'base64' || (isOpen && (isBinaryType(type) || looksBinary(bytes, charset)));
-    if (isBinary) return whole(bytes.toString('base64'), 'base64');
+    if (isBinary) return shown(cutBase64(redactedBytes(bytes, call.redact), call.limits.max_output_bytes), 'base64');
     const text = decodeText(bytes, charset, type);
     if (
       bytes.length <= call.limits.max_output_bytes &&
@@ -54,14 +56,15 @@ export async function readResponse(
       const json = parseJson(text);
       if (json !== undefined) return { body: json, encoding: 'json', truncated: false };
     }
-    return whole(call.redact.text(text), 'text');
-  }
-
-  function whole(text: string, encoding: string) {
-    const { kept, truncated } = cutText(text, call.limits.max_output_bytes);
-    return { body: kept, encoding, truncated };
+    return shown(cutText(call.redact.text(text), call.limits.max_output_bytes), 'text');
   }
 }
+
+const shown = ({ kept, truncated }: { kept: string; truncated: boolean }, encoding: string) => ({
+  body: kept,
+  encoding,
+  truncated,
+});
 
 const failed = (error: string, kind: ToolFailure['kind']): ToolFailure => ({
   success: false,

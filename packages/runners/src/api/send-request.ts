@@ -12,7 +12,7 @@ export type ApiRequest = {
   headers: Record<string, string>;
   body: string | Uint8Array | null;
   first_byte_timeout_ms: number;
-  /** For all tries and the pauses between them; no more than the call itself has without it. */
+  /** For all tries and the pauses between them. */
   timeout_ms?: number;
   follow_redirects?: boolean;
   signal: AbortSignal;
@@ -35,12 +35,13 @@ export const isBusy = (status: number): boolean => BUSY.has(status);
 /** Sends it, and again where that is safe: what never left may always go again, what left only if it is idempotent. */
 export async function sendRequest(context: ApiContext, request: ApiRequest): Promise<EgressResponse> {
   const { call } = context;
-  const { method, url, timeout_ms = call.limits.timeout_ms } = request;
+  const { method, url, timeout_ms = Number.POSITIVE_INFINITY } = request;
   const headers = await withSecrets(request.headers, url, call);
-  const deadline = performance.now() + timeout_ms;
+  const started = performance.now();
+  const deadline = started + Math.min(timeout_ms, call.limits.timeout_ms);
   for (let tries = 1; ; tries++) {
     logLine(call, `${method} ${shownUrl(url)}`);
-    const left_ms = Math.max(1, Math.ceil(deadline - performance.now()));
+    const left_ms = Math.max(1, Math.ceil(started + timeout_ms - performance.now()));
     const first_byte_timeout_ms = Math.min(request.first_byte_timeout_ms, left_ms);
     const sent = await sendOnce(context, { ...request, headers, first_byte_timeout_ms });
     const pause = tries < TRIES ? pauseBefore(sent, request, tries) : null;
@@ -66,7 +67,7 @@ const whatCame = (sent: EgressResponse | Failure): string =>
 async function sendOnce({ egress, call, domains }: ApiContext, request: ApiRequest): Promise<EgressResponse | Failure> {
   const { method, url, headers, body, first_byte_timeout_ms, signal, follow_redirects = true } = request;
   try {
-    return await egress.fetch(url, {
+    const response = await egress.fetch(url, {
       method,
       headers,
       body,
@@ -76,22 +77,25 @@ async function sendOnce({ egress, call, domains }: ApiContext, request: ApiReque
       onDomain: (domain) => domains.add(domain),
       ...(!follow_redirects && { max_redirects: 0 }),
     });
+    // An answer that breaks off was asked for all the same.
+    const read: EgressResponse['read'] = (limits) =>
+      response.read(limits).catch((error: unknown) => {
+        throw markSent(error, request);
+      });
+    return { ...response, read };
   } catch (error) {
-    if (error instanceof Failure && error.kind === 'EGRESS_FAILED') return markSent(error, request);
+    const marked = markSent(error, request);
+    if (marked instanceof Failure && marked.kind === 'EGRESS_FAILED') return marked;
     throw error;
   }
 }
 
 /** A request that may have taken effect must not be tried again by whoever reads this. */
-const markSent = (failure: Failure, request: ApiRequest): Failure =>
-  isRepeatable(request) || UNSENT.has(failure.context.phase)
-    ? failure
-    : new Failure(failure.kind, {
-        detail: failure.message,
-        cause: failure,
-        context: failure.context,
-        retryable: false,
-      });
+function markSent(error: unknown, request: ApiRequest): unknown {
+  if (!(error instanceof Failure) || isRepeatable(request) || UNSENT.has(error.context.phase)) return error;
+  const { kind, message: detail, context } = error;
+  return new Failure(kind, { detail, cause: error, context, retryable: false });
+}
 
 function pauseBefore(sent: EgressResponse | Failure, request: ApiRequest, tries: number): number | null {
   const backoff = BACKOFF_MS * 2 ** (tries - 1) * (0.5 + Math.random());

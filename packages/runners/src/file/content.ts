@@ -1,4 +1,8 @@
 import type { FileEncoding } from '@capstan/contracts';
+import type { Redactor } from '@capstan/redact';
+import { cutBase64 } from '../cut-base64.js';
+import { cutText } from '../cut-text.js';
+import { redactedBytes } from '../redact-bytes.js';
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
@@ -19,29 +23,13 @@ export function toBytes(content: unknown, encoding: unknown): Decoded {
 
 export type Shown = { content: string; encoding: FileEncoding; truncated: boolean };
 
-/** Bytes as a tool answers them: text where they are text and text is wanted, redacted before it is cut. */
-export function toShown(
-  bytes: Uint8Array,
-  wanted: FileEncoding,
-  max_bytes: number,
-  redact: (text: string) => string,
-): Shown {
+/** Bytes as a tool answers them: text where they are text and text is wanted, redacted before it is packed or cut. */
+export function toShown(bytes: Uint8Array, wanted: FileEncoding, max_bytes: number, redact: Redactor): Shown {
   const text = wanted === 'text' ? toText(bytes) : null;
-  if (text === null) {
-    // Whole groups of three bytes, so that what is left is still base64.
-    const fits = Math.floor(max_bytes / 4) * 3;
-    const shown = Buffer.from(bytes.subarray(0, fits)).toString('base64');
-    return { content: shown, encoding: 'base64', truncated: bytes.length > fits };
-  }
-  const clean = redact(text);
-  const whole = Buffer.from(clean);
-  if (whole.length <= max_bytes) return { content: clean, encoding: 'text', truncated: false };
-  // Streaming leaves out the start of a character that was cut in two.
-  return {
-    content: new TextDecoder('utf-8', { ignoreBOM: true }).decode(whole.subarray(0, max_bytes), { stream: true }),
-    encoding: 'text',
-    truncated: true,
-  };
+  const encoding = text === null ? 'base64' : 'text';
+  const { kept, truncated } =
+    text === null ? cutBase64(redactedBytes(bytes, redact), max_bytes) : cutText(redact.text(text), max_bytes);
+  return { content: kept, encoding, truncated };
 }
 
 export function toText(bytes: Uint8Array): string | null {

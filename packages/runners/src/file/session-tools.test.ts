@@ -113,6 +113,13 @@ describe('the tools of a session’s files', () => {
     });
   });
 
+  test('show no secret in base64 either', async () => {
+    const token = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
+    const session = memory({ '/packed': { content: Buffer.from(`it is ${token}`), encoding: 'base64' } });
+    const content = Buffer.from('it is [REDACTED]').toString('base64');
+    expect(await run(session, 'read_file', { path: '/packed' })).toMatchObject({ payload: { content } });
+  });
+
   test('search line by line, in the files that are wanted', async () => {
     const session = memory({
       '/docs/a.txt': text('one\r\ntwo words\nthree'),

@@ -33,9 +33,7 @@ const readFile = withPath(async (files, path, { limits, redact }) => {
   const file = await files.read(path);
   if (!file) return toolError(`there is no file ${path}`);
   if (file.is_directory) return toolError(`${path} is a folder; list_directory shows what is in it`);
-  const { content, encoding, truncated } = toShown(file.content, file.encoding, limits.max_output_bytes, (text) =>
-    redact.text(text),
-  );
+  const { content, encoding, truncated } = toShown(file.content, file.encoding, limits.max_output_bytes, redact);
   return { success: true, payload: { path, content, encoding, size_bytes: file.size_bytes }, truncated, ...read(path) };
 });
 

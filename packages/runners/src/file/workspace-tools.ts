@@ -76,7 +76,7 @@ const readFile: Act = async ({ inputs, limits, redact }, files, path, admit) => 
   const { handle, real } = await files.open(path, admit);
   try {
     const bytes = await readBounded(handle, real, limits.max_size_bytes ?? DEFAULT_MAX_BYTES);
-    const { truncated, ...shown } = toShown(bytes, encoding, limits.max_output_bytes, (text) => redact.text(text));
+    const { truncated, ...shown } = toShown(bytes, encoding, limits.max_output_bytes, redact);
     const payload = { path: real, ...shown, size_bytes: bytes.length };
     return { success: true, payload, truncated, facts: { observed: { files_read: [real] } } };
   } finally {

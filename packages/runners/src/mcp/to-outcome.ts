@@ -1,9 +1,9 @@
 import type { Artifact, Json, JsonObject } from '@capstan/contracts';
 import type { Redactor } from '@capstan/redact';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { redactedBytes } from '../redact-bytes.js';
 import type { Call, RunOutcome } from '../runner.js';
 import { cutAnswer, isObject } from './cut-answer.js';
-import { redactedBytes } from './redact-bytes.js';
 
 type Block = CallToolResult['content'][number];
 
