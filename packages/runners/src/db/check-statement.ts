@@ -41,7 +41,7 @@ export const refusalOf = (
   if (!write && !READS.has(keyword))
     return {
       kind: 'POLICY_DENIED',
-      why: `${keyword} writes, and this call may only read; a policy grants it with limits: [{match, write: true}]`,
+      why: `${keyword} may write, and this call may only read; a policy grants it with limits: [{match, write: true}]`,
     };
   return null;
 };

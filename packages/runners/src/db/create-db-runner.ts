@@ -37,16 +37,18 @@ export const createDbRunner = ({ connections = [] }: DbRunnerOptions = {}): Runn
     connection: DbConnection,
     call: Call,
     inputs: z.infer<typeof Inputs>,
-    write: boolean,
+    { write, onSend }: { write: boolean; onSend(): void },
   ): Promise<Rows> => {
     const { sql, params, max_rows } = inputs;
     const { timeout_ms, max_output_bytes } = call.limits;
     const asked = { sql, params, max_rows, max_bytes: max_output_bytes, write };
-    if (connection.kind === 'sqlite')
+    if (connection.kind === 'sqlite') {
+      onSend();
       return sqlite.query({ ...asked, path: connection.path }, { signal: call.signal, timeout_ms });
+    }
     const pool = pools.get(connection) ?? openPool(connection.url);
     pools.set(connection, pool);
-    return queryPostgres(pool, connection.url, { ...asked, timeout_ms, signal: call.signal });
+    return queryPostgres(pool, connection.url, { ...asked, timeout_ms, signal: call.signal, onSend });
   };
 
   return {
@@ -65,14 +67,19 @@ export const createDbRunner = ({ connections = [] }: DbRunnerOptions = {}): Runn
       const refusal = refusalOf(sql, write);
       if (refusal) return failure(refusal.kind, refusal.why);
       logLine(call, `${sqlShape(sql).keyword} on ${connection.name}`);
+      let sent = false;
+      const onSend = () => {
+        sent = true;
+      };
       try {
-        const rows = await query(connection, call, inputs.data, write);
+        const rows = await query(connection, call, inputs.data, { write, onSend });
         logLine(call, countOf(rows));
         const wrote = write && (isMoreThanRead(sql) || (rows.changed ?? 0) > 0);
         return toOutcome(connection, rows, observed(connection, wrote));
       } catch (error) {
-        if (call.signal.aborted) return failure('CANCELED', 'stopped');
-        return dbFailure(connection, error);
+        const seen = sent ? { facts: { observed: observed(connection, false) } } : {};
+        if (call.signal.aborted) return { ...failure('CANCELED', 'stopped'), ...seen };
+        return { ...dbFailure(connection, error, write && sent), ...seen };
       }
     },
     close: async () => {

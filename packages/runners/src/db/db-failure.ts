@@ -6,10 +6,15 @@ import { SqliteError } from './sqlite-query.js';
 
 /** Classes of SQLSTATE after which the same query may succeed: connection lost, conflict, shortage, shutdown. */
 const RETRYABLE = /^(?:08|40|53|55|57P)/;
+/** Those of them that say that nothing was changed. A connection that is lost at a COMMIT leaves that open. */
+const ROLLED_BACK = /^(?:40(?!003)|53|55)/;
 
-/** What the database said, and never where it is: an address may hold a password. */
-export const dbFailure = ({ name, kind }: DbConnection, error: unknown): ToolFailure => {
-  if (error instanceof pg.DatabaseError) return postgresFailure(name, error);
+/**
+ * What the database said, and never where it is: an address may hold a password. `written`: the statement may write, and
+ * was sent.
+ */
+export const dbFailure = ({ name, kind }: DbConnection, error: unknown, written: boolean): ToolFailure => {
+  if (error instanceof pg.DatabaseError) return postgresFailure(name, error, written ? ROLLED_BACK : RETRYABLE);
   if (error instanceof SqliteError)
     return {
       success: false,
@@ -19,6 +24,13 @@ export const dbFailure = ({ name, kind }: DbConnection, error: unknown): ToolFai
     };
   if (error instanceof DOMException && error.name === 'TimeoutError')
     return { success: false, error: `${name}: the query took too long`, kind: 'TOOL_TIMEOUT', retryable: false };
+  if (written)
+    return {
+      success: false,
+      error: `the connection ${name} was lost; whether the statement took effect is not known`,
+      kind: 'TOOL_ERROR',
+      retryable: false,
+    };
   const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
   const why = typeof code === 'string' ? code : kind === 'postgres' ? 'no answer in time' : 'unknown';
   return {
@@ -29,7 +41,7 @@ export const dbFailure = ({ name, kind }: DbConnection, error: unknown): ToolFai
   };
 };
 
-const postgresFailure = (name: string, error: pg.DatabaseError): ToolFailure => {
+const postgresFailure = (name: string, error: pg.DatabaseError, retryable: RegExp): ToolFailure => {
   const { code = '', message, detail, hint, position, severity } = error;
   // 57014: canceled, by the time limit unless somebody canceled the call.
   if (code === '57014') return { success: false, error: `${name}: ${message}`, kind: 'TOOL_TIMEOUT', retryable: false };
@@ -43,7 +55,7 @@ const postgresFailure = (name: string, error: pg.DatabaseError): ToolFailure => 
     success: false,
     error: `${name}: ${message}`,
     kind: code === '25006' ? 'POLICY_DENIED' : 'TOOL_ERROR',
-    retryable: RETRYABLE.test(code),
+    retryable: retryable.test(code),
     payload: { ...said, position: position === undefined ? null : Number(position) },
   };
 };

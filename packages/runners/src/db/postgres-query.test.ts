@@ -183,6 +183,13 @@ describe('Postgres', () => {
     expect(await main('SELECT 1 AS one')).toMatchObject({ success: true });
   });
 
+  test('a write that may have taken effect is not tried again, and one that never went out is', async () => {
+    const lost = await main('SELECT pg_terminate_backend(pg_backend_pid())', [], { write: true });
+    expect(lost).toMatchObject({ success: false, retryable: false, facts: { observed: {} } });
+    const gone = await ask({ connection: 'gone', sql: 'INSERT INTO t VALUES (1)' }, { write: true });
+    expect(gone).toMatchObject({ success: false, retryable: true });
+  });
+
   test('nothing of a query stays in the session: no lock, no setting', async () => {
     await main('SELECT pg_advisory_lock(4711)');
     await main("SELECT set_config('search_path', 'nowhere', false)");

@@ -11,6 +11,8 @@ export type PostgresQuery = RowLimits & {
   write: boolean;
   timeout_ms: number;
   signal: AbortSignal;
+  /** Called right before the statement goes out: until then nothing can have been changed. */
+  onSend(): void;
 };
 
 const PAGE = 200;
@@ -29,11 +31,11 @@ export async function queryPostgres(pool: pg.Pool, url: string, query: PostgresQ
     await client.query(
       `SET LOCAL statement_timeout = ${Math.ceil(query.timeout_ms)}; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL bytea_output = 'hex'; SET LOCAL IntervalStyle = 'iso_8601'`,
     );
+    query.onSend();
     const rows = await new Promise<Rows>((resolve, reject) => client.query(new PagedQuery(query, resolve, reject)));
     await client.query(query.write ? 'COMMIT' : 'ROLLBACK');
-    // Advisory locks and temporary tables outlive a transaction.
-    await client.query('DISCARD ALL');
-    broken = undefined;
+    // What was answered stands, whatever becomes of the connection.
+    broken = await cleaned(client);
     return rows;
   } catch (error) {
     if (!query.signal.aborted) broken = await rollback(client);
@@ -62,7 +64,14 @@ const ignore = () => {};
 /** Undefined when the connection is as good as new. */
 const rollback = (client: pg.PoolClient): Promise<unknown> =>
   client.query('ROLLBACK').then(
-    () => client.query('DISCARD ALL').then(() => undefined),
+    () => cleaned(client),
+    (error: unknown) => error,
+  );
+
+/** The same: advisory locks and temporary tables outlive a transaction. */
+const cleaned = (client: pg.PoolClient): Promise<unknown> =>
+  client.query('DISCARD ALL').then(
+    () => undefined,
     (error: unknown) => error,
   );
 
