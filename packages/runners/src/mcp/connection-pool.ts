@@ -5,7 +5,14 @@ import type { Connection, Listener } from './connection.js';
 import type { ResolvedServer } from './resolve-server.js';
 
 /** A connection while somebody uses it. */
-export type Lease = { connection: Connection; release(): void };
+export type Lease = {
+  connection: Connection;
+  /** It proved useless: the next call opens another. */
+  drop(): void;
+  /** It may hang: new calls wait until it has answered, and get another when it does not. */
+  doubt(answer: Promise<unknown>): void;
+  release(): void;
+};
 
 export type Open = (server: ResolvedServer, all: Listener, onEnd: () => void) => Promise<Connection>;
 
@@ -14,8 +21,6 @@ export type PoolOptions = { open: Open; idle_ms: number; max_connections: number
 export type ConnectionPool = {
   /** `listener` hears the server from its start until the release. */
   acquire(server: ResolvedServer, listener: Listener, signal: AbortSignal): Promise<Lease>;
-  /** Lets go of a connection that proved useless; the next call opens another. */
-  drop(server: ResolvedServer): void;
   /** Ends what nobody uses at the moment. */
   closeIdle(): void;
   close(): Promise<void>;
@@ -27,6 +32,7 @@ type Entry = {
   users: number;
   idle_since: number;
   listeners: Set<Listener>;
+  doubt?: Promise<unknown> | undefined;
   timer?: NodeJS.Timeout | undefined;
 };
 
@@ -100,6 +106,15 @@ export function createConnectionPool({ open, idle_ms, max_connections }: PoolOpt
     return entry.opened.then((connection) => connection.close()).catch(() => {});
   };
 
+  const doubt = (key: string, entry: Entry) => (answer: Promise<unknown>) => {
+    const mine = answer
+      .catch(() => shut(key, entry))
+      .then(() => {
+        if (entry.doubt === mine) entry.doubt = undefined;
+      });
+    entry.doubt = mine;
+  };
+
   const release = (key: string, entry: Entry, listener: Listener) => () => {
     entry.listeners.delete(listener);
     entry.users -= 1;
@@ -111,6 +126,8 @@ export function createConnectionPool({ open, idle_ms, max_connections }: PoolOpt
 
   return {
     acquire: async (server, listener, signal) => {
+      const doubted = entries.get(server.key)?.doubt;
+      if (doubted) await orAborted(doubted, signal);
       const wait = (failures.get(server.key)?.next_try ?? 0) - performance.now();
       if (wait > 0 && !entries.has(server.key)) await delay(wait, undefined, { signal });
       if (!entries.has(server.key)) makeRoom();
@@ -123,15 +140,12 @@ export function createConnectionPool({ open, idle_ms, max_connections }: PoolOpt
         // Others may be waiting for it, so it goes on opening when one of them gives up.
         const connection = await orAborted(entry.opened, signal);
         failures.delete(server.key);
-        return { connection, release: give };
+        const drop = () => void shut(server.key, entry);
+        return { connection, drop, doubt: doubt(server.key, entry), release: give };
       } catch (error) {
         give();
         throw error;
       }
-    },
-    drop: ({ key }) => {
-      const entry = entries.get(key);
-      if (entry) void shut(key, entry);
     },
     closeIdle: () => {
       for (const [key, entry] of [...entries]) if (entry.users === 0) void shut(key, entry);

@@ -139,10 +139,10 @@ async function useOnce(
       : await discoverTools(connection.client, call.signal, requestTimeout(call));
   } catch (error) {
     if (isForgottenSession(error) && connection.ended() === null) {
-      pool.drop(server);
+      lease.drop();
       return 'forgotten';
     }
-    if (call.signal.aborted) endIfHanging(lease, () => pool.drop(server));
+    if (call.signal.aborted) lease.doubt(connection.client.ping({ timeout: PING_MS }));
     else ports.stale(name);
     return clean(callFailure(name, error, connection.ended(), call.descriptor.effects.idempotent));
   } finally {
@@ -169,7 +169,3 @@ async function callTool(
 
 /** The worker's own deadline comes first; this is for a worker that forgot. */
 const requestTimeout = ({ limits }: Call): number => limits.timeout_ms + 5000;
-
-function endIfHanging({ connection }: Lease, drop: () => void): void {
-  connection.client.ping({ timeout: PING_MS }).catch(drop);
-}
