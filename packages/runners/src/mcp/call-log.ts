@@ -1,3 +1,4 @@
+import type { Redactor } from '@capstan/redact';
 import type { Call } from '../runner.js';
 import type { Listener } from './connection.js';
 
@@ -6,14 +7,19 @@ type Progress = { progress: number; total?: number | undefined; message?: string
 /** What a server says while a call runs, as that call's log: by the line, redacted, and no more than its output may be. */
 export type CallLog = { hear: Listener['text']; progress(progress: Progress): void; end(): void };
 
-export function callLog(call: Call, redact: (text: string) => string): CallLog {
-  let left = call.limits.max_output_bytes;
+export function callLog({ log, limits }: Pick<Call, 'log' | 'limits'>, redact: Redactor): CallLog {
+  // One for all of it: a key of many lines may come in many pieces.
+  const redacting = redact.stream();
+  let left = limits.max_output_bytes;
   let pending = '';
   let ended = false;
-  const write = (text: string) => {
-    if (text === '' || ended || left <= 0) return;
+  const show = (text: string) => {
+    if (text === '' || left <= 0) return;
     left -= Buffer.byteLength(text);
-    call.log('stderr', left > 0 ? redact(text) : '[the rest of the log is left out]\n');
+    log('stderr', left > 0 ? text : '[the rest of the log is left out]\n');
+  };
+  const write = (text: string) => {
+    if (!ended && left > 0) show(redacting.push(text));
   };
   return {
     hear: (_stream, text) => {
@@ -30,6 +36,7 @@ export function callLog(call: Call, redact: (text: string) => string): CallLog {
     },
     end: () => {
       write(pending);
+      show(redacting.end());
       ended = true;
     },
   };

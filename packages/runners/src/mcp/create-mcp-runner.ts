@@ -119,7 +119,7 @@ async function useOnce(
 ): Promise<RunOutcome | 'forgotten'> {
   const { name } = server.config;
   const redact = call.redact.with(server.secrets);
-  const log = callLog(call, redact.text);
+  const log = callLog(call, redact);
   const clean = (failure: ToolFailure): ToolFailure => ({ ...failure, error: redact.text(failure.error) });
   const domain = (hostname: string) => {
     if (domains.size < MAX_DOMAINS) domains.add(hostname);

@@ -33,7 +33,7 @@ export class ProcessTransport implements Transport {
     const child = await this.#options.spawn();
     this.#process = child;
     child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
-    child.stderr.on('data', (chunk: Buffer) => this.#options.onText(chunk.toString('utf8')));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => this.#options.onText(text));
     void child.exited.then((why) => this.#end(why));
   }
 
