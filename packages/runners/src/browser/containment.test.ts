@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { keeper } from '../testing/keeper.js';
 import { serve } from '../testing/serve.js';
@@ -7,7 +8,8 @@ import { testCall, testDescriptor } from '../testing/test-call.js';
 import { createBrowserRunner } from './create-browser-runner.js';
 import { loopback, OPEN, page, useTestBrowser } from './testing/use-test-browser.js';
 
-const run = useTestBrowser();
+const MIB = 1024 ** 2;
+const run = useTestBrowser({ max_file_bytes: 32 * MIB });
 
 describe('what a page cannot do', () => {
   test.each([
@@ -122,6 +124,22 @@ describe('what a page cannot do', () => {
       kind: 'TOOL_ERROR',
       artifacts: [{ name: 'f.bin' }],
     });
+  });
+
+  test('fill the disk with what is small on its way', async () => {
+    const packed = gzipSync(Buffer.alloc(48 * MIB), { level: 1 });
+    const url = await serve((_, response) =>
+      response
+        .writeHead(200, { 'content-disposition': 'attachment; filename=bomb', 'content-encoding': 'gzip' })
+        .end(packed),
+    );
+    const { kept, keep } = keeper();
+    expect(await run('browser.navigate', { url }, { keep })).toMatchObject({
+      success: false,
+      error: 'the address is a download, not a page',
+    });
+    expect(kept).toEqual([]);
+    expect(await run('browser.navigate', { url: await serve(page('next')) })).toMatchObject({ success: true });
   });
 
   test('load more than the call may receive', async () => {

@@ -146,10 +146,11 @@ async function attempt(call: Call, prepared: PreparedTool, run: BrowserRun): Pro
     // What may have taken effect is not tried again unasked.
     const retryable = failure.retryable && call.descriptor.effects.idempotent;
     const artifacts = await Promise.race([keepDownloads(run), run.visit.trouble]).catch(() => []);
+    const kept = artifacts.length > 0 ? '; what it downloaded is among the artifacts' : '';
     return {
       ...failure,
       ...(artifacts.length > 0 && { artifacts }),
-      error: call.redact.text(failure.error),
+      error: call.redact.text(failure.error) + kept,
       retryable,
     };
   }

@@ -7,8 +7,7 @@ export function failureOf(error: unknown): ToolFailure {
   const message = firstLine(error);
   if (isTimeout(error)) return failed('TOOL_TIMEOUT', message);
   if (message.includes('net::ERR_')) return networkFailure(message);
-  if (message.includes('Download is starting'))
-    return failed('TOOL_ERROR', 'the address is a download, not a page; what it gave is among the artifacts');
+  if (message.includes('Download is starting')) return failed('TOOL_ERROR', 'the address is a download, not a page');
   if (isGone(message)) return failed('RUNNER_FAILED', 'the browser ended during the run', true);
   return failed('TOOL_ERROR', message);
 }

@@ -25,22 +25,27 @@ export type LaunchOptions = {
   /** Where to look for a browser and for bubblewrap. */
   path?: string | undefined;
   cache_dir?: string | undefined;
+  /** What one file of the browser's may have, a download among them. */
+  max_file_bytes?: number | undefined;
 };
 
 type Program = { executable: string; readable: string[]; env: Record<string, string>; libraries: string | null };
 
 const LAUNCH_MS = 30_000;
+/** What comes in is counted packed, and may unpack to a thousand times as much. The picture of a long page still fits. */
+const MAX_FILE_BYTES = 320 * 1024 ** 2;
 const CLOSE_MS = 2000;
 
 /** Starts one in the strongest containment that works here. */
 export async function launchBrowser(options: LaunchOptions): Promise<LaunchedBrowser> {
   const program = await findProgram(options);
+  const { max_file_bytes = MAX_FILE_BYTES } = options;
   const failures: unknown[] = [];
   for (const containment of await containments(options.path ?? '', program.readable)) {
     const withLibraries = program.libraries ? [null, program.libraries] : [null];
     for (const libraries of withLibraries) {
       try {
-        return await launch(program, containment, libraries);
+        return await launch({ ...program, max_file_bytes }, containment, libraries);
       } catch (error) {
         failures.push(error);
         if (!isMissingLibrary(error)) break;
@@ -61,13 +66,15 @@ async function findProgram({ executable, path, cache_dir }: LaunchOptions): Prom
   return { ...unpacked, readable: [folder], env: { FONTCONFIG_FILE: fonts_conf }, libraries };
 }
 
-async function launch(program: Program, containment: Containment, libraries: string | null): Promise<LaunchedBrowser> {
+type Limited = Program & { max_file_bytes: number };
+
+async function launch(program: Limited, containment: Containment, libraries: string | null): Promise<LaunchedBrowser> {
   const home = await mkdtemp(join(tmpdir(), 'capstan-browser-'));
   try {
     const artifacts = join(home, 'artifacts');
     await mkdir(artifacts);
     const script = join(home, 'start');
-    await writeFile(script, startScript(program.executable, containment), { mode: 0o700 });
+    await writeFile(script, startScript(program, containment), { mode: 0o700 });
     // Large, and most workers never need it.
     const { chromium } = await import('playwright-core');
     const browser = await chromium.launch({
@@ -117,9 +124,11 @@ async function launched(browser: Browser, level: Level, home: string): Promise<L
 
 /**
  * Playwright names the profile's folder in the arguments and starts the script as the leader of a process group; `exec`
- * keeps its number.
+ * keeps its number. The shell counts blocks of 512 bytes; a write past the limit fails, because its signal is ignored.
  */
-const startScript = (executable: string, { prefix }: Containment): string => `#!/bin/sh
+const startScript = ({ executable, max_file_bytes }: Limited, { prefix }: Containment): string => `#!/bin/sh
+trap '' XFSZ
+ulimit -f ${Math.ceil(max_file_bytes / 512)}
 home=\${0%/*}
 profile=$home
 for argument in "$@"; do

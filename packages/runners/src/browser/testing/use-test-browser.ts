@@ -6,6 +6,7 @@ import type { Call } from '../../runner.js';
 import { startServer } from '../../testing/serve.js';
 import { testCall, testDescriptor } from '../../testing/test-call.js';
 import { createBrowserRunner } from '../create-browser-runner.js';
+import type { LaunchOptions } from '../launch/launch-browser.js';
 
 // Names mean loopback, so that pages have several origins.
 export const loopback = () => createEgress({ resolve: async () => ['127.0.0.1'] });
@@ -13,8 +14,8 @@ export const loopback = () => createEgress({ resolve: async () => ['127.0.0.1'] 
 export const OPEN: Limits = { timeout_ms: 20_000, max_output_bytes: 1_000_000, deny_private_ips: false };
 
 /** Runs the browser's tools in one browser of this test file's own. */
-export function useTestBrowser() {
-  const runner = createBrowserRunner({ egress: loopback(), path: process.env.PATH });
+export function useTestBrowser(options: LaunchOptions = {}) {
+  const runner = createBrowserRunner({ egress: loopback(), path: process.env.PATH, ...options });
   const run = (tool_id: string, inputs: JsonObject, over: Partial<Call> = {}, binding: Binding = { kind: 'native' }) =>
     Promise.resolve(
       runner.run(testCall(testDescriptor({ tool_id, runner: 'browser', binding }), { inputs, limits: OPEN, ...over })),
