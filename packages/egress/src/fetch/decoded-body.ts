@@ -1,7 +1,8 @@
 import { type Duplex, pipeline, type Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createUnzip } from 'node:zlib';
 
-export const ACCEPT_ENCODING = 'gzip, deflate, br';
+/** Not deflate: half of those who send it leave out the header that it should have. */
+export const ACCEPT_ENCODING = 'gzip, br';
 
 /** Nobody compresses more often than this, except to make something explode. */
 const MAX_LAYERS = 2;

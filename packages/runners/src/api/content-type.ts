@@ -33,19 +33,28 @@ export const isBinaryType = (type: string): boolean =>
 export const isHtmlType = (type: string): boolean => type === 'text/html' || type === 'application/xhtml+xml';
 export const isJsonType = (type: string): boolean => type === 'application/json' || type.endsWith('+json');
 
+/** Bytes that say which encoding follows, whatever a header says (the Encoding standard, BOM sniff). */
+const MARKS = [
+  { mark: [0xef, 0xbb, 0xbf], label: 'utf-8' },
+  { mark: [0xfe, 0xff], label: 'utf-16be' },
+  { mark: [0xff, 0xfe], label: 'utf-16le' },
+];
+const markedAs = (bytes: Uint8Array): string | undefined =>
+  MARKS.find(({ mark }) => mark.every((byte, at) => bytes[at] === byte))?.label;
+
 const SNIFFED_BYTES = 4096;
 /** For what the type leaves open: no text has a NUL, except in encodings that say so. */
 export const looksBinary = (bytes: Uint8Array, charset: string | undefined): boolean =>
-  !charset?.toLowerCase().startsWith('utf-16') && bytes.subarray(0, SNIFFED_BYTES).includes(0);
+  !(markedAs(bytes) ?? charset)?.toLowerCase().startsWith('utf-16') && bytes.subarray(0, SNIFFED_BYTES).includes(0);
 
 const META_CHARSET = /<meta[^>]{0,200}charset\s{0,5}=\s{0,5}["']?([a-zA-Z0-9_-]{1,40})/i;
 
-/** By the header's charset, then by that of the page itself, else UTF-8. */
+/** By how it begins, then by the header's charset, then by that of the page itself, else UTF-8. */
 export function decodeText(bytes: Uint8Array, charset: string | undefined, type: string): string {
   const inPage = isHtmlType(type)
     ? META_CHARSET.exec(Buffer.from(bytes.subarray(0, 2048)).toString('latin1'))?.[1]
     : undefined;
-  for (const label of [charset, inPage]) {
+  for (const label of [markedAs(bytes), charset, inPage]) {
     try {
       if (label) return new TextDecoder(label).decode(bytes);
     } catch {

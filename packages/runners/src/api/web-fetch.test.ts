@@ -105,12 +105,25 @@ describe('web_fetch', () => {
     expect(await fetchPage({ url })).toMatchObject({ success: false, kind: 'INVALID_INPUTS' });
   });
 
-  test('a page that nests without end is given as it is, and the next one converts', async () => {
-    const deep = await serve(html('<div>'.repeat(200_000)));
-    expect(await fetchPage({ url: deep, as_markdown: true })).toMatchObject({ success: true });
-    const url = await serve(html('<b>x</b>'));
-    expect(await fetchPage({ url, as_markdown: true })).toMatchObject({
-      payload: { content: '**x**', format: 'markdown' },
+  test('a page that nests without end is given as it is, and holds up no other', async () => {
+    const deep = fetchPage({ url: await serve(html('<div>'.repeat(200_000))), as_markdown: true });
+    const plain = fetchPage({ url: await serve(html('<b>x</b>')), as_markdown: true });
+    expect(await Promise.race([deep, plain])).toMatchObject({ payload: { content: '**x**', format: 'markdown' } });
+    expect(await deep).toMatchObject({ success: true, payload: { format: 'raw' } });
+  });
+
+  test('the cells of a table stay apart, and so do those that only lay a page out', async () => {
+    const table =
+      '<table><thead><tr><th>Name</th><th>Size</th></tr></thead><tbody><tr><td>a|b</td><td><b>1</b></td></tr></tbody></table>';
+    const url = await serve(html(table));
+    const markdown = '| Name | Size |\n| --- | --- |\n| a\\|b | **1** |';
+    expect(await fetchPage({ url, as_markdown: true })).toMatchObject({ payload: { content: markdown } });
+    expect(await fetchPage({ url, as_text: true })).toMatchObject({
+      payload: { content: 'Name\tSize\na|b\t1' },
+    });
+    const layout = await serve(html('<table><tr><td><ul><li>menu</ul><td><h1>Head</h1></table>'));
+    expect(await fetchPage({ url: layout, as_markdown: true })).toMatchObject({
+      payload: { content: '-   menu\n\n# Head' },
     });
   });
 
@@ -126,10 +139,12 @@ describe('web_fetch', () => {
     expect(await fetchPage({ url, as_markdown: true })).toMatchObject({ payload: { content: '**x**' } });
   });
 
-  test('other encodings are read by their name', async () => {
-    const url = await serve((_, response) =>
-      response.writeHead(200, { 'content-type': 'text/plain; charset=iso-8859-1' }).end(Buffer.from('é', 'latin1')),
-    );
+  test.each([
+    { type: 'text/plain; charset=iso-8859-1', bytes: Buffer.from('é', 'latin1') },
+    { type: 'text/plain', bytes: Buffer.from('\ufeffé', 'utf16le') },
+    { type: 'text/plain; charset=iso-8859-1', bytes: Buffer.from('\ufeffé') },
+  ])('other encodings are read by their name, or by how they begin: %j', async ({ type, bytes }) => {
+    const url = await serve((_, response) => response.writeHead(200, { 'content-type': type }).end(bytes));
     expect(await fetchPage({ url })).toMatchObject({ payload: { content: 'é' } });
   });
 });

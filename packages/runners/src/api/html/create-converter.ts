@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
-import { orAborted } from '../../or-aborted.js';
+import { createThreads } from '../../threads.js';
+import { createTurns } from '../../turns.js';
 
 export type HtmlFormat = 'markdown' | 'text';
 export type ConvertJob = { html: string; format: HtmlFormat };
@@ -16,6 +15,7 @@ export type Converter = {
 const MAX_HTML_CHARS = 4_000_000;
 const CONVERT_MS = 5000;
 const HEAP_MB = 512;
+const MAX_AT_ONCE = 4;
 
 /** Tests run from the sources, which a thread cannot load. */
 const THREAD = new URL(
@@ -24,48 +24,23 @@ const THREAD = new URL(
 );
 
 /**
- * Converts pages in a thread of its own, one after another: a page that is made to take long or to nest deep costs that
- * thread, and not the worker its heartbeat.
+ * Converts pages in threads: a page that is made to take long or to nest deep costs its thread, and neither the worker its
+ * heartbeat nor, as long as there are few of them, other pages their turn.
  */
 export function createConverter({ timeout_ms = CONVERT_MS } = {}): Converter {
-  let thread: Worker | undefined;
-  let last: Promise<unknown> = Promise.resolve();
-
-  const run = async (job: ConvertJob, signal: AbortSignal): Promise<string | null> => {
-    if (signal.aborted) return null;
-    thread ??= startThread(() => {
-      thread = undefined;
-    });
-    const worker = thread;
-    const late = AbortSignal.any([signal, AbortSignal.timeout(timeout_ms)]);
-    worker.postMessage(job);
-    try {
-      const [reply]: ConvertReply[] = await once(worker, 'message', { signal: late });
-      return reply && 'text' in reply ? reply.text : null;
-    } catch {
-      thread = undefined;
-      await worker.terminate();
-      return null;
-    }
-  };
-
+  const threads = createThreads<ConvertJob, ConvertReply>({ file: () => THREAD, heap_mb: HEAP_MB });
+  const turns = createTurns(MAX_AT_ONCE);
   return {
     convert: async (html, format, signal) => {
       if (html.length > MAX_HTML_CHARS) return null;
-      const mine = last.then(() => run({ html, format }, signal));
-      last = mine;
-      return orAborted(mine, signal);
+      try {
+        const reply = await turns(signal, () => threads.ask({ html, format }, { signal, timeout_ms }));
+        return 'text' in reply ? reply.text : null;
+      } catch {
+        signal.throwIfAborted();
+        return null;
+      }
     },
-    close: async () => {
-      await thread?.terminate();
-    },
+    close: () => threads.close(),
   };
-}
-
-function startThread(onExit: () => void): Worker {
-  const thread = new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
-  // An error ends the thread, and whoever waits hears of it through `once`.
-  thread.on('error', onExit).on('exit', onExit);
-  thread.unref();
-  return thread;
 }
