@@ -31,6 +31,7 @@ export async function runInvocation(worker: WorkerContext, claimed: Claimed): Pr
 
 async function attempt(worker: WorkerContext, running: Running): Promise<Finished> {
   const { claimed } = running;
+  let started = false;
   try {
     const tool = await load(worker, claimed);
     const decision = await decideAgain(worker, claimed, tool.entry);
@@ -38,15 +39,18 @@ async function attempt(worker: WorkerContext, running: Running): Promise<Finishe
     if (refused) return refused;
     // A process that was frozen after its claim must not start what others have taken over meanwhile.
     if (!worker.isLeaseHeld()) return { kind: 'unstarted' };
+    started = true;
     const outcome = await run(worker, running, tool, decision);
     return { kind: 'ran', outcome, descriptor: tool.entry.descriptor };
   } catch (error) {
-    // Postgres was away before the tool was started, by nothing but the look at its policy.
-    if (isUnavailable(error)) return { kind: 'unstarted' };
-    const { invocation_id } = claimed;
-    const told = (running.redactor ?? worker.redactor).text(stackOf(error));
-    worker.log.error({ error: told, invocation_id }, 'an attempt failed outside of its tool');
-    return { kind: 'broke', error };
+    // Postgres was away, at the look at its policy or for what a tool keeps there: as if it had not been started, if it may be again.
+    if (isUnavailable(error) && (!started || claimed.idempotent)) return { kind: 'unstarted' };
+    // A runner that was told to stop may throw, too.
+    if (running.stopped === null) {
+      const told = (running.redactor ?? worker.redactor).text(stackOf(error));
+      worker.log.error({ error: told, invocation_id: claimed.invocation_id }, 'an attempt failed outside of its tool');
+    }
+    return { kind: 'broke', error, started };
   }
 }
 

@@ -123,18 +123,31 @@ describe('a tool that failed', () => {
 
 describe('an attempt that broke outside of its tool', () => {
   test('is tried again when the fault is unknown', () => {
-    const broke: Finished = { kind: 'broke', error: new TypeError('x is undefined') };
+    const broke: Finished = { kind: 'broke', error: new TypeError('x is undefined'), started: true };
     expect(settle(broke)).toMatchObject({ status: 'queued', error: 'x is undefined', result: { code: 2008 } });
     expect(settle(broke, { max_attempts: 1 })).toMatchObject({
       status: 'failed',
       result: { success: false, payload: null },
     });
-    expect(settle({ kind: 'broke', error: 'text' })).toMatchObject({ error: 'text' });
+    expect(settle({ kind: 'broke', error: 'text', started: true })).toMatchObject({ error: 'text' });
+  });
+
+  test('is ambiguous when its tool may have taken effect, and tried again when it had not been started', () => {
+    const error = new TypeError('x is undefined');
+    expect(settle({ kind: 'broke', error, started: true }, { idempotent: false })).toMatchObject({
+      status: 'ambiguous',
+      error: 'x is undefined',
+      result: { success: false, code: 2009 },
+    });
+    expect(settle({ kind: 'broke', error, started: false }, { idempotent: false })).toMatchObject({ status: 'queued' });
   });
 
   test('is not when the fault says that it cannot help', () => {
     const error = new Failure('UNKNOWN_TOOL', { detail: 'This worker does not know it.', retryable: false });
-    expect(settle({ kind: 'broke', error })).toMatchObject({ status: 'failed', result: { code: 2001 } });
+    expect(settle({ kind: 'broke', error, started: false })).toMatchObject({
+      status: 'failed',
+      result: { code: 2001 },
+    });
   });
 
   test('ends when its runner did not come back though nobody stopped it', () => {

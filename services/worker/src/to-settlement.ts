@@ -23,7 +23,8 @@ export type Finished =
   /** What people agreed to is not what would run. */
   | { kind: 'returned'; why: string; expires_in_ms: number }
   | { kind: 'unstarted' }
-  | { kind: 'broke'; error: unknown };
+  /** `started`: the runner had been called. */
+  | { kind: 'broke'; error: unknown; started: boolean };
 
 type Verdict = Pick<Settlement, 'status' | 'backoff_ms' | 'outcome' | 'expires_in_ms'> & {
   error: string | null;
@@ -89,18 +90,21 @@ function judgeOutcome(running: Running, finished: Finished): Verdict {
     const { why, expires_in_ms } = finished;
     return { status: 'held', backoff_ms: 0, expires_in_ms, outcome: 'handed_back', error: why, code: null };
   }
-  if (finished.kind === 'broke') {
-    const failure =
-      finished.error instanceof Failure
-        ? finished.error
-        : new Failure('RUNNER_FAILED', { detail: message(finished.error), cause: finished.error });
-    return failed(running, failure.kind, failure.message, failure.retryable);
-  }
+  if (finished.kind === 'broke') return judgeFault(running, finished);
   const { outcome } = finished;
   if (outcome === null) return failed(running, 'RUNNER_FAILED', 'the runner did not stop', false);
   return outcome.success
     ? { status: 'succeeded', backoff_ms: 0, outcome: 'succeeded', error: null, code: null }
     : failed(running, outcome.kind, outcome.error, outcome.retryable);
+}
+
+/** A fault that nobody foresaw leaves open whether the tool took effect before it. */
+function judgeFault(running: Running, { error, started }: Extract<Finished, { kind: 'broke' }>): Verdict {
+  if (error instanceof Failure) return failed(running, error.kind, error.message, error.retryable);
+  const { claimed } = running;
+  return started && !claimed.idempotent && !retriesAnything(claimed)
+    ? unknown(message(error))
+    : failed(running, 'RUNNER_FAILED', message(error), true);
 }
 
 function failed({ claimed }: Running, kind: FailureName, error: string, retryable: boolean): Verdict {
@@ -142,15 +146,21 @@ const UNSTARTED: Verdict = {
   code: null,
 };
 
-/** A tool that was stopped half-way may have taken effect: only an idempotent one may go to another worker unasked. */
-const handBack = ({ claimed }: Running): Verdict => ({
-  status: claimed.idempotent ? 'queued' : 'ambiguous',
-  // Marks the row as waiting, so that the coordinator delivers it should this worker end before it does.
-  backoff_ms: claimed.idempotent ? 1 : 0,
-  outcome: claimed.idempotent ? 'handed_back' : 'ambiguous',
-  error: 'the worker was shut down during the run',
+/** Whether it took effect, a person has to find out. */
+const unknown = (error: string): Verdict => ({
+  status: 'ambiguous',
+  backoff_ms: 0,
+  outcome: 'ambiguous',
+  error,
   code: codeOf('OUTCOME_UNKNOWN'),
 });
+
+/** A tool that was stopped half-way may have taken effect: only an idempotent one may go to another worker unasked. */
+const handBack = ({ claimed }: Running): Verdict => {
+  const ambiguous = unknown('the worker was shut down during the run');
+  // The backoff marks the row as waiting, so that the coordinator delivers it should this worker end before it does.
+  return claimed.idempotent ? { ...ambiguous, status: 'queued', backoff_ms: 1, outcome: 'handed_back' } : ambiguous;
+};
 
 function hashed(payload: Json): { payload: Json; output_hash: string } {
   try {
