@@ -136,14 +136,19 @@ describe('analyze.response', () => {
     expect(asked).toHaveLength(0);
   });
 
-  test('is stopped when the call is canceled', async () => {
+  test('that is stopped or breaks off says whom it asked, and what that cost', async () => {
     const controller = new AbortController();
-    const hanging: Answer = (response) => {
+    const begin: Answer = (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(data({ choices: [{ delta: { content: 'On and ' } }] }));
+      response.write(data({ choices: [{ delta: { content: 'On and ' } }], usage: { prompt_tokens: 7 } }));
     };
-    const stopped = ask([hanging], { content: 'x' }, { signal: controller.signal, log: () => controller.abort() });
-    await stopped.catch(() => {});
-    expect(controller.signal.aborted).toBe(true);
+    const over = { signal: controller.signal, log: () => controller.abort() };
+    const facts = { observed: { domains: ['127.0.0.1'] }, usage: { input_tokens: 7 } };
+    expect(await ask([begin], { content: 'x' }, over)).toMatchObject({ kind: 'CANCELED', facts });
+    const broken: Answer = (response, one) => {
+      begin(response, one);
+      response.end();
+    };
+    expect(await ask([broken], { content: 'x' })).toMatchObject({ kind: 'TOOL_ERROR', facts });
   });
 });

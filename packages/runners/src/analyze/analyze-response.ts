@@ -4,7 +4,7 @@ import { captureOutput } from '../exec/capture-output.js';
 import type { Call, RunOutcome, ToolFailure } from '../runner.js';
 import type { AnalyzePorts } from './analyze-ports.js';
 import { asText, buildPrompt } from './build-prompt.js';
-import { type Completion, complete } from './llm/complete.js';
+import { complete, type Usage } from './llm/complete.js';
 import { type LlmSettings, WHAT_TO_SET } from './llm/llm-settings.js';
 
 export type AnalyzeResponseOptions = { llm: LlmSettings | undefined; ports: AnalyzePorts; egress: Egress };
@@ -31,6 +31,8 @@ export const analyzeResponse = async (
   });
   const answer = captureOutput('stdout', call);
   const domains = new Set<string>();
+  let usage: Usage | undefined;
+  const facts = () => ({ ...(usage && costOf(llm, usage)), observed: { domains: [...domains] } });
   const encoder = new TextEncoder();
   try {
     const completion = await complete({
@@ -41,6 +43,9 @@ export const analyzeResponse = async (
       rules: { ...networkOf(call), deny_private_ips: false },
       signal: call.signal,
       onText: (text) => answer.write(encoder.encode(text.toWellFormed())),
+      onUsage: (known) => {
+        usage = known;
+      },
       onDomain: (domain) => domains.add(domain),
     });
     const { text, truncated } = answer.end();
@@ -54,11 +59,12 @@ export const analyzeResponse = async (
         content_cut: prompt.cut,
       },
       truncated,
-      facts: { ...factsOf(llm, completion), observed: { domains: [...domains] } },
+      facts: facts(),
     };
   } catch (error) {
+    if (call.signal.aborted) return { ...failure('CANCELED', 'stopped'), facts: facts() };
     if (!(error instanceof Failure)) throw error;
-    return { ...failure(error.kind, error.message, error.retryable), facts: { observed: { domains: [...domains] } } };
+    return { ...failure(error.kind, error.message, error.retryable), facts: facts() };
   }
 };
 
@@ -100,7 +106,7 @@ const extensionOf = ({ descriptor }: Call, tool_id: string | null): string | nul
   return source === 'ext' && extension_id !== undefined ? extension_id : null;
 };
 
-const factsOf = (llm: LlmSettings, { input_tokens, output_tokens }: Completion) => ({
+const costOf = (llm: LlmSettings, { input_tokens, output_tokens }: Usage) => ({
   usage: { input_tokens, output_tokens },
   cost_units: (input_tokens * llm.input_cost + output_tokens * llm.output_cost) / 1000,
 });

@@ -20,7 +20,8 @@ const FIRST_BYTE_MS = 120_000;
 const IDLE_MS = 120_000;
 const BROKE_OFF = "the model's endpoint broke off in the midst of its answer";
 
-export type Completion = Required<Pick<Piece, 'input_tokens' | 'output_tokens'>> & {
+export type Usage = Required<Pick<Piece, 'input_tokens' | 'output_tokens'>>;
+export type Completion = Usage & {
   stop_reason: string | null;
   model: string;
 };
@@ -32,6 +33,8 @@ export type CompleteOptions = {
   rules: EgressRules;
   signal: AbortSignal;
   onText(text: string): void;
+  /** So far, as soon as it is known: what breaks off is paid for as well. */
+  onUsage(usage: Usage): void;
   onDomain(hostname: string): void;
   random?: () => number;
 };
@@ -45,6 +48,7 @@ export async function complete(options: CompleteOptions): Promise<Completion> {
     if (piece.text !== undefined && piece.text !== '') options.onText(piece.text);
     if (piece.input_tokens !== undefined) total.input_tokens = piece.input_tokens;
     if (piece.output_tokens !== undefined) total.output_tokens = piece.output_tokens;
+    options.onUsage(total);
     if (piece.stop_reason !== undefined) total.stop_reason = piece.stop_reason;
     if (piece.model !== undefined) total.model = piece.model;
   }
