@@ -131,6 +131,7 @@ describe.each(queues)('secrets of the worker on the $name queue', (queue) => {
       JSON.stringify(listed),
       await everyTable(database.url),
       redis ? await everyKey(redis.url) : '',
+      await (await fetch(`${up[1]}/metrics`)).text(),
       // The admin's key is printed for the admin, once, at the start.
       ...[...capstan.stdout, ...capstan.stderr].filter((line) => !/^\s*key\s/.test(line)),
     ].join('\n');
@@ -141,6 +142,12 @@ describe.each(queues)('secrets of the worker on the $name queue', (queue) => {
     expect(heard.join('\n')).toContain(`Bearer ${CANARIES.CAPSTAN_SECRET_GITHUB}`);
     expect(heard.join('\n')).toContain(CANARIES.stored);
     expect(heard.join('\n')).toContain(CANARIES.CAPSTAN_LLM_API_KEY);
+  });
+
+  test('are looked for among the metrics as well, which tell how the attempts of each runner type ended', () => {
+    expect(said).toContain('capstan_attempts_total{runner="db",outcome="failed"} 1');
+    expect(said).toContain('capstan_attempt_seconds_count{runner="api"} 4');
+    expect(said).toContain('capstan_running_attempts{runner="browser"} 0');
   });
 
   test('are taken out of what came back', () => {

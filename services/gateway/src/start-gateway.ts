@@ -1,6 +1,7 @@
 import type { Backbone } from '@capstan/backbone';
 import type { SealKey } from '@capstan/integrity';
 import { type ArtifactStorage, artifactStorage, parseSecretKeys, type SecretKeys } from '@capstan/store';
+import type { Registry } from 'prom-client';
 import { agentRoutes } from './agent/agent-routes.js';
 import { artifactRoutes } from './artifact/artifact-routes.js';
 import { atipRoutes } from './atip/atip-routes.js';
@@ -55,6 +56,8 @@ export type GatewayOptions = {
   secret_keys?: SecretKeys;
   seal_key?: SealKey | null;
   mcp_file?: string | undefined;
+  /** To be shown at /metrics, too. */
+  metrics_beside?: readonly Registry[];
 };
 export type Gateway = { url: string; stop(): Promise<void> };
 
@@ -108,7 +111,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
     changes: createChanges(relay),
     mcp_discovery: createMcpDiscovery(),
     stopping: stopping.signal,
-    metrics: createMetrics(store, waiters.count),
+    metrics: createMetrics(store, waiters.count, options.metrics_beside),
   };
 
   const routes = [...ROUTES, openapiRoute(ROUTES)];

@@ -76,7 +76,7 @@ async function startServices(
     onWedged: (runner) => backbone.log.error({ runner }, 'work waits and nothing is taken; restart Capstan'),
   });
   started.push(worker.stop);
-  const gateway = await startGateway(backbone, gatewayOptions(env));
+  const gateway = await startGateway(backbone, { ...gatewayOptions(env), metrics_beside: [worker.metrics] });
   started.push(gateway.stop);
   return gateway.url;
 }

@@ -21,7 +21,9 @@ export async function runInvocation(worker: WorkerContext, claimed: Claimed): Pr
   worker.running.set(claimed.invocation_id, running);
   const started = performance.now();
   const finished = await attempt(worker, running);
-  const settlement = toSettlement(worker, running, finished, performance.now() - started);
+  const duration_ms = performance.now() - started;
+  const settlement = toSettlement(worker, running, finished, duration_ms);
+  worker.metrics.ended(claimed.runner, settlement.outcome, duration_ms / 1000);
   // Whoever sees the end of an invocation finds all its log lines.
   const logged = worker.logs.written(claimed);
   if (logged) await logged;

@@ -13,6 +13,7 @@ import { createExtensionTools } from './extension-tools.js';
 import { createMcpPorts } from './mcp-ports.js';
 import { ownSecrets } from './own-secrets.js';
 import { openSecretFile } from './secret-file.js';
+import { serveMetrics } from './serve-metrics.js';
 import { startWorker } from './start-worker.js';
 
 /** Short runs are limited by the rounds to Postgres, so they travel in larger groups. */
@@ -41,8 +42,12 @@ export async function runWorker(options: { runners: RunnerType[]; concurrency?: 
       process.exit(1);
     },
   });
+  const { CAPSTAN_METRICS_HOST: host, CAPSTAN_METRICS_PORT: port } = env;
+  const metrics = port === undefined ? null : await serveMetrics(worker.metrics, { host, port });
+  if (metrics) log.info({ url: metrics.url }, 'metrics are served');
   await untilSignal();
   await worker.stop();
+  await metrics?.close();
   await backbone.close();
 }
 

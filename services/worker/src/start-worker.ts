@@ -17,6 +17,7 @@ import { createClaimer } from './claimer.js';
 import { createKeeper } from './keep-file.js';
 import { holdLease } from './lease.js';
 import { createLogWriter } from './log-writer.js';
+import { createWorkerMetrics, type WorkerMetrics } from './metrics.js';
 import { runInvocation } from './pipeline.js';
 import { createPolicies } from './policies.js';
 import { createSecretResolver, type SecretSources } from './resolve-secret.js';
@@ -41,7 +42,12 @@ export type WorkerOptions = {
   onWedged(runner: RunnerType): void;
 };
 
-export type Worker = { worker_id(): string; paused(): RunnerType[]; stop(): Promise<void> };
+export type Worker = {
+  worker_id(): string;
+  paused(): RunnerType[];
+  metrics: WorkerMetrics['registry'];
+  stop(): Promise<void>;
+};
 
 export async function startWorker(backbone: Backbone, options: WorkerOptions): Promise<Worker> {
   const { store, queue, relay, log } = backbone;
@@ -86,6 +92,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     onLost: () => stopAll('lost'),
   });
 
+  const metrics = createWorkerMetrics(options.runner_types, running);
   const logs = createLogWriter(store, relay, (error) => log.warn({ err: error }, 'log lines were lost'));
   const context: WorkerContext = {
     catalog: backbone.catalog,
@@ -94,6 +101,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     policies: createPolicies(store),
     redactor: options.redactor,
     running,
+    metrics,
     isLeaseHeld: lease.isHeld,
     approval: ({ invocation_id }, about_to_run) => useApproval(store, invocation_id, about_to_run),
     settle: (one, settlement) => settler.settle(one, settlement),
@@ -156,7 +164,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     await Promise.all([...options.runners.values()].map((runner) => runner.close?.()));
     log.info({ worker_id: lease.worker_id() }, 'worker stopped');
   };
-  return { worker_id: lease.worker_id, paused: () => pausedNow, stop };
+  return { worker_id: lease.worker_id, paused: () => pausedNow, metrics: metrics.registry, stop };
 }
 
 /** The delivery exists only here until it is claimed, so Postgres being away is waited out. */

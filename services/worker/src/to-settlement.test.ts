@@ -19,6 +19,7 @@ const worker: WorkerContext = {
   policies: { cached: () => undefined, load: () => Promise.reject(new Error('not asked for here')) },
   redactor: createRedactor({ values: [SECRET] }),
   running: new Map(),
+  metrics: { ended: () => {} },
   isLeaseHeld: () => true,
   approval: () => Promise.reject(new Error('not asked for here')),
   settle: () => {},

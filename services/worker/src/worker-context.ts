@@ -5,6 +5,7 @@ import type { Redactor } from '@capstan/redact';
 import type { KeptFile, Runner, SessionPort } from '@capstan/runners';
 import type { ApprovalUse, Claimed, Settlement } from '@capstan/store';
 import type { LogWriter } from './log-writer.js';
+import type { WorkerMetrics } from './metrics.js';
 import type { Policies } from './policies.js';
 import type { Running } from './running.js';
 
@@ -16,6 +17,7 @@ export type WorkerContext = {
   policies: Policies;
   redactor: Redactor;
   running: Map<string, Running>;
+  metrics: Pick<WorkerMetrics, 'ended'>;
   isLeaseHeld(): boolean;
   /** For what people had to agree to. */
   approval(claimed: Claimed, about_to_run: BoundHashes): Promise<ApprovalUse>;

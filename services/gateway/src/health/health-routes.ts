@@ -61,6 +61,6 @@ export const healthRoutes: Route[] = [
     summary: 'Prometheus metrics',
     answers: { 200: { description: 'Text exposition format', media_type: 'text/plain' } },
     handle: async ({ metrics }, { reply }) =>
-      reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
+      reply.header('content-type', metrics.content_type).send(await metrics.read()),
   }),
 ];

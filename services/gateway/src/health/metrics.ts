@@ -2,12 +2,14 @@ import { listQueues, type Store } from '@capstan/store';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export type Metrics = {
-  registry: Registry;
+  content_type: string;
+  read(): Promise<string>;
   submitted(status: string): void;
   answered(route: string, status: number, seconds: number): void;
 };
 
-export function createMetrics(store: Store, waiters: () => number): Metrics {
+/** `beside`: what others in this process measure, a worker for instance. */
+export function createMetrics(store: Store, waiters: () => number, beside: readonly Registry[] = []): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const submissions = new Counter({
@@ -54,8 +56,10 @@ export function createMetrics(store: Store, waiters: () => number): Metrics {
       }
     },
   });
+  const all = Registry.merge([registry, ...beside]);
   return {
-    registry,
+    content_type: all.contentType,
+    read: () => all.metrics(),
     submitted: (status) => submissions.inc({ status }),
     answered: (route, status, seconds) => requests.observe({ route, status: String(status) }, seconds),
   };

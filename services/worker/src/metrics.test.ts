@@ -1,0 +1,21 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createWorkerMetrics } from './metrics.js';
+import { Running } from './running.js';
+import { serveMetrics } from './serve-metrics.js';
+import { newClaimed } from './testing/new-claimed.js';
+
+test('a worker shows what it runs and how that ended, by runner type', async () => {
+  const running = new Map([['inv_1', new Running(newClaimed({ runner: 'api' }))]]);
+  const { registry, ended } = createWorkerMetrics(['api', 'db'], running);
+  ended('api', 'timed_out', 0.2);
+  const { url, close } = await serveMetrics(registry, { host: '127.0.0.1', port: 0 });
+  onTestFinished(close);
+  const text = await (await fetch(url)).text();
+  for (const line of [
+    'capstan_attempts_total{runner="api",outcome="timed_out"} 1',
+    'capstan_attempt_seconds_bucket{le="0.25",runner="api"} 1',
+    'capstan_running_attempts{runner="api"} 1',
+    'capstan_running_attempts{runner="db"} 0',
+  ])
+    expect(text).toContain(line);
+});
