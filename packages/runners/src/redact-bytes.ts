@@ -1,5 +1,5 @@
 import type { Redactor } from '@capstan/redact';
-import { guessEncoding } from '../artifact/text-encoding.js';
+import { guessEncoding } from './artifact/text-encoding.js';
 
 /** As of the files that exec keeps: a text without its secrets; what is no text is left as it is. */
 export const redactedBytes = (bytes: Uint8Array, redact: Redactor): Uint8Array => {
