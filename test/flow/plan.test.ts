@@ -343,7 +343,12 @@ steps:
 
   test.runIf(queue.name === 'postgres')('of thousands of steps is read while others are answered', async () => {
     const lines = Array.from({ length: 1000 }, (_, n) => `  - ${JSON.stringify(add(`\${{ ${n} + 1 }}`))}`);
-    const plan = ['steps:', ...lines, '  - { tool: cap:test_math:ad }'].join('\n');
+    const plan = [
+      'steps:',
+      ...lines,
+      '  - { tool: cap:test_math:ad }',
+      '  - { tool: cap:test_math:add, args: { a: x, b: 1 } }',
+    ].join('\n');
     let answered = 0;
     const refused = system.admin.runs.submit({ plan }).catch((error: unknown) => error);
     const over = refused.then(() => true);
@@ -360,6 +365,7 @@ steps:
     expect(await refused).toMatchObject({
       detail: expect.stringContaining('line 1002, column 13'),
       suggestion: expect.stringContaining('cap:test_math:add'),
+      problem: { errors: [{ line: 1002 }, { field: 'steps.1001.args.a', line: 1003, column: 43 }] },
     });
     expect(answered).toBeGreaterThan(10);
   });

@@ -1,4 +1,6 @@
-import { isMap, isNode, isPair, isScalar, Lexer, LineCounter, Parser, parseDocument } from 'yaml';
+import { isMap, isNode, isPair, isScalar, LineCounter } from 'yaml';
+import { composeYaml } from './compose-yaml.js';
+import { yamlMistakes } from './yaml-mistakes.js';
 
 export type YamlPlace = { line?: number; column?: number };
 export type YamlError = YamlPlace & { message: string };
@@ -11,31 +13,29 @@ export type YamlText = {
   locate(path: readonly PropertyKey[], key?: string): YamlPlace;
 };
 
-/** The library takes seconds for a text of some megabytes, and a minute for one of a million brackets. */
+/** The library takes a second or two for each megabyte, more where there is much in little. */
 const MAX_CHARACTERS = 1_048_576;
-const MAX_DEPTH = 100;
 
-/** YAML, or JSON, which is YAML too. */
-export function readYaml(text: string): YamlText {
-  const problem = refusal(text);
-  if (problem !== null) return { value: undefined, errors: [{ message: problem }], locate: () => ({}) };
+/** YAML, or JSON, which is YAML too. Whoever reads where nobody waits for it may take longer texts. */
+export function readYaml(text: string, max_characters: number = MAX_CHARACTERS): YamlText {
+  if (text.length > max_characters)
+    return refused(`is longer than ${max_characters} characters of YAML; send it as JSON`);
   const lines = new LineCounter();
-  const yaml = parseDocument(text, { lineCounter: lines });
-  const errors = yaml.errors.map(({ code, message, linePos }) => ({
-    message:
-      code === 'DUPLICATE_KEY'
-        ? 'this key is there twice; put both parts under one'
-        : (message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? message),
-    ...(linePos ? { line: linePos[0].line, column: linePos[0].col } : {}),
-  }));
+  const composed = composeYaml(text, lines);
+  if (!composed.ok) return refused(composed.why);
+  const { document: yaml, more } = composed;
+  const placeOf = (offset: number): YamlPlace => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  const errors = yamlMistakes(yaml, more).map(({ offset, message }) => ({ message, ...placeOf(offset) }));
   const locate: YamlText['locate'] = (path, key) => {
     for (let length = path.length; length >= 0; length -= 1) {
       const node = length === 0 ? yaml.contents : yaml.getIn(path.slice(0, length), true);
       const offset = length === path.length && key !== undefined ? keyOffset(node, key) : undefined;
       const start = offset ?? (isNode(node) ? node.range?.[0] : undefined);
       if (start === undefined) continue;
-      const { line, col } = lines.linePos(start);
-      return { line, column: col };
+      return placeOf(start);
     }
     return {};
   };
@@ -44,19 +44,12 @@ export function readYaml(text: string): YamlText {
     // A few aliases of aliases are a whole memory.
     return { value: yaml.toJS({ maxAliasCount: 100 }), errors, locate };
   } catch (error) {
-    return { value: undefined, errors: [{ message: error instanceof Error ? error.message : 'not YAML' }], locate };
+    const message = error instanceof Error ? error.message : 'not YAML';
+    return { value: undefined, errors: [{ message, ...locate([]) }], locate };
   }
 }
 
-function refusal(text: string): string | null {
-  if (text.length > MAX_CHARACTERS) return `is longer than ${MAX_CHARACTERS} characters of YAML; send it as JSON`;
-  const parser = new Parser();
-  for (const lexeme of new Lexer().lex(text)) {
-    for (const _ of parser.next(lexeme));
-    if (parser.stack.length > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`;
-  }
-  return null;
-}
+const refused = (message: string): YamlText => ({ value: undefined, errors: [{ message }], locate: () => ({}) });
 
 function keyOffset(node: unknown, key: string): number | undefined {
   if (!isMap(node)) return undefined;

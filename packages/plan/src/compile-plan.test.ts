@@ -77,6 +77,7 @@ describe('what makes no sense is named, with its place and what to do', () => {
       'Write version: "1.0", with the quotes.',
     ],
     ['broken YAML', 'steps: [\n', 'line 2, column 1: the plan:', ''],
+    ['nothing at all', '# later\n', 'the plan: is empty', 'Write its steps.'],
     [
       'an unknown need',
       'steps:\n  - {id: page, tool: x}\n  - {tool: x, needs: [pag]}\n',
@@ -160,6 +161,13 @@ describe('what makes no sense is named, with its place and what to do', () => {
     expect(errors.map(({ field }) => field)).toEqual(['steps.0.needs.0', 'steps.1.when']);
   });
 
+  test('in the order in which it stands there', () => {
+    const { errors } = mistake(
+      'steps:\n  - tool: x\n    args:\n      a: "${{ steps.y.output }}"\n      b: "${{ 1 + }}"\n',
+    );
+    expect(errors.map(({ line }) => line)).toEqual([4, 5]);
+  });
+
   test('tools that there are not', () => {
     const missing = (tool_id: string) => (tool_id === 'a:b:c' ? undefined : { similar: ['a:b:c'] });
     expect(() => compilePlan({ steps: [step()] }, missing)).not.toThrow();
@@ -170,7 +178,7 @@ describe('what makes no sense is named, with its place and what to do', () => {
     const wrong = (_: string, { b }: object & { b?: unknown }) =>
       b === undefined ? [{ field: 'inputs.b', message: 'is required' }] : [];
     const compile = (args: string) => compilePlan(`steps:\n  - tool: x\n    args: ${args}\n`, undefined, wrong);
-    expect(() => compile('{a: 1}')).toThrow('line 3, column 11: steps.0.args: inputs.b is required');
+    expect(() => compile('{a: 1}')).toThrow('line 3, column 11: steps.0.args.b: is required');
     expect(() => compile('{b: 1}')).not.toThrow();
     // What it will be is not known yet.
     expect(() => compile('{a: "${{ 1 + 1 }}"}')).not.toThrow();

@@ -4,7 +4,7 @@ import { buildGraph, type Graph } from './build-graph.js';
 import { checkReferences, type Read } from './check-references.js';
 import { type Compiler, createCompiler, type Template } from './compile-template.js';
 import { type ParsedPlan, parsePlan } from './parse-plan.js';
-import { type Mistake, planFailure } from './plan-error.js';
+import { type Mistake, PlanFailure } from './plan-error.js';
 import { compileInputs, type PlanInputs } from './plan-inputs.js';
 
 export type CompiledStep = {
@@ -85,15 +85,15 @@ export function* compilingPlan(
     steps.push(compiled);
     if (compiled.args.expressions.length === 0)
       for (const { field, message } of wrong(compiled.tool_id, step.args ?? {}))
-        mistakes.push({
-          path: ['steps', compiled.index, step.args === undefined ? 'tool' : 'args'],
-          message: `${field} ${message}`,
-        });
+        mistakes.push({ path: ['steps', compiled.index, 'args', ...pathIn(field)], message });
     yield;
   }
-  if (mistakes.length > 0) throw planFailure(parsed.toErrors(mistakes));
+  if (mistakes.length > 0) throw new PlanFailure(parsed.toErrors(mistakes));
   return toPlan(parsed, inputs, steps);
 }
+
+/** What a tool calls its inputs, a plan calls args. */
+const pathIn = (field: string): string[] => field.split('.').slice(1);
 
 const toPlan = (
   { plan, plan_hash, document }: ParsedPlan,

@@ -1,6 +1,6 @@
 import { JsonObject, Plan, PlanInput, PlanStep } from '@capstan/contracts';
 import { CanonicalJsonError, hashJson } from '@capstan/integrity';
-import { type Mistake, type PlanError, planFailure } from './plan-error.js';
+import { type Mistake, type PlanError, PlanFailure } from './plan-error.js';
 import { readDocument } from './read-document.js';
 import { didYouMean } from './suggest-name.js';
 
@@ -16,8 +16,9 @@ export type ParsedPlan = {
 /** A plan as YAML or JSON text, or parsed already. Strict: an unknown key is an error. */
 export function parsePlan(source: unknown): ParsedPlan {
   const { value, toErrors } = readDocument(source);
+  if (value === null) throw new PlanFailure([{ field: '', message: 'is empty', suggestion: 'Write its steps.' }]);
   const parsed = Plan.safeParse(value);
-  if (!parsed.success) throw planFailure(toErrors(parsed.error.issues.flatMap(toMistakes)));
+  if (!parsed.success) throw new PlanFailure(toErrors(parsed.error.issues.flatMap(toMistakes)));
   const document = JsonObject.parse(value);
   return { plan: parsed.data, plan_hash: hashOf(document), document, toErrors };
 }
@@ -27,7 +28,7 @@ function hashOf(document: JsonObject): string {
     return hashJson(document);
   } catch (error) {
     if (!(error instanceof CanonicalJsonError)) throw error;
-    throw planFailure([{ field: '', message: error.message }]);
+    throw new PlanFailure([{ field: '', message: error.message }]);
   }
 }
 

@@ -8,12 +8,19 @@ export type Mistake = { path: readonly PropertyKey[]; key?: string; message: str
 
 const MAX_TOLD = 50;
 
-export function planFailure(errors: readonly PlanError[]): Failure {
-  const [first] = errors;
-  const where = first?.line === undefined ? '' : `line ${first.line}, column ${first.column}: `;
-  return new Failure('PLAN_INVALID', {
-    detail: first ? `${where}${first.field || 'the plan'}: ${first.message}` : 'not a plan',
-    ...(first?.suggestion ? { suggestion: first.suggestion } : {}),
-    context: { errors: errors.slice(0, MAX_TOLD) },
-  });
+/** All that is wrong with a plan, in the order in which it stands there. */
+export class PlanFailure extends Failure {
+  readonly errors: readonly PlanError[];
+
+  constructor(found: readonly PlanError[]) {
+    const errors = [...found].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+    const [first] = errors;
+    const where = first?.line === undefined ? '' : `line ${first.line}, column ${first.column}: `;
+    super('PLAN_INVALID', {
+      detail: first ? `${where}${first.field || 'the plan'}: ${first.message}` : 'not a plan',
+      ...(first?.suggestion ? { suggestion: first.suggestion } : {}),
+      context: { errors: errors.slice(0, MAX_TOLD) },
+    });
+    this.errors = errors;
+  }
 }

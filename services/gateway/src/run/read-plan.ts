@@ -1,6 +1,5 @@
 import { setImmediate as afterOthers } from 'node:timers/promises';
-import type { JsonObject } from '@capstan/contracts';
-import { type CompiledPlan, compilingPlan } from '@capstan/plan';
+import { type CompiledPlan, compilingPlan, PlanFailure } from '@capstan/plan';
 import type { GatewayContext } from '../gateway-context.js';
 import { readAside } from './read-aside.js';
 
@@ -12,10 +11,21 @@ const SLICE_MS = 10;
 
 /** Checks a plan, and answers it compiled. However large it is, others are answered meanwhile. */
 export async function readPlan(catalog: Catalog, source: unknown): Promise<CompiledPlan> {
-  const isLong = typeof source === 'string' && source.length > LONG_TEXT;
+  if (typeof source !== 'string' || source.length <= LONG_TEXT) return compile(catalog, source);
+  const document = await readAside({ text: source });
+  try {
+    return await compile(catalog, document);
+  } catch (error) {
+    // The thread knows no catalog, and the document no lines.
+    if (error instanceof PlanFailure) await readAside({ text: source, errors: error.errors });
+    throw error;
+  }
+}
+
+async function compile(catalog: Catalog, source: unknown): Promise<CompiledPlan> {
   const compiling = compilingPlan(
-    isLong ? await readLong(catalog, source) : source,
-    (tool_id) => findMissing(catalog, tool_id),
+    source,
+    (tool_id) => (catalog.get(tool_id) ? undefined : { similar: catalog.similar(tool_id) }),
     (tool_id, inputs) => catalog.get(tool_id)?.check(inputs) ?? [],
   );
   for (let since = performance.now(); ; ) {
@@ -25,19 +35,4 @@ export async function readPlan(catalog: Catalog, source: unknown): Promise<Compi
     await afterOthers();
     since = performance.now();
   }
-}
-
-const findMissing = (catalog: Catalog, tool_id: string) =>
-  catalog.get(tool_id) ? undefined : { similar: catalog.similar(tool_id) };
-
-/** The thread knows no catalog: where a tool is missing, it is asked again, for the place. */
-async function readLong(catalog: Catalog, text: string): Promise<JsonObject> {
-  const { document, tool_ids } = await readAside({ text, unknown: new Map() });
-  const unknown = new Map<string, { similar: string[] }>();
-  for (const tool_id of tool_ids) {
-    const missing = findMissing(catalog, tool_id);
-    if (missing) unknown.set(tool_id, missing);
-  }
-  if (unknown.size > 0) await readAside({ text, unknown });
-  return document;
 }
