@@ -9,6 +9,7 @@ import { adminKey } from './admin-key.js';
 import { startEmbeddedPostgres } from './embedded-postgres/start-embedded-postgres.js';
 import type { StandaloneEnv } from './env.js';
 import { exampleExtensions } from './example-extensions.js';
+import { ownAddress } from './own-address.js';
 import { secretsKey } from './secrets-key.js';
 
 export type Standalone = { url: string; key: string; data_dir: string; stop(): Promise<void>; failed: Promise<never> };
@@ -61,12 +62,13 @@ async function startServices(
   data_dir: string,
   started: Started,
 ): Promise<string> {
+  const listening = gatewayOptions(env);
   const coordinator = startCoordinator(backbone, {
     sweep_ms: env.CAPSTAN_SWEEP_MS,
     retention: retentionOf(env),
     artifacts: openArtifacts(env),
     seal_key: openSealKey(env),
-    webhooks: webhookOptions(env),
+    webhooks: { public_url: ownAddress(listening), ...webhookOptions(env) },
   });
   started.push(coordinator.stop);
   const options = workerOptions({ ...env, CAPSTAN_WORK_DIR: env.CAPSTAN_WORK_DIR ?? join(data_dir, 'work') }, backbone);
@@ -76,7 +78,7 @@ async function startServices(
     onWedged: (runner) => backbone.log.error({ runner }, 'work waits and nothing is taken; restart Capstan'),
   });
   started.push(worker.stop);
-  const gateway = await startGateway(backbone, { ...gatewayOptions(env), metrics_beside: [worker.metrics] });
+  const gateway = await startGateway(backbone, { ...listening, metrics_beside: [worker.metrics] });
   started.push(gateway.stop);
   return gateway.url;
 }

@@ -7,7 +7,7 @@ import { rewrapSecrets } from '../secret/rewrap-secrets.js';
 import { parseSecretKeys } from '../secret/secret-keys.js';
 import { openTestStore } from '../testing/open-test-store.js';
 import { claimDeliveries, listDeliveries, nextDeliveryIn, recordDelivery } from './deliveries.js';
-import { insertWebhook, openDefaultSecret, replaceDefaultSecret, updateWebhook } from './webhooks.js';
+import { getWebhook, insertWebhook, openDefaultSecret, replaceDefaultSecret, updateWebhook } from './webhooks.js';
 
 const store = await openTestStore();
 const keys = parseSecretKeys('a'.repeat(64));
@@ -117,6 +117,30 @@ describe('a delivery to an endpoint that somebody disables', () => {
     expect(await recordDelivery(store, first, DELIVERED)).toBe('delivered');
     expect(await recordDelivery(store, second, { ...DELIVERED, delivered: false, error: 'HTTP 500' })).toBeNull();
     expect((await log(webhook_id)).sort()).toEqual([['delivered', null], GIVEN_UP]);
+  });
+});
+
+describe('an endpoint that has not taken a delivery for as long as it is tried', () => {
+  const REFUSED = { ...DELIVERED, delivered: false, error: 'HTTP 400', give_up_ms: 0, backoff_ms: 1 };
+  const create = () => insertWebhook(store, keys, ann, { url: 'https://a.example/', events: ['*'], kind: 'standard' });
+
+  test('is disabled when it took nothing else meanwhile', async () => {
+    const { webhook_id } = await create();
+    await tell(1);
+    const [only] = await claim(60_000);
+    if (!only) throw new Error('not claimed');
+    expect(await recordDelivery(store, only, REFUSED)).toBe('failed');
+    expect(await getWebhook(store.db, 'acme', webhook_id)).toMatchObject({ enabled: false });
+  });
+
+  test('goes on when it took others: only this one is given up', async () => {
+    const { webhook_id } = await create();
+    await tell(2);
+    const [taken, refused] = await claim(60_000);
+    if (!taken || !refused) throw new Error('not claimed');
+    await recordDelivery(store, taken, DELIVERED);
+    expect(await recordDelivery(store, refused, REFUSED)).toBe('failed');
+    expect(await getWebhook(store.db, 'acme', webhook_id)).toMatchObject({ enabled: true, disabled_reason: null });
   });
 });
 

@@ -103,7 +103,7 @@ export async function recordDelivery(
     // Whoever disables an endpoint locks it before its deliveries; two that fail at once would wait for each other otherwise.
     if (!delivered && webhook_id !== null)
       await sql`SELECT FROM webhooks WHERE webhook_id = ${webhook_id} FOR NO KEY UPDATE`.execute(db);
-    const { rows } = await sql<{ state: 'delivered' | 'pending' | 'failed' }>`
+    const { rows } = await sql<{ state: 'delivered' | 'pending' | 'failed'; retry_since: string }>`
       UPDATE webhook_deliveries SET
         state = CASE WHEN ${delivered}::boolean THEN 'delivered'
           WHEN ${gone}::boolean OR now() + ${backoff_ms} * interval '1 millisecond' > retry_since + ${give_up_ms} * interval '1 millisecond'
@@ -113,17 +113,29 @@ export async function recordDelivery(
         response_status = ${response_status}, error = ${error}, duration_ms = ${duration_ms}
       WHERE delivery_id = ${delivery_id} AND attempts = ${attempts}
         AND (state = 'pending' OR (state = 'failed' AND ${delivered}::boolean))
-      RETURNING state`.execute(db);
-    const state = rows[0]?.state ?? null;
-    if (state === 'failed' && webhook_id !== null) {
-      const reason = gone
-        ? 'it answered that it is gone'
-        : `nothing was taken for ${Math.round(give_up_ms / 1000)} s: ${error}`;
-      await disable(db, { tenant, webhook_id, url }, reason);
+      RETURNING state, retry_since`.execute(db);
+    const [row] = rows;
+    if (row?.state === 'failed' && webhook_id !== null) {
+      // One that takes others has something against this one alone.
+      const reason = gone ? 'it answered that it is gone' : `nothing was taken for ${inWords(give_up_ms)}: ${error}`;
+      if (gone || !(await hasTaken(db, webhook_id, row.retry_since)))
+        await disable(db, { tenant, webhook_id, url }, reason);
     }
-    return state;
+    return row?.state ?? null;
   });
 }
+
+async function hasTaken(db: Db, webhook_id: string, since: string): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT FROM webhook_deliveries WHERE webhook_id = ${webhook_id} AND state = 'delivered' AND delivered_at >= ${since} LIMIT 1`.execute(
+    db,
+  );
+  return rows.length > 0;
+}
+
+const HOUR_MS = 3_600_000;
+const inWords = (ms: number): string =>
+  ms >= HOUR_MS ? `${Math.round(ms / HOUR_MS)} hours` : `${Math.round(ms / 1000)} s`;
 
 async function disable(
   db: Db,
