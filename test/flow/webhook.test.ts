@@ -12,6 +12,8 @@ import { ADMIN_KEY, ALLOW_ALL, type System, startSystem } from './start-system.j
 const ADD = { tool_id: 'cap:test_math:add', inputs: { a: 1, b: 2 } };
 const HELD = { tool_id: 'cap:test_weather:get_weather', inputs: { city: 'Bern' } };
 
+const DENIED = { path: 'private-name.txt', content: 'x' };
+
 const REASON = 'somebody looks at the weather first';
 
 type Got = {
@@ -95,6 +97,15 @@ describe.each(queues)('a webhook on the $name queue', (queue) => {
       event_id: idOf(first),
     });
     expect(JSON.stringify(await system.admin.webhooks.get(webhook_id))).not.toContain('whsec_');
+    await expect(
+      system.admin.submit({ ...ADD, mode: 'planning', tool_id: 'fs.write', inputs: DENIED }),
+    ).rejects.toThrow();
+    const [, denied] = await heard(receiver, 2);
+    expect(denied?.json).toMatchObject({
+      type: 'invocation.denied',
+      data: { decision: { effect: 'deny', code: expect.anything() } },
+    });
+    expect(denied?.body).not.toContain(DENIED.path);
     await system.admin.webhooks.remove(webhook_id);
   });
 

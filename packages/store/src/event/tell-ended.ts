@@ -23,6 +23,8 @@ type Ended = {
   webhook_url: string | null;
   created_at: string;
   finished_at: string;
+  /** Of a denial: which rule it was. Its reason may quote the inputs, and stays here. */
+  decision: Json;
   result: Json;
   size: number;
 };
@@ -48,7 +50,8 @@ export async function tellEnded(store: Store, limit: number, max_bytes: number):
       ), told AS (
         UPDATE invocations i SET watched = false FROM ended WHERE i.invocation_id = ended.invocation_id
         RETURNING i.invocation_id, i.tenant, i.actor, i.run_id, i.tool_id, i.status, i.attempt, i.labels, i.session_id,
-          i.webhook_url, i.created_at, i.finished_at
+          i.webhook_url, i.created_at, i.finished_at, CASE WHEN i.status = 'denied' THEN json_build_object(
+            'effect', 'deny', 'code', i.decision ->> 'code', 'rule_matched', i.decision ->> 'rule_matched') END AS decision
       )
       SELECT told.*, coalesce(octet_length(r.payload::text), 0) AS size,
         CASE WHEN r.success IS NOT NULL THEN json_build_object('success', r.success,
@@ -82,7 +85,7 @@ const runEvent = ({ run_id, tenant, status, total, failed }: EndedRun): NewEvent
 });
 
 function toEvent(row: Ended, max_bytes: number): NewEvent[] {
-  const { invocation_id, tenant, status, attempt, webhook_url, size, result, run_id, ...rest } = row;
+  const { invocation_id, tenant, status, attempt, webhook_url, size, result, decision, run_id, ...rest } = row;
   if (!isEnd(status)) return [];
   const type: EventType = `invocation.${status}`;
   return [
@@ -99,6 +102,7 @@ function toEvent(row: Ended, max_bytes: number): NewEvent[] {
         status,
         attempt,
         ...rest,
+        ...(decision === null ? {} : { decision }),
         result,
         ...(size > max_bytes ? { result_omitted: true, result_path: `/v1/invocations/${invocation_id}` } : {}),
       },

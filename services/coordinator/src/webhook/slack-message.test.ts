@@ -34,6 +34,17 @@ describe('a message for Slack', () => {
     );
   });
 
+  test.each([
+    ['invocation.failed', { result: { success: false, error: 'no such account' } }, 'no such account'],
+    [
+      'invocation.denied',
+      { result: null, decision: { code: 'FORBIDDEN', rule_matched: 'never-in-prod' } },
+      'by never-in-prod',
+    ],
+  ])('of %s says why', (type, data, why) => {
+    expect(slackMessage({ type, subject: 'inv_1', data }, URL).text).toMatch(new RegExp(` · ${why}$`));
+  });
+
   test('says what a tool says without letting it write links or mentions', () => {
     const told = { type: 'run.failed', subject: 'run_1', data: { reason: '<!channel> & <https://evil|here>' } };
     const { text } = slackMessage(told, URL);

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@capstan/contracts';
+import type { Json, JsonObject } from '@capstan/contracts';
 
 type Told = { type: string; subject: string; data: JsonObject };
 
@@ -58,8 +58,16 @@ function whyOf({ type, data }: Told): string[] {
     case 'hold.decided':
       return [];
   }
-  return [textOf(data.reason) || textOf(data.error)];
+  return [textOf(data.reason) || textOf(data.error) || textOf(member(data.result, 'error')) || denialOf(data)];
 }
+
+const member = (value: Json | undefined, name: string): Json | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value[name] : undefined;
+
+const denialOf = ({ decision }: JsonObject): string => {
+  const rule = textOf(member(decision, 'rule_matched')) || textOf(member(decision, 'code'));
+  return rule === '' ? '' : `by ${rule}`;
+};
 
 const riskOf = ({ risk }: JsonObject): string => (textOf(risk) === '' ? '' : `risk ${textOf(risk)}`);
 
