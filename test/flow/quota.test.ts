@@ -128,7 +128,12 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
       ratelimit: expect.stringContaining('r=0'),
     });
     const problem = (await denied[0]?.body.json()) as { code: number; invocation_id: string; limit: string };
-    expect(problem).toMatchObject({ code: 7001, limit: 'calls_per_day', scope: ADD });
+    expect(problem).toMatchObject({
+      code: 7001,
+      limit: 'calls_per_day',
+      scope: ADD,
+      suggestion: expect.stringMatching(/^Try again in \d+ (s|minutes|hours), /),
+    });
     expect(await system.admin.get(problem.invocation_id)).toMatchObject({
       status: 'denied',
       decision: { code: 'QUOTA_EXCEEDED' },
@@ -159,8 +164,10 @@ describe.each(queues)('a quota on the $name queue', (queue) => {
       ratelimit: `"${ADD}";r=0;t=1`,
       'ratelimit-policy': `"${ADD}";q=1;w=1`,
     });
+    expect(await system.admin.get(waits.invocation_id)).toMatchObject({ waits_for: [ADD] });
     await system.admin.queues.resume('builtin');
     await ended([invocation_id, waits.invocation_id]);
+    expect(await system.admin.get(waits.invocation_id)).toMatchObject({ waits_for: [] });
   });
 
   test.each([

@@ -132,7 +132,11 @@ export const Invocation = z.object({
 });
 export type Invocation = z.infer<typeof Invocation>;
 
-export const InvocationDetail = Invocation.extend({ attempts: z.array(Attempt), hold: HoldSummary.nullable() });
+export const InvocationDetail = Invocation.extend({
+  attempts: z.array(Attempt),
+  hold: HoldSummary.nullable(),
+  waits_for: z.array(z.string()).describe('The quotas that have to have room before a deferred one is queued'),
+});
 export type InvocationDetail = z.infer<typeof InvocationDetail>;
 
 /** An empty value is refused rather than taken for "any": what acts on many would act on all. */

@@ -64,6 +64,7 @@ export * from './queue/pause-queue.js';
 export * from './quota/count-usage.js';
 export * from './quota/promote-waiting.js';
 export * from './quota/quotas.js';
+export * from './quota/quotas-awaited.js';
 export * from './quota/record-uses.js';
 export * from './quota/take-quotas.js';
 export * from './record/bundle-run.js';

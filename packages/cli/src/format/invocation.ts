@@ -25,6 +25,7 @@ export const formatInvocation = (invocation: InvocationDetail, out: Output, now:
         ['runner', invocation.runner],
         ['policy', formatDecision(invocation.decision)],
         ['hold', invocation.hold && holdInALine(invocation.hold)],
+        ['waits for', invocation.waits_for.map((scope) => `the quota ${printable(scope)}`).join(', ')],
         ['created', when(invocation.created_at)],
         ['runs at', when(invocation.run_at)],
         ['expires', invocation.finished_at === null ? when(invocation.expires_at) : null],

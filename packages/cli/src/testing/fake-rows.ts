@@ -99,6 +99,7 @@ export const createFakeRows = () => {
       finished_at: null,
       result: null,
       hold: null,
+      waits_for: [],
       attempts: [],
       events: [],
       followers: new Set(),

@@ -13,6 +13,7 @@ import {
   getHold,
   getInvocation,
   listAttempts,
+  quotasAwaited,
   redriveInvocations,
   resolveInvocation,
   unboxDeliveries,
@@ -34,7 +35,8 @@ export async function readDetail(
     getHold(store.db, principal.tenant, holdIdOf(invocation_id)),
   ]);
   if (!invocation) throw notFound(invocation_id);
-  return { ...invocation, attempts, hold: hold ? summarize(gateway, hold) : null };
+  const waits_for = invocation.status === 'deferred' ? await quotasAwaited(store.db, invocation_id) : [];
+  return { ...invocation, attempts, hold: hold ? summarize(gateway, hold) : null, waits_for };
 }
 
 export const notFound = (id: string) => new Failure('NOT_FOUND', { detail: `There is no ${id}.` });
