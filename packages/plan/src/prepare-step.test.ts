@@ -116,4 +116,7 @@ test('a preview shows what is known, and the expressions of what is not', () => 
   ]);
   const [first] = steps;
   expect(first && previewStep(first, { n: [1, 2, 3] }, 2)).toMatchObject({ calls: [{}, {}], left_out: 1 });
+  expect(first && previewStep(first, { n: [] }, 2).calls).toEqual([
+    { kind: 'skip', element: null, reason: 'there is no element' },
+  ]);
 });

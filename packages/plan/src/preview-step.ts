@@ -28,6 +28,7 @@ export function previewStep(step: CompiledStep, inputs: JsonObject, max_elements
   if (!items.ok) return only({ kind: 'fail', element: null, reason: `for_each: ${items.error.message}` });
   const { value } = items;
   if (!Array.isArray(value)) return only({ kind: 'fail', element: null, reason: 'for_each: expected a list' });
+  if (value.length === 0) return only({ kind: 'skip', element: null, reason: 'there is no element' });
   const shown = value.slice(0, max_elements);
   return {
     calls: shown.map((item: Json, index: number) => previewCall(step, { inputs, item, index }, index, [])),
