@@ -175,6 +175,20 @@ describe('holds', () => {
       expect(stdout).toContain(part);
     expect(stdout).not.toContain('\u001b');
     expect(JSON.parse((await capstan(['holds', 'hld_1', '--json'])).stdout)).toEqual(HOLD);
+    expect((await capstan(['show', 'hld_1'])).stdout).toBe(stdout);
+  });
+
+  it('shows what happened to one in a column', async () => {
+    const comments: HoldEntry[] = [{ ...VOTE, at: '2026-01-01T11:48:00.000Z', actor: 'bob', kind: 'comment' }];
+    answer = { ...HOLD, comments };
+    const { stdout } = await capstan(['holds', 'hld_1']);
+    const [first, second] = ['bob: comment', 'ann: release'].map((what) =>
+      stdout
+        .split('\n')
+        .find((line) => line.includes(what))
+        ?.indexOf(what),
+    );
+    expect(first).toBe(second);
   });
 });
 

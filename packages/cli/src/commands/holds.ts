@@ -53,7 +53,7 @@ export const addHolds: AddCommand = (program, cli) => {
     );
 };
 
-const printHold = async (session: Session, id: string): Promise<ExitCode> => {
+export const printHold = async (session: Session, id: string): Promise<ExitCode> => {
   const client = await session.client();
   return print(session, await client.holds.get(id));
 };
@@ -96,6 +96,8 @@ const watch = async (session: Session, limit: number, look: () => Promise<Page>)
     await block.show(renderLive(await look(), limit, out, session.now()));
     await delay(REFRESH_MS, undefined, { signal }).catch(() => undefined);
   }
+  // The terminal wrote ^C where the cursor was; what comes next starts on a line of its own.
+  await out.line('');
   return EXIT.success;
 };
 

@@ -11,6 +11,7 @@ import { formatStatus, paintStatus, statusText } from '../format/status.js';
 import { printTable } from '../print-items.js';
 import { timeOf } from '../run/render-tree.js';
 import type { Session } from '../session.js';
+import { printHold } from './holds.js';
 
 const SHOWN_STEPS = 20;
 const SHOWN_PLAN_STEPS = 200;
@@ -18,11 +19,12 @@ const SHOWN_PLAN_STEPS = 200;
 export const addShow: AddCommand = (program, cli) => {
   program
     .command('show')
-    .description('everything about an invocation or a run')
-    .argument('<id>', 'inv_… or run_…')
+    .description('everything about an invocation, a run or a hold')
+    .argument('<id>', 'inv_…, run_… or hld_…')
     .option('-f, --follow', 'of a run: until it has ended')
     .action((id: string, { follow = false }: { follow?: boolean }, command: Command) =>
       cli.run(command, async (session) => {
+        if (id.startsWith('hld_')) return printHold(session, id);
         if (!id.startsWith('run_')) return showInvocation(session, id);
         return follow ? (await import('../run/follow-run.js')).followRun(session, id) : showRun(session, id);
       }),

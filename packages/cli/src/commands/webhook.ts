@@ -120,6 +120,9 @@ const remove = async (session: Session, ids: readonly string[]): Promise<ExitCod
   return EXIT.success;
 };
 
+const deliveryState = ({ state, attempts, next_at }: WebhookDelivery, now: Date): string =>
+  state === 'pending' && attempts > 0 && next_at !== null ? `again ${relativeTime(next_at, now)}` : state;
+
 const printDeliveries = async (session: Session, id: string, limit: number): Promise<ExitCode> => {
   const client = await session.client();
   const page = await client.webhooks.deliveries(id, { limit }).page();
@@ -133,7 +136,7 @@ const printDeliveries = async (session: Session, id: string, limit: number): Pro
       { title: 'DELIVERY', text: ({ delivery_id }) => delivery_id },
       { title: 'TYPE', text: ({ type }) => type },
       { title: 'SUBJECT', text: ({ subject }) => subject, shrinks: true },
-      { title: 'STATE', text: ({ state }) => state },
+      { title: 'STATE', text: (delivery) => deliveryState(delivery, session.now()) },
       { title: 'TRIES', text: ({ attempts }) => String(attempts) },
       { title: 'ANSWER', text: ({ response_status, error }) => error ?? String(response_status ?? ''), shrinks: true },
       { title: 'WHEN', text: ({ created_at }) => relativeTime(created_at, session.now()) },

@@ -63,6 +63,7 @@ export const formatHold = (hold: Hold, colors: Colors, now: Date): string => {
     ['policy', hold.policy_hash],
   ];
   const entries = [...hold.changes, ...hold.votes, ...hold.comments].sort((a, b) => a.at.localeCompare(b.at));
+  const ageWidth = Math.max(...entries.map(({ at }) => relativeTime(at, now).length));
   return [
     `${paintHold(hold, hold.status, colors)}  ${hold.hold_id}`,
     ...formatFields(fields, colors),
@@ -70,7 +71,7 @@ export const formatHold = (hold: Hold, colors: Colors, now: Date): string => {
       .split('\n')
       .map((line) => indent(printable(line))),
     ...formatEdits(hold, colors),
-    ...entries.map((entry) => `  ${formatEntry(entry, colors, now)}`),
+    ...entries.map((entry) => `  ${formatEntry(entry, ageWidth, colors, now)}`),
   ].join('\n');
 };
 
@@ -91,7 +92,7 @@ const formatEdits = ({ inputs, original_inputs, edits }: Hold, colors: Colors): 
   });
 };
 
-const formatEntry = (entry: HoldEntry, colors: Colors, now: Date): string => {
+const formatEntry = (entry: HoldEntry, ageWidth: number, colors: Colors, now: Date): string => {
   const { kind, actor, at, comment, changed, counts, grant_id } = entry;
   const what = changed ? `changed ${changed.join(', ')}` : kind;
   const notes = [
@@ -100,5 +101,5 @@ const formatEntry = (entry: HoldEntry, colors: Colors, now: Date): string => {
   ];
   const note = notes.length === 0 ? '' : ` (${notes.join(', ')})`;
   const said = comment === null ? '' : ` “${printable(comment)}”`;
-  return `${colors.dim(relativeTime(at, now))}  ${actor}: ${what}${note}${said}`;
+  return `${colors.dim(relativeTime(at, now).padEnd(ageWidth))}  ${actor}: ${what}${note}${said}`;
 };

@@ -8,7 +8,7 @@ import { formatTable } from './table.js';
 
 /** `0 9 * * 1-5 Europe/Berlin`, `every 5m`. */
 export const formatWhen = ({ cron, time_zone, every_ms }: Schedule): string =>
-  every_ms === null ? `${cron} ${time_zone}` : `every ${formatDuration(every_ms)}`;
+  every_ms === null ? `${cron} ${time_zone}` : `every ${formatDuration(every_ms).replace('.0s', 's')}`;
 
 const OVERLAP = {
   skip: 'skipped while the last one goes on',

@@ -64,7 +64,7 @@ describe('a run that is followed', () => {
     const { code, stdout, stderr } = await run(['show', 'run_1', '--follow'], { env });
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
-      stdout: '⏸ held  pay  x\n✓ succeeded  pay  x\n✓ completed  notes  run_1\n',
+      stdout: '⏸ held  pay  x  hld_1\n✓ succeeded  pay  x\n✓ completed  notes  run_1\n',
       stderr: '',
     });
   });

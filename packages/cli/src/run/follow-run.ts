@@ -6,7 +6,7 @@ import type { Output } from '../output.js';
 import { createLiveBlock } from '../progress/live-block.js';
 import type { Session } from '../session.js';
 import { createPlanTree, type PlanTree } from './plan-tree.js';
-import { renderTree, timeOf } from './render-tree.js';
+import { renderTree, timeOf, whyOf } from './render-tree.js';
 
 const REDRAW_MS = 100;
 const MAX_LIVE_LINES = 20;
@@ -92,7 +92,7 @@ const QUIET: readonly Step['status'][] = ['pending', 'queued', 'deferred', 'runn
 const createPlainLook = ({ out }: Session, tree: PlanTree): RunLook => ({
   tell: async (event) => {
     if (event.event === 'run' || QUIET.includes(event.data.status)) return;
-    const { step_id, element, status, tool_id, reason } = event.data;
+    const { step_id, element, status, tool_id } = event.data;
     const name = element === null ? step_id : `${step_id}[${element}]`;
     const words = [
       formatStatus(status, out.colors),
@@ -100,7 +100,7 @@ const createPlainLook = ({ out }: Session, tree: PlanTree): RunLook => ({
       tool_id,
       timeOf(event.data, Date.parse(tree.run.created_at)),
     ];
-    await out.line([...words, ...(reason === null ? [] : [printable(reason)])].filter(Boolean).join('  '));
+    await out.line([...words, ...whyOf(event.data)].filter(Boolean).join('  '));
   },
   end: async () => undefined,
 });

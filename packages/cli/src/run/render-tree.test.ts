@@ -57,6 +57,11 @@ describe('the tree of a run', () => {
     ]);
   });
 
+  test('says of what is held what to release', () => {
+    const [, step] = renderTree(tree({ status: 'held', reason: 'refunds need two people', started_at: null }), look);
+    expect(step).toBe('├─ ⏸ held       page             http.get  hld_1  refunds need two people');
+  });
+
   test('counts the elements of a fan-out, and shows those that went wrong', () => {
     const [, , line, wrong] = renderTree(
       tree(

@@ -1,3 +1,4 @@
+import { holdIdOf, type Step } from '@capstan/contracts';
 import { formatCount } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { printable } from '../format/printable.js';
@@ -82,7 +83,7 @@ function renderBranch(branch: Branch, width: number, last: boolean, look: Look):
     printable(branch.tool_id),
     ...(branch.elements.size > 0 ? [progressOf(branch)] : []),
     ...(branch.needs && branch.needs.length > 0 ? [`← ${printable(branch.needs.join(', '))}`] : []),
-    ...(branch.elements.size === 0 && branch.told?.reason ? [printable(branch.told.reason)] : []),
+    ...(branch.elements.size === 0 && branch.told ? whyOf(branch.told) : []),
   ].join('  ');
   const line = `${last ? '└─' : '├─'} ${paintStatus(status, cut(text, columns === null ? null : columns - 4), colors)}`;
   const wrong = [...branch.elements].filter(([, { reason }]) => reason !== null).slice(0, MAX_FAILED);
@@ -90,11 +91,19 @@ function renderBranch(branch: Branch, width: number, last: boolean, look: Look):
     line,
     ...wrong.map(([element, told]) => {
       const detail = cut(
-        `${statusText(told.status)}  [${element}]  ${printable(told.reason ?? '')}`,
+        [statusText(told.status), `[${element}]`, ...whyOf(told)].join('  '),
         columns === null ? null : columns - 8,
       );
       return `${last ? '  ' : '│ '}  ${paintStatus(told.status, detail, colors)}`;
     }),
+  ];
+}
+
+/** Why it is as it is; of what is held also what to release. */
+export function whyOf({ status, invocation_id, reason }: Omit<Step, 'result'>): string[] {
+  return [
+    ...(status === 'held' && invocation_id !== null ? [holdIdOf(invocation_id)] : []),
+    ...(reason === null ? [] : [printable(reason)]),
   ];
 }
 
