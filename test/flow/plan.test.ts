@@ -370,6 +370,18 @@ steps:
     expect(answered).toBeGreaterThan(10);
   });
 
+  test.runIf(queue.name === 'postgres')('that cannot be stored fails, and only it', async () => {
+    await sql`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no room for this'; END $$`.execute(
+      system.store.db,
+    );
+    await sql`CREATE TRIGGER refuse BEFORE INSERT ON invocations FOR EACH ROW WHEN (NEW.inputs ->> 'b' = '4711')
+      EXECUTE FUNCTION refuse()`.execute(system.store.db);
+    // So many that the first are refused while the last are being prepared.
+    const refused = await run({ steps: Array.from({ length: 1000 }, () => ({ ...add(1, 4711), needs: [] })) });
+    expect(refused.done).toMatchObject({ status: 'failed', reason: expect.stringContaining('no room for this') });
+    expect((await run({ steps: [add(1)] })).done).toMatchObject({ status: 'completed' });
+  });
+
   test('tried without running shows the decisions, and what cannot be known yet', async () => {
     const policy = {
       tools: { 'http.get': { allow_domains: ['example.com'] } },

@@ -82,15 +82,21 @@ export function openStore({ url, name, connections = 10 }: StoreOptions): Store 
     transact: async (work) => {
       const client = await pool.connect();
       let broken = false;
+      // A connection takes one statement at a time: what is asked for meanwhile waits here, and the end waits for it.
+      let last: Promise<unknown> = Promise.resolve();
+      const query: Query = <Row extends object>(statement: Statement, values: unknown[]) => {
+        const answered = last.then(() => client.query<Row>({ ...statement, values }));
+        last = answered.catch(() => undefined);
+        return answered.then(({ rows }) => rows);
+      };
       try {
         await client.query('BEGIN');
-        const done = await work(async <Row extends object>(statement: Statement, values: unknown[]) => {
-          const { rows } = await client.query<Row>({ ...statement, values });
-          return rows;
-        });
+        const done = await work(query);
+        await last;
         await client.query('COMMIT');
         return done;
       } catch (error) {
+        await last;
         // What a connection was left in by an error cannot be known if it cannot be taken back.
         await client.query('ROLLBACK').catch(() => {
           broken = true;

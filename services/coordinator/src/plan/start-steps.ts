@@ -44,7 +44,10 @@ export async function startSteps(
   const rows: NewInvocation[] = [];
   const inserting: Promise<void>[] = [];
   const insertSome = async () => {
-    inserting.push(insert(parts, query, rows.splice(0), started));
+    const one = insert(parts, query, rows.splice(0), started);
+    // Awaited with the others in the end; one that fails before that must not end the process unhandled.
+    one.catch(() => undefined);
+    inserting.push(one);
     // Sends it.
     await new Promise((resolve) => setImmediate(resolve));
   };
