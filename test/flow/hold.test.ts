@@ -136,6 +136,8 @@ describe.each(queues)('a hold on the $name queue', (queue) => {
     const done = await ended(invocation.invocation_id);
     expect(done.status).toBe('rejected');
     expect(done.finished_at).not.toBeNull();
+    const { items } = await asker.runs.steps(done.run_id).page();
+    expect(items).toMatchObject([{ status: 'rejected', reason: 'by bob: not today' }]);
     expect(await refusal(ann.holds.release(hold_id))).toMatchObject({ status: 409 });
   });
 

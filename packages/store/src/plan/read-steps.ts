@@ -37,8 +37,12 @@ type PlainRow = ResultColumns &
 export type StepChange = { seq: number; step: Omit<Step, 'result'> };
 
 const ID = sql.raw(invocationIdOf('s'));
-/** Why it has not run: what was decided, or which quotas it waits for. */
+/** Why it has not run: what was decided and by whom, or which quotas it waits for. */
 const WHY = sql`CASE WHEN i.status IN ('denied', 'held') THEN i.decision ->> 'reason'
+  WHEN i.status = 'rejected' THEN (
+    SELECT 'by ' || e.actor || coalesce(': ' || e.comment, '')
+    FROM hold_entries e JOIN holds h ON h.hold_id = e.hold_id
+    WHERE h.invocation_id = i.invocation_id AND e.kind = 'reject' LIMIT 1)
   WHEN i.status = 'deferred' AND i.quota_scopes IS NOT NULL
     THEN 'waits for room under the quota of ' || array_to_string(i.quota_scopes, ', ') END`;
 const COLUMNS = sql`s.run_id, s.step, s.element, s.step_id, s.name, s.tool_id, s.seq, s.has_invocation, s.reused_from, s.status,
