@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Backbone } from '@capstan/backbone';
-import { codeOf, type Delivery, type InvocationStatus } from '@capstan/contracts';
+import { codeOf, type Delivery, type InvocationStatus, stepPlaceOf } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
+import type { Relay, Topic } from '@capstan/queue';
 import { groupCommit, isUnavailable, type Settlement, settleInvocations } from '@capstan/store';
 import type { Running } from './running.js';
 
@@ -14,6 +15,8 @@ export type Settler = {
   idle(): Promise<void>;
 };
 type Settled = { status: InvocationStatus } | null;
+/** `followed`: the coordinator is told of it as well. */
+type Ending = { settlement: Settlement; followed: boolean };
 type Stray = { invocation_id: string; attempt: number };
 
 const RETRY_MS = 250;
@@ -30,9 +33,15 @@ export function createSettler(
   isAlive: () => boolean,
   isBusy: () => boolean,
 ): Settler {
-  const commit = groupCommit<Settlement, Settled>({
-    write: (settlements) => settleInvocations(store, settlements, relay.riding('settled', endingOf(settlements)) ?? []),
-    patience_ms: ({ result }) => (isBusy() ? Math.min((result?.duration_ms ?? 0) * PATIENCE, MAX_PATIENCE_MS) : 0),
+  const commit = groupCommit<Ending, Settled>({
+    write: (endings) =>
+      settleInvocations(
+        store,
+        endings.map(({ settlement }) => settlement),
+        signalsOf(relay, endings),
+      ),
+    patience_ms: ({ settlement: { result } }) =>
+      isBusy() ? Math.min((result?.duration_ms ?? 0) * PATIENCE, MAX_PATIENCE_MS) : 0,
     max_batch: 500,
     max_waiting: Number.POSITIVE_INFINITY,
     isolate: (error) => !isUnavailable(error),
@@ -40,14 +49,15 @@ export function createSettler(
   const underWay = new Map<string, Promise<void>>();
 
   /** Postgres being away is waited out: the result exists only here. What it refuses is settled as a failure. */
-  const insist = async (settlement: Settlement): Promise<Settled> => {
+  const insist = async (ending: Ending): Promise<Settled> => {
+    const { settlement } = ending;
     for (;;) {
       try {
-        return await commit(settlement);
+        return await commit(ending);
       } catch (error) {
         if (!isUnavailable(error)) {
           log.error({ err: error, invocation_id: settlement.invocation_id }, 'a result could not be stored');
-          return commit(unstorable(settlement));
+          return commit({ ...ending, settlement: unstorable(settlement) });
         }
         if (!isAlive()) throw error;
         await delay(RETRY_MS);
@@ -56,7 +66,8 @@ export function createSettler(
   };
 
   const finish = async ({ claimed }: Running, settlement: Settlement) => {
-    const settled = await insist(settlement);
+    const ending = { settlement, followed: isFollowed(claimed) };
+    const settled = await insist(ending);
     if (!settled) {
       log.warn({ invocation_id: claimed.invocation_id, attempt: claimed.attempt }, 'a late result was refused');
       return;
@@ -67,7 +78,9 @@ export function createSettler(
       return;
     }
     if (settled.status !== 'queued') {
-      if (!relay.riding('settled', endingOf([settlement]))?.length) relay.publish('settled', [claimed.invocation_id]);
+      if (signalsOf(relay, [ending]).length > 0) return;
+      relay.publish('settled', [claimed.invocation_id]);
+      if (ending.followed) relay.publish('followed', [claimed.invocation_id]);
       return;
     }
     relay.publish('changed', [claimed.invocation_id]);
@@ -108,11 +121,20 @@ export function createSettler(
   };
 }
 
-/** Those whose end is signalled by the very statement that settles them, where signals can ride on statements. */
-const endingOf = (settlements: Settlement[]) =>
-  settlements
-    .filter(({ status }) => status !== 'queued' && status !== 'held')
-    .map(({ invocation_id }) => invocation_id);
+const isFollowed = ({ followed, invocation_id }: Running['claimed']): boolean =>
+  followed || stepPlaceOf(invocation_id) !== null;
+
+/** What the very statement that settles them says of those that end, where signals can ride on statements. */
+function signalsOf(relay: Relay, endings: readonly Ending[]): string[] {
+  const ended = endings.filter(({ settlement: { status } }) => status !== 'queued' && status !== 'held');
+  const say = (topic: Topic, some: readonly Ending[]) =>
+    relay.riding(
+      topic,
+      some.map(({ settlement }) => settlement.invocation_id),
+    ) ?? [];
+  const followed = ended.filter((ending) => ending.followed);
+  return [...say('settled', ended), ...say('followed', followed)];
+}
 
 const unstorable = (settlement: Settlement): Settlement => ({
   ...settlement,

@@ -15,11 +15,18 @@ export interface Relay {
 }
 
 /**
- * settled: invocations that ended · changed: another status · log: new log lines · cancel: running ones to stop ·
+ * settled: invocations that ended, for those who wait for them · followed: those among them that the coordinator has to do
+ * with: steps, calls under a quota, ends that somebody is told of; most are none · changed: another status · log: new log lines · cancel: running ones to stop ·
  * ready: runner types with work (Postgres queue) · due: the coordinator's next deadline may be nearer ·
  * refresh: what every process keeps in memory (keys, policies, queues)
  */
-export type Topic = 'settled' | 'changed' | 'log' | 'cancel' | 'ready' | 'due' | 'refresh';
+export type Topic = 'settled' | 'followed' | 'changed' | 'log' | 'cancel' | 'ready' | 'due' | 'refresh';
+
+/** That invocations ended, for everybody: who cannot tell which of them the coordinator follows. */
+export function publishEnded({ publish }: Pick<Relay, 'publish'>, ids: readonly string[]): void {
+  publish('settled', ids);
+  publish('followed', ids);
+}
 
 export type Transport = {
   /** Whether a statement can send messages as it commits. */

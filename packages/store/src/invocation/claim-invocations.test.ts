@@ -37,11 +37,18 @@ describe('a claim', () => {
       attempt: 1,
       first_attempt: 1,
       retry_backoff_ms: null,
+      followed: false,
     });
     expect(await getInvocation(store.db, 'acme', row.invocation_id)).toMatchObject({ status: 'running', attempt: 1 });
     expect(await listAttempts(store.db, row.invocation_id)).toMatchObject([
       { attempt: 1, worker_id, ended_at: null, outcome: null, error: null },
     ]);
+  });
+
+  test('says whose end makes room in a quota, or is told to somebody', async () => {
+    await insert(newInvocation(), newInvocation({ quota_scopes: ['tenant:acme'] }), newInvocation({ watched: true }));
+    const claimed = await claim(await liveWorker(store));
+    expect(claimed.map(({ followed }) => followed)).toEqual([false, true, true]);
   });
 
   test('finds nothing the second time', async () => {

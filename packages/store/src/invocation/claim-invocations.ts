@@ -26,6 +26,8 @@ export type Claimed = {
   first_attempt: number;
   /** Whatever fails is tried again, after so long at first. */
   retry_backoff_ms?: number | null;
+  /** Whether its end makes room in a quota, or is told to somebody. */
+  followed: boolean;
 };
 
 /** A worker without a live lease claims nothing: it may have been declared lost already. */
@@ -41,7 +43,8 @@ export const takeOver = (picked: string) => `
   WHERE i.invocation_id = ANY (ARRAY (SELECT invocation_id FROM picked))
   RETURNING i.invocation_id, i.attempt, i.tenant, i.actor, i.roles, i.tool_id, i.runner, i.inputs, i.input_hash,
     i.descriptor_hash, i.policy_hash, i.mode, i.labels, i.spec_frozen, i.spec_hash, i.session_id, i.idempotent,
-    i.priority, i.timeout_ms, i.max_attempts, i.first_attempt, i.retry_backoff_ms, (SELECT count(*)::int FROM tenants) AS tenants,
+    i.priority, i.timeout_ms, i.max_attempts, i.first_attempt, i.retry_backoff_ms,
+    i.quota_scopes IS NOT NULL OR i.watched IS NOT NULL AS followed, (SELECT count(*)::int FROM tenants) AS tenants,
     (SELECT tenant FROM tenants OFFSET (SELECT greatest(count(*) - 1, 0) FROM tenants)) AS last_tenant`;
 
 /** Also here, so that a pause holds from the moment it is committed. */

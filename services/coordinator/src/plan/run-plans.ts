@@ -37,7 +37,7 @@ export function runPlans(backbone: Backbone, sweep_ms: number): { stop(): Promis
     );
   };
   const unsubscribe = [
-    relay.subscribe('settled', (ids) => {
+    relay.subscribe('followed', (ids) => {
       const due = engine.hear(ids);
       if (due === 'now') turns.wake();
       else if (due === 'soon') wakeSoon();

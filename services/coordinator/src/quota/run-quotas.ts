@@ -33,7 +33,7 @@ export function runQuotas(backbone: Backbone, sweep_ms: number): { stop(): Promi
     if (rules.quotas().length > 0) soon.call();
   };
   const unsubscribe = [
-    relay.subscribe('settled', woken),
+    relay.subscribe('followed', woken),
     relay.subscribe('due', woken),
     // Another limit, or none.
     relay.subscribe('refresh', (what) => {

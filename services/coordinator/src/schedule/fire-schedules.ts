@@ -2,6 +2,7 @@ import type { Backbone } from '@capstan/backbone';
 import { MAX_QUEUED_FIRES, type ScheduleFire } from '@capstan/contracts';
 import { createTimetable, type Timetable } from '@capstan/plan';
 import type { CompiledPolicy } from '@capstan/policy';
+import { publishEnded } from '@capstan/queue';
 import {
   cancelInvocations,
   claimDueSchedule,
@@ -128,7 +129,7 @@ async function cancelRun(
   const ids = (running: boolean) =>
     canceled.filter(({ status }) => (status === 'running') === running).map(({ invocation_id }) => invocation_id);
   relay.publish('cancel', ids(true));
-  relay.publish('settled', ids(false));
+  publishEnded(relay, ids(false));
   relay.publish('due', [run_id]);
 }
 

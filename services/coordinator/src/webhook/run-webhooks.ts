@@ -92,7 +92,7 @@ export function runWebhooks(backbone: Backbone, sweep_ms: number, options: Webho
     rules.anyWatched() || Date.now() - told_at < 10_000 ? EAGER_MS : IDLE_MS,
   );
   const unsubscribe = [
-    relay.subscribe('settled', soon.call),
+    relay.subscribe('followed', soon.call),
     relay.subscribe('due', (ids) => {
       if (ids.includes('events') || ids.some((id) => id.startsWith('hld_'))) telling.wake();
       if (ids.includes('deliveries')) send.wake();

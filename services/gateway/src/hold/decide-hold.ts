@@ -8,6 +8,7 @@ import {
   whyMayNotRelease,
 } from '@capstan/contracts';
 import { type CompiledPolicy, compilePolicy } from '@capstan/policy';
+import { publishEnded } from '@capstan/queue';
 import { commentOnHold, endHold, getHold, type HeldCall, policyInForce, voteOnHold } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 import { handOver, notFound } from '../invocation/act-on.js';
@@ -106,7 +107,7 @@ async function end(
   const ended = await endHold(gateway.store, principal, hold_id, kind, comment);
   if (ended.kind === 'missing') throw notFound(hold_id);
   if (ended.kind !== 'ended') return answerDecided(gateway, principal, hold_id, kind);
-  gateway.relay.publish('settled', [ended.invocation_id]);
+  publishEnded(gateway.relay, [ended.invocation_id]);
   gateway.relay.publish('due', ['events']);
   return readHold(gateway, principal, hold_id);
 }

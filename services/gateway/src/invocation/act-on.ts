@@ -7,6 +7,7 @@ import {
   type Principal,
   type Resolution,
 } from '@capstan/contracts';
+import { publishEnded } from '@capstan/queue';
 import {
   type BoxedDeliveries,
   cancelInvocations,
@@ -46,8 +47,8 @@ export async function cancel({ store, relay }: GatewayContext, principal: Princi
   const canceled = await cancelInvocations(store, principal, which);
   const running = canceled.filter((row) => row.status === 'running').map((row) => row.invocation_id);
   relay.publish('cancel', running);
-  relay.publish(
-    'settled',
+  publishEnded(
+    relay,
     canceled.filter((row) => row.status !== 'running').map((row) => row.invocation_id),
   );
   return canceled.length;
@@ -92,7 +93,7 @@ export async function resolve(
   const resolved = await resolveInvocation(gateway.store, principal, invocation_id, resolution);
   const detail = await readDetail(gateway, principal, invocation_id);
   if (!resolved) throw illegal(detail, 'only ambiguous ones are resolved');
-  gateway.relay.publish('settled', [invocation_id]);
+  publishEnded(gateway.relay, [invocation_id]);
   return detail;
 }
 

@@ -26,5 +26,6 @@ export const newClaimed = (given: Partial<Claimed> = {}): Claimed => ({
   timeout_ms: 1500,
   max_attempts: 3,
   first_attempt: 1,
+  followed: false,
   ...given,
 });
