@@ -1,4 +1,6 @@
 import { type Json, type Run, type RunSubmissionInput, type Step, stepInvocationId } from '@capstan/contracts';
+import { hashJson } from '@capstan/integrity';
+import { insertPlanRun } from '@capstan/store';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../fixtures/eventually.js';
@@ -301,6 +303,33 @@ steps:
     });
     expect(done).toMatchObject({ status: 'completed', total_steps: 1100, completed_steps: 1100 });
     expect(outputs).toEqual(Array.from({ length: 1100 }, (_, n) => ({ result: n + 1 })));
+  });
+
+  test('that is large keeps no other waiting that is found with it', async () => {
+    const { run_id: known } = await run({ steps: [add(1)] });
+    const { db } = system.store;
+    const { roles, policy_hash } = await db
+      .selectFrom('plan_runs')
+      .select(['roles', 'policy_hash'])
+      .where('run_id', '=', known)
+      .executeTakeFirstOrThrow();
+    const insert = (to: typeof db, run_id: string, count: number) => {
+      const plan = { steps: Array.from({ length: count }, () => ({ needs: [], ...add(1) })) };
+      const steps = plan.steps.map((_, n) => ({ step_id: `step_${n + 1}`, name: null, tool_id: ADD, unmet: 0 }));
+      const kept = { plan, plan_hash: hashJson(plan), policy_hash, inputs: {}, max_parallel: null, webhook_url: null };
+      return insertPlanRun(to, { run_id, tenant: 'default', actor: 'admin', roles, name: null, ...kept, steps });
+    };
+    const [large, small] = [`run_${'0'.repeat(21)}`, `run_${'1'.repeat(21)}`];
+    // Nobody is told of them, so that one search finds both.
+    await db.transaction().execute(async (both) => {
+      await insert(both, large, 1200);
+      await insert(both, small, 1);
+    });
+    for (const run_id of [large, small])
+      expect(await system.admin.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({ status: 'completed' });
+    const { rows } = await sql`SELECT max(created_at) FILTER (WHERE run_id = ${small})
+      < max(created_at) FILTER (WHERE run_id = ${large}) AS before_its_last FROM invocations`.execute(db);
+    expect(rows).toEqual([{ before_its_last: true }]);
   });
 
   test('of another tenant is not there', async () => {

@@ -65,7 +65,7 @@ describe('the end of a step', () => {
     await settle();
     const heard = [{ ...key, invocation_id, seq: 1, waits: true, dependents: [1] }];
     expect(await endSteps(store.query, heard, 0)).toMatchObject({ ready: [], left: [run_id] });
-    expect(await findReadySteps(store.query, [{ run_id, room: 10 }], 10)).toMatchObject([{ run_id, step: 1 }]);
+    expect(await findReadySteps(store.query, [{ run_id, room: 10 }])).toMatchObject([{ run_id, step: 1 }]);
   });
 
   test('that no signal told of is found, because the run counts more than was seen', async () => {

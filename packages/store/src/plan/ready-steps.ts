@@ -10,19 +10,15 @@ const READY: Statement = {
       LATERAL (
         SELECT * FROM steps WHERE steps.run_id = r.run_id AND status = 'pending' AND unmet = 0
         ORDER BY step, element LIMIT r.room
-      ) AS s
-    LIMIT $3`,
+      ) AS s`,
 };
 
 /** Steps of which all that they need has ended, in the order of the plan, as many of each run as there is room for. */
 export const findReadySteps = async (
   query: Query,
   rooms: readonly { run_id: string; room: number }[],
-  limit: number,
 ): Promise<ReadyStep[]> =>
-  rooms.length === 0
-    ? []
-    : query<ReadyStep>(READY, [rooms.map((one) => one.run_id), rooms.map((one) => one.room), limit]);
+  rooms.length === 0 ? [] : query<ReadyStep>(READY, [rooms.map((one) => one.run_id), rooms.map((one) => one.room)]);
 
 export type ReadWanted = { run_id: string; step: number; output: boolean };
 export type StepState = {

@@ -48,10 +48,11 @@ export async function advance(
   for (let round = 1; ; round += 1) {
     await follow(query, turns, started);
     await drop(query, turns, started);
-    ready = await findReady(query, turns, ready, started);
+    const next = await findReady(query, turns, ready, started);
+    ready = next.ready;
     if (ready.length === 0) break;
     const follows = await startSteps(parts, query, turns, ready, started);
-    if (ready.length === CHUNK || (follows && round === MAX_ROUNDS)) {
+    if (next.full || (follows && round === MAX_ROUNDS)) {
       for (const { run_id } of ready) unfinished.add(run_id);
       await follow(query, turns, started);
       break;
@@ -97,14 +98,15 @@ async function takeOver(
 
 /**
  * Of a run about which nothing else is to be known, what became ready just now is all there is: everything else was started
- * when it became ready. Of the others it is looked up.
+ * when it became ready. Of the others it is looked up, an equal share for each: a large run keeps none of them waiting.
+ * Answers as well whether there may be more.
  */
 async function findReady(
   query: Query,
   turns: Turns,
   known: readonly ReadyStep[],
   started: Started,
-): Promise<ReadyStep[]> {
+): Promise<{ ready: ReadyStep[]; full: boolean }> {
   const all = [...turns.values()].filter((turn) => turn.room() > 0);
   const asked = all.filter((turn) => turn.unsure);
   const sure = new Set(all.filter((turn) => !asked.includes(turn)).map(({ row }) => row.run_id));
@@ -113,10 +115,12 @@ async function findReady(
     known.filter(({ run_id }) => !sure.has(run_id)),
   );
   if (asked.length > 0) await flush(query, started);
-  const rooms = asked.map((turn) => ({ run_id: turn.row.run_id, room: turn.room() }));
-  const found = await findReadySteps(query, rooms, CHUNK);
+  const share = Math.ceil(CHUNK / asked.length);
+  const rooms = asked.map((turn) => ({ run_id: turn.row.run_id, room: Math.min(turn.room(), share) }));
+  const found = await findReadySteps(query, rooms);
   for (const turn of asked) turn.unsure = turn.row.max_parallel !== null;
-  return [...known.filter(({ run_id }) => sure.has(run_id)), ...found];
+  const ready = [...known.filter(({ run_id }) => sure.has(run_id)), ...found];
+  return { ready, full: ready.length >= CHUNK || found.length >= share };
 }
 
 /** What is read next has to see what was decided before. */
