@@ -15,7 +15,9 @@ export async function sealedRun(gateway: GatewayContext, principal: Principal, r
   const { store, seal_key } = gateway;
   const seal = await readSeal(store.db, run_id);
   if (seal) return { run, seal };
-  if (await wasSealed(store.db, principal.tenant, run_id)) return { run, seal: null };
+  // Looked at again, for the coordinator may have sealed it between the two questions.
+  if (await wasSealed(store.db, principal.tenant, run_id))
+    return { run, seal: (await readSeal(store.db, run_id)) ?? null };
   if (run.kind === 'lone') await sealLone(store, [loneInvocationId(run_id)], seal_key);
   else if ((await sealRun(store, run_id, seal_key)) === 'live') throw notOver(run);
   return { run, seal: (await readSeal(store.db, run_id)) ?? null };
