@@ -4,8 +4,8 @@ import type { CompiledPolicy } from '@capstan/policy';
 import type { ClaimedRun, EndedElements, EndedRow, MetNeeds, SavedRun } from '@capstan/store';
 
 /**
- * How many steps are started in one transaction: the first run while the next are being prepared. Half as many cost more in
- * turns than is won by it.
+ * How many steps are started in one transaction: the first run while the next are being prepared. See test/bench/README.md
+ * for what other numbers cost.
  */
 export const CHUNK = 500;
 
