@@ -36,6 +36,8 @@ export type CompiledPlan = {
   max_parallel: number | null;
   inputs: PlanInputs;
   steps: CompiledStep[];
+  /** The steps whose output others take. */
+  taken: ReadonlySet<number>;
 };
 
 const ONCE = ['inputs', 'steps'];
@@ -107,6 +109,9 @@ const toPlan = (
   max_parallel: plan.max_parallel ?? null,
   inputs,
   steps,
+  taken: new Set(
+    steps.flatMap(({ reads }) => [...reads.before, ...reads.args].filter(({ output }) => output).map(({ step }) => step)),
+  ),
 });
 
 type Around = {

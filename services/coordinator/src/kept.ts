@@ -7,7 +7,11 @@ export class Kept<Value> {
     this.#max = max;
   }
 
-  async get(key: string, make: () => Promise<Value>): Promise<Value> {
+  peek(key: string): Value | undefined {
+    return this.#kept.get(key);
+  }
+
+  async get(key: string, make: () => Value | Promise<Value>): Promise<Value> {
     const known = this.#kept.get(key);
     const value = known ?? (await make());
     this.#kept.delete(key);
@@ -15,5 +19,9 @@ export class Kept<Value> {
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > this.#max && oldest !== undefined) this.#kept.delete(oldest);
     return value;
+  }
+
+  forget(key: string): void {
+    this.#kept.delete(key);
   }
 }

@@ -51,7 +51,8 @@ export type Inserted = { created_at: string; inserted: number };
  * rows that were delivered since.
  * Inputs travel as text within the JSON: Postgres' JSON functions refuse \\u0000, its `json` type does not.
  * What is held gets its hold in the same breath; only its rows are carried along whole for that.
- * The caller compares `inserted` with what it sent: fewer means that idempotency keys were known already.
+ * The caller compares `inserted` with what it sent: fewer means that idempotency keys were known already, or that a step had
+ * been called before. Of plans that have moved on ($8, $9) nothing is inserted.
  */
 const INSERT: Statement = {
   name: 'insert-invocations',
@@ -72,7 +73,10 @@ const INSERT: Statement = {
         session_id text, idempotency_key text, idempotent boolean, spec_frozen boolean, spec_hash text, priority int,
         timeout_ms int, max_attempts int, webhook_url text, labels jsonb, retry_backoff_ms int, watched boolean, quota_scopes text[], status text, run_at timestamptz,
         delay_ms bigint, expires_in_ms bigint)
-      ON CONFLICT (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+      WHERE $8::text[] IS NULL OR (
+        SELECT count(*) FROM unnest($8::text[], $9::int[]) AS turn (run_id, seq) JOIN plan_runs p USING (run_id, seq)
+      ) = cardinality($8::text[])
+      ON CONFLICT DO NOTHING
       RETURNING invocation_id, status, CASE WHEN status = 'held' THEN invocations END AS held
     ), parked AS (
       INSERT INTO holds (hold_id, invocation_id, tenant, actor, tool_id, approvals, expires_in_ms, expires_at, warn_at)
@@ -94,7 +98,8 @@ const INSERT: Statement = {
       INSERT INTO audit (tenant, actor, event, subject, detail)
       SELECT tenant, actor, event, subject, detail
       FROM json_to_recordset($7::json) AS e (tenant text, actor text, event text, subject text, detail json, only_with text)
-      WHERE only_with IS NULL OR only_with IN (SELECT invocation_id FROM inserted)
+      WHERE CASE WHEN only_with IS NULL THEN $8::text[] IS NULL OR EXISTS (SELECT FROM inserted)
+        ELSE only_with IN (SELECT invocation_id FROM inserted) END
     ), unboxed AS (
       DELETE FROM outbox WHERE outbox_id = ANY ($4::text[])
     )
@@ -112,12 +117,14 @@ type Together = {
   run?: NewRun | null;
   /** Sent to every process as the rows are committed. */
   signals?: string[];
+  /** The runs whose turn it is, as they stood at its beginning. */
+  turn?: readonly { run_id: string; seq: number }[] | null;
 };
 
 export async function insertInvocations(
   store: Pick<Store, 'query'>,
   rows: NewInvocation[],
-  { outbox = null, delivered = [], run = null, signals = [] }: Together = {},
+  { outbox = null, delivered = [], run = null, signals = [], turn = null }: Together = {},
 ): Promise<Inserted> {
   const [inserted] = await unlessDeadlocked(() =>
     store.query<Inserted>(INSERT, [
@@ -128,6 +135,8 @@ export async function insertInvocations(
       run ? JSON.stringify(run) : null,
       signals,
       JSON.stringify(submissionEvents(rows)),
+      turn?.map(({ run_id }) => run_id) ?? null,
+      turn?.map(({ seq }) => seq) ?? null,
     ]),
   );
   if (!inserted) throw new Error('insert-invocations answered no row');

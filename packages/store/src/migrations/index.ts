@@ -10,6 +10,7 @@ import * as holds from './0008-holds.js';
 import * as webhooksQuotas from './0009-webhooks-quotas.js';
 import * as seals from './0010-seals.js';
 import * as origins from './0011-origins.js';
+import * as waitingSteps from './0012-waiting-steps.js';
 
 /** In order. Never edited once shipped: a change is a new entry. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -24,4 +25,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0009-webhooks-quotas': webhooksQuotas,
   '0010-seals': seals,
   '0011-origins': origins,
+  '0012-waiting-steps': waitingSteps,
 };

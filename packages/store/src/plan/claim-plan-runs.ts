@@ -62,8 +62,7 @@ export async function findIdlePlanRuns(store: Store, limit: number): Promise<Idl
     WHERE p.active AND (
       r.status = 'pending' OR p.unended = 0 OR counted > p.ended
       OR (p.stopping IS NOT NULL AND NOT p.dropped)
-      OR (NOT p.paused AND p.stopping IS NULL AND (p.max_parallel IS NULL OR p.live < p.max_parallel) AND EXISTS (
-        SELECT FROM steps s WHERE s.run_id = p.run_id AND s.status = 'pending' AND s.unmet = 0)))
+      OR (p.waiting AND NOT p.paused AND p.stopping IS NULL AND (p.max_parallel IS NULL OR p.live < p.max_parallel)))
     ORDER BY p.run_id LIMIT ${limit}`.execute(store.db);
   return rows;
 }

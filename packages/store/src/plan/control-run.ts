@@ -2,6 +2,7 @@ import type { Principal } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Store } from '../open-store.js';
+import { invocationIdOf } from './step-sql.js';
 
 export type RunControl = 'pause' | 'resume' | 'cancel';
 
@@ -42,9 +43,8 @@ export async function stopPlanRun(store: Store, run_id: string, reason: string):
   await store.db.transaction().execute(async (db) => {
     await sql`UPDATE plan_runs SET active = false, stopping = coalesce(stopping, 'failed')
       WHERE run_id = ${run_id} AND active`.execute(db);
-    await sql`UPDATE steps SET status = 'skipped', reason = ${told} WHERE run_id = ${run_id} AND status = 'pending'`.execute(
-      db,
-    );
+    await sql`UPDATE steps s SET status = 'skipped', reason = ${told} WHERE run_id = ${run_id} AND status = 'pending'
+      AND NOT EXISTS (SELECT FROM invocations WHERE invocation_id = ${sql.raw(invocationIdOf('s'))})`.execute(db);
     await sql`UPDATE runs SET status = 'failed', reason = coalesce(reason, ${told}), live_steps = live_steps - 1,
       finished_at = now() WHERE run_id = ${run_id} AND finished_at IS NULL`.execute(db);
   });

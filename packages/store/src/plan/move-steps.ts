@@ -1,9 +1,10 @@
 import type { Json } from '@capstan/contracts';
 import type { Query, Statement } from '../open-store.js';
-import type { StepKey } from './end-steps.js';
+import { wholeSteps } from './step-sql.js';
+import type { StepKey } from './step-states.js';
 import type { StepTable } from './tables.js';
 
-/** What became of a step that was ready. */
+/** What became of a step: it was started, or it ended. */
 export type StepMove = StepKey & {
   status: StepTable['status'];
   has_invocation: boolean;
@@ -16,7 +17,7 @@ export const MOVE = `
   UPDATE steps s SET status = m.status, has_invocation = m.has_invocation, reason = m.reason, seq = m.seq
   FROM unnest($1::text[], $2::int[], $3::int[], $4::text[], $5::boolean[], $6::text[], $7::int[])
     AS m (run_id, step, element, status, has_invocation, reason, seq)
-  WHERE s.run_id = m.run_id AND s.step = m.step AND s.element = m.element AND s.status = 'pending'`;
+  WHERE s.run_id = m.run_id AND s.step = m.step AND s.element = m.element AND s.status IN ('pending', 'started')`;
 
 export const moveValues = (moves: readonly StepMove[]): unknown[] => [
   moves.map((one) => one.run_id),
@@ -39,7 +40,7 @@ const FAN_OUT: Statement = {
   text: `
     WITH fanned AS (
       UPDATE steps SET status = 'started', elements = cardinality($3::text[]), unended = cardinality($3::text[]),
-        unsuccessful = 0
+        unsuccessful = 0, seq = $4
       WHERE run_id = $1 AND step = $2 AND element = -1 AND status = 'pending'
       RETURNING step_id, name, tool_id
     )
@@ -49,6 +50,52 @@ const FAN_OUT: Statement = {
 };
 
 /** A row for each element; the step itself waits for all of them. Elements travel as texts, which may hold \u0000. */
-export async function fanOutStep(query: Query, { run_id, step }: StepKey, items: readonly Json[]): Promise<void> {
-  await query(FAN_OUT, [run_id, step, items.map((item) => JSON.stringify(item))]);
+export async function fanOutStep(
+  query: Query,
+  { run_id, step, seq }: { run_id: string; step: number; seq: number },
+  items: readonly Json[],
+): Promise<void> {
+  await query(FAN_OUT, [run_id, step, items.map((item) => JSON.stringify(item)), seq]);
 }
+
+export type EndedFan = { run_id: string; step: number; status: 'succeeded' | 'failed'; unsuccessful: number; seq: number };
+
+const END_FANS: Statement = {
+  name: 'end-fans',
+  text: `
+    UPDATE steps s SET status = f.status, unended = 0, unsuccessful = f.unsuccessful, seq = f.seq
+    FROM ${wholeSteps(`unnest($1::text[], $2::int[], $3::text[], $4::int[], $5::int[])
+      AS f (run_id, step, status, unsuccessful, seq)`)} f
+    WHERE s.run_id = f.run_id AND s.step = f.step AND s.element = f.element AND s.status = 'started'`,
+};
+
+/** Steps of which the last element has ended. */
+export async function endFans(query: Query, fans: readonly EndedFan[]): Promise<void> {
+  if (fans.length === 0) return;
+  await query(END_FANS, [
+    fans.map((one) => one.run_id),
+    fans.map((one) => one.step),
+    fans.map((one) => one.status),
+    fans.map((one) => one.unsuccessful),
+    fans.map((one) => one.seq),
+  ]);
+}
+
+const ITEMS: Statement = {
+  name: 'read-items',
+  text: `
+    SELECT s.run_id, s.step, s.element, s.item
+    FROM unnest($1::text[], $2::int[], $3::int[]) AS e (run_id, step, element)
+      JOIN steps s ON s.run_id = e.run_id AND s.step = e.step AND s.element = e.element`,
+};
+
+export type Item = StepKey & { item: Json };
+
+export const readItems = async (query: Query, elements: readonly StepKey[]): Promise<Item[]> =>
+  elements.length === 0
+    ? []
+    : query<Item>(ITEMS, [
+        elements.map((one) => one.run_id),
+        elements.map((one) => one.step),
+        elements.map((one) => one.element),
+      ]);

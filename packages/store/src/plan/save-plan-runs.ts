@@ -9,6 +9,8 @@ export type SavedRun = {
   active: boolean;
   stopping: 'failed' | 'canceled' | null;
   dropped: boolean;
+  /** Whether steps are ready that were not started. */
+  waiting: boolean;
   live: number;
   unended: number;
   ended: number;
@@ -33,13 +35,13 @@ const SAVE: Statement = {
   text: `
     WITH moved AS (${MOVE}
     ), saved AS (
-      SELECT * FROM json_to_recordset($8::json) AS s (run_id text, active boolean, stopping text, dropped boolean, live int,
-        unended int, ended int, seq int, calls json, status text, reason text, total int, live_steps int, completed int,
+      SELECT * FROM json_to_recordset($8::json) AS s (run_id text, active boolean, stopping text, dropped boolean, waiting boolean,
+        live int, unended int, ended int, seq int, calls json, status text, reason text, total int, live_steps int, completed int,
         denied int, failed int, canceled int, skipped int)
       ORDER BY run_id
     ), kept AS (
-      UPDATE plan_runs p SET active = s.active, stopping = s.stopping, dropped = s.dropped, live = s.live,
-        unended = s.unended, ended = s.ended, seq = s.seq, calls = s.calls
+      UPDATE plan_runs p SET active = s.active, stopping = s.stopping, dropped = s.dropped, waiting = s.waiting,
+        live = s.live, unended = s.unended, ended = s.ended, seq = s.seq, calls = s.calls
       FROM saved s WHERE p.run_id = s.run_id
     ), told AS (
       -- The end of a run, where somebody is told of it.

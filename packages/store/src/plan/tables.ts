@@ -26,6 +26,7 @@ type PlanRunTable = {
   paused: Generated<boolean>;
   stopping: 'failed' | 'canceled' | null;
   dropped: Generated<boolean>;
+  waiting: Generated<boolean>;
   live: Generated<number>;
   unended: number;
   ended: Generated<number>;
@@ -43,6 +44,7 @@ export type StepTable = {
   name: string | null;
   tool_id: string;
   status: Exclude<StepStatus, 'held' | 'deferred' | 'queued' | 'running'> | 'started';
+  /** How many others it needs that had not ended when its run began. */
   unmet: number;
   seq: number;
   item: JsonText<Json>;

@@ -1,5 +1,5 @@
 import { stepPlaceOf } from '@capstan/contracts';
-import type { Heard } from './advance.js';
+import type { Heard } from '@capstan/store';
 
 const MAX_RUNS = 50;
 const MAX_HEARD = 2000;
@@ -15,15 +15,12 @@ export type Due = {
   endings: Heard[];
   /** Those of which something may have been missed. */
   missed: string[];
-  /** Whether not only the endings of this run are to be looked at. */
-  isLookedAt(run_id: string): boolean;
 };
 
 /** Which runs are to be looked at, why and how soon, as far as this process has heard. */
 export class Agenda {
   readonly #heard = new Map<string, Heard[]>();
   readonly #missed = new Set<string>();
-  readonly #looked = new Set<string>();
   /** To be looked at now rather than soon. */
   readonly #urgent = new Set<string>();
   /** How many steps of a run are under way, where it is more than a few. */
@@ -45,7 +42,6 @@ export class Agenda {
   lookAt(run_id: string): void {
     this.#note(run_id);
     this.#urgent.add(run_id);
-    this.#looked.add(run_id);
   }
 
   /** Something of it may have been missed; it is looked up when it is the run's turn. */
@@ -76,8 +72,7 @@ export class Agenda {
       this.#urgent.delete(run_id);
     }
     const missed = run_ids.filter((run_id) => this.#missed.delete(run_id));
-    const looked = new Set(run_ids.filter((run_id) => this.#looked.delete(run_id)));
-    return { run_ids, endings, missed, isLookedAt: (run_id) => looked.has(run_id) };
+    return { run_ids, endings, missed };
   }
 
   /** How runs stand after their turn. What was heard meanwhile was measured by how they stood before. */

@@ -1,16 +1,12 @@
 import type { Backbone } from '@capstan/backbone';
-import { type CompiledPlan, compilePlan } from '@capstan/plan';
-import { type CompiledPolicy, compilePolicy } from '@capstan/policy';
-import { type ClaimedRun, claimPlanRuns, isUnavailable, loadPlan, policyByHash, stopPlanRun } from '@capstan/store';
+import { type BoxedDeliveries, claimPlanRuns, isUnavailable, readEndings, stopPlanRun } from '@capstan/store';
 import { handOver } from '../hand-over.js';
-import { Kept } from '../kept.js';
-import { type Advanced, advance, type Heard } from './advance.js';
+import { advance } from './advance.js';
 import { Agenda, type Due } from './agenda.js';
+import { Calls } from './calls.js';
 import { createIdleSearch } from './idle-search.js';
-import { RunTurn } from './run-turn.js';
-
-const KEPT_PLANS = 200;
-const KEPT_POLICIES = 500;
+import { KnownRuns } from './known-runs.js';
+import type { RunTurn } from './run-turn.js';
 
 export type PlanEngine = {
   /** Ids of invocations that ended. Answers when a turn is due. */
@@ -29,55 +25,65 @@ export type PlanEngine = {
 
 /**
  * Runs plans. A turn takes runs, with what was heard of them, and advances them in one transaction: should this process
- * die, nothing of the turn has happened, and another finds the same to do. Two coordinators never have the same run at a
- * time, because a run is locked for its turn.
+ * die, another finds the same to do, and the calls that were committed ahead of the turn. Two coordinators never have the same
+ * run at a time, because a run is locked for its turn.
  */
 export function createPlanEngine(backbone: Backbone): PlanEngine {
-  const { db } = backbone.store;
+  const { store, relay, log } = backbone;
   const agenda = new Agenda();
-  const findIdle = createIdleSearch(backbone.store, (run_id) => agenda.has(run_id));
+  const known = new KnownRuns(store);
+  const findIdle = createIdleSearch(store, (run_id) => agenda.has(run_id));
   const handingOver = new Set<Promise<void>>();
-  const plans = new Kept<CompiledPlan>(KEPT_PLANS);
-  const policies = new Kept<CompiledPolicy>(KEPT_POLICIES);
   let turn_ms = 0;
 
-  const toTurn = async (row: ClaimedRun, unsure: boolean): Promise<RunTurn> => {
-    const plan = await plans.get(row.plan_hash, async () => compilePlan(await loadPlan(db, row.run_id)));
-    const policy = await policies.get(row.policy_hash, async () => {
-      const found = await policyByHash(db, row.policy_hash);
-      if (!found) throw new Error(`no policy has the hash ${row.policy_hash}`);
-      return compilePolicy(found.document);
-    });
-    return new RunTurn(row, plan, policy, unsure);
+  const send = (box: BoxedDeliveries) => {
+    const handing = handOver(backbone, box)
+      .catch((error: unknown) => log.warn({ err: error }, 'the queue cannot be reached; the outbox keeps the work'))
+      .finally(() => handingOver.delete(handing));
+    handingOver.add(handing);
   };
 
-  const advanceRuns = async ({ run_ids, endings, missed, isLookedAt }: Due) => {
-    const told = new Set(endings.map(({ run_id }) => run_id));
-    const turns = new Map<string, RunTurn>();
-    const advanced = await backbone.store.transact(async (query) => {
-      // Whoever was looked at for another reason than an ending may have steps that are ready already.
-      for (const row of await claimPlanRuns(query, run_ids))
-        turns.set(row.run_id, await toTurn(row, isLookedAt(row.run_id) || !told.has(row.run_id)));
-      const unsure = missed.filter((run_id) => turns.has(run_id));
-      return advance(backbone, query, turns, endings, unsure);
+  const advanceRuns = async ({ run_ids, endings: heard, missed }: Due) => {
+    // How they ended can be read while the runs are being claimed: it does not change any more.
+    const reading = readEndings(store.query, heard, (one) => known.isTaken(one));
+    reading.catch(() => undefined);
+    let turns: ReadonlyMap<string, RunTurn> = new Map();
+    let calls: Calls | undefined;
+    const work = store.transact(async (query) => {
+      turns = await known.open(query, await claimPlanRuns(query, run_ids));
+      calls = new Calls(backbone, query, turns, send);
+      const claimed = missed.filter((run_id) => turns.has(run_id));
+      const unfinished = await advance(backbone, query, turns, calls, { endings: await reading, missed: claimed });
+      return { unfinished, ...calls.sent() };
     });
+    const { unfinished, boxes, later, begun } = await work.catch(async (error: unknown) => {
+      known.forget(run_ids);
+      await calls?.settled();
+      throw error;
+    });
+    known.keep(turns.values());
     agenda.stand(run_ids, new Map([...turns].map(([run_id, { row }]) => [run_id, row.live])));
-    for (const run_id of advanced.unfinished) agenda.lookAt(run_id);
+    for (const run_id of unfinished) agenda.lookAt(run_id);
+    // Of what another turn had begun, the end may have been heard of already.
+    for (const run_id of begun) {
+      agenda.miss(run_id);
+      agenda.lookAt(run_id);
+    }
     // Another has them at the moment; what was heard is looked up when it is this one's turn again.
-    for (const run_id of told) if (!turns.has(run_id)) agenda.miss(run_id);
-    const handing = tell(backbone, advanced, [...turns.keys()]).finally(() => handingOver.delete(handing));
-    handingOver.add(handing);
+    for (const { run_id } of heard) if (!turns.has(run_id)) agenda.miss(run_id);
+    const changed = [...turns.keys()];
+    if (!relay.riding('changed', changed)) relay.publish('changed', changed);
+    if (later) relay.publish('due', ['now']);
+    for (const box of boxes) send(box);
   };
 
   /** One of them cannot go on, and the others shall not wait for it. */
   const advanceEach = async ({ run_ids, endings }: Due) => {
-    const of = (list: readonly Heard[], run_id: string) => list.filter((one) => one.run_id === run_id);
     for (const run_id of run_ids)
       await advanceRuns({
         run_ids: [run_id],
-        endings: of(endings, run_id),
+        endings: endings.filter((one) => one.run_id === run_id),
         missed: [run_id],
-        isLookedAt: () => true,
       }).catch((reason: unknown) => giveUp(backbone, run_id, reason));
   };
 
@@ -96,7 +102,7 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
         await advanceRuns(due);
       } catch (error) {
         if (isUnavailable(error)) throw error;
-        backbone.log.warn({ err: error, runs: due.run_ids.length }, 'plans could not be advanced together');
+        log.warn({ err: error, runs: due.run_ids.length }, 'plans could not be advanced together');
         await advanceEach(due);
       }
       turn_ms = performance.now() - began;
@@ -115,16 +121,6 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
       await Promise.all(handingOver);
     },
   };
-}
-
-async function tell(backbone: Backbone, { boxes, later }: Advanced, runs: readonly string[]): Promise<void> {
-  const { relay, log } = backbone;
-  if (!relay.riding('changed', runs)) relay.publish('changed', runs);
-  if (later) relay.publish('due', ['now']);
-  for (const box of boxes)
-    await handOver(backbone, box).catch((error: unknown) =>
-      log.warn({ err: error }, 'the queue cannot be reached; the outbox keeps the work'),
-    );
 }
 
 /** Nothing waits for ever: what cannot be advanced fails. */

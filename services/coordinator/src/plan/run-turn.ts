@@ -1,39 +1,48 @@
-import type { RunStatus } from '@capstan/contracts';
-import type { CompiledPlan, CompiledStep } from '@capstan/plan';
+import type { JsonObject, RunStatus } from '@capstan/contracts';
+import type { CompiledStep } from '@capstan/plan';
 import type { CompiledPolicy } from '@capstan/policy';
-import type { ClaimedRun, EndedElements, EndedRow, MetNeeds, SavedRun } from '@capstan/store';
+import type { ClaimedRun, Dropped, EndedFan, Ending, SavedRun, StepMove } from '@capstan/store';
+import { TOLERATED } from './fan.js';
+import type { Place, RunState } from './run-state.js';
 
-/**
- * How many steps are started in one transaction: the first run while the next are being prepared. See test/bench/README.md
- * for what other numbers cost.
- */
-export const CHUNK = 500;
+/** How many steps are started in one turn, and then others have theirs. See test/bench/README.md for what other numbers cost. */
+export const CHUNK = 1000;
 
-const TOLERATED: ReadonlySet<EndedRow['status']> = new Set(['succeeded', 'skipped']);
+const TO_RESOLVE = 'nobody knows whether it took effect; resolve it, or redrive it';
+
+type End = Exclude<StepMove['status'], 'pending' | 'started'>;
 
 /** A run during a turn of the engine: what it had when it was claimed, and what becomes of it. */
 export class RunTurn {
-  readonly row: ClaimedRun;
-  readonly plan: CompiledPlan;
-  readonly policy: CompiledPolicy;
+  readonly run_id: string;
+  /** The last change before this turn. */
+  readonly since: number;
+  /** Whether another turn, of which nothing is known, may have begun what is pending here. */
+  readonly unsure: boolean;
   readonly more: SavedRun['more'] = { total: 0, live: 0, completed: 0, denied: 0, failed: 0, canceled: 0, skipped: 0 };
-  /** Whether there may be steps that are ready, beyond those of which the turn knows. */
-  unsure: boolean;
+  /** What has moved, and is not written yet. */
+  readonly moves: StepMove[] = [];
+  readonly ended_fans: EndedFan[] = [];
+  /** Steps that were fanned out in this turn. */
+  readonly fanned = new Set<number>();
   #reason: string | null = null;
-  readonly #met = new Map<number, number>();
-  readonly #elements = new Map<number, EndedElements>();
 
-  constructor(row: ClaimedRun, plan: CompiledPlan, policy: CompiledPolicy, unsure: boolean) {
-    this.row = row;
-    this.unsure = unsure || row.max_parallel !== null;
-    this.plan = plan;
-    this.policy = policy;
+  constructor(
+    readonly row: ClaimedRun,
+    readonly state: RunState,
+    readonly policy: CompiledPolicy,
+  ) {
+    this.run_id = row.run_id;
+    this.since = row.seq;
+    this.unsure = state.seq === 0 || state.seq !== row.seq;
+  }
+
+  get inputs(): JsonObject {
+    return this.row.inputs;
   }
 
   step(index: number): CompiledStep {
-    const step = this.plan.steps[index];
-    if (!step) throw new Error(`${this.row.run_id} has no step ${index}`);
-    return step;
+    return this.state.step(index);
   }
 
   nextSeq(): number {
@@ -48,51 +57,61 @@ export class RunTurn {
     return max_parallel === null ? CHUNK : Math.min(CHUNK, max_parallel - live);
   }
 
-  /** Whether the run goes on only once it is known what became of a step: where its failure would stop it. */
-  waitsFor(step: number): boolean {
-    return this.row.stopping === null && this.step(step).on_error === 'stop';
+  canStart(): boolean {
+    return this.room() > 0 && this.state.hasReady();
   }
 
-  /**
-   * A step, an element or a whole fan-out has ended: what its failure means, and what waits for it, unless that has been
-   * counted off already.
-   */
-  ended({ step: index, element, status }: EndedRow, reason: string | null, counted_off = false): void {
-    const step = this.step(index);
-    this.row.unended -= 1;
-    if (!TOLERATED.has(status) && step.on_error === 'stop') this.stop(step, element, status, reason);
-    if (element >= 0) this.countElements(index, 1, TOLERATED.has(status) ? 0 : 1);
-    else if (!counted_off) for (const next of step.dependents) this.#met.set(next, (this.#met.get(next) ?? 0) + 1);
+  /** It is called, and how it ends will be heard of. */
+  start(place: Place): void {
+    this.#begin(place);
+    this.#move(place, 'started', null, true);
   }
 
-  countElements(step: number, ended: number, unsuccessful: number): void {
-    const count = this.#elements.get(step) ?? { run_id: this.row.run_id, step, ended: 0, unsuccessful: 0 };
-    count.ended += ended;
-    count.unsuccessful += unsuccessful;
-    this.#elements.set(step, count);
+  /** It is called once for each element. They are counted in its place. */
+  fanOut(step: number, elements: number): void {
+    this.fanned.add(step);
+    this.row.unended += elements;
+    this.more.total += elements - 1;
+    this.more.live += elements - 1;
+    this.state.apply({ step, element: -1, status: 'started', elements });
   }
 
-  private stop(step: CompiledStep, element: number, status: EndedRow['status'], reason: string | null): void {
-    if (this.row.stopping) return;
-    this.row.stopping = 'failed';
-    const where = element >= 0 ? `${step.id}[${element}]` : step.id;
-    this.fail(`${where} is ${status}${reason === null ? '' : `: ${reason}`}`);
+  /** It ends without having been called, or is denied. */
+  endUncalled(place: Place, status: keyof typeof COUNTED, reason: string | null): void {
+    this.more.live -= 1;
+    if (status !== 'skipped') this.row.ended += 1;
+    this.more[COUNTED[status]] += 1;
+    this.#end(place, status, reason, reason, status === 'denied');
   }
 
-  fail(reason: string): void {
-    this.#reason ??= reason;
+  /** Its call has ended. Each is ended once, however often that is heard of. */
+  takeOver(ending: Ending): void {
+    if (!this.state.isStarted(ending)) return;
+    if (ending.unresolved && this.#waitsFor(ending.step)) {
+      if (!this.state.isTold(ending)) this.#move(ending, 'started', TO_RESOLVE, true);
+      return;
+    }
+    this.row.live -= 1;
+    this.row.ended += 1;
+    this.#end(ending, ending.status, null, ending.error, true);
   }
 
-  takeMet(): MetNeeds[] {
-    const met = [...this.#met].map(([step, count]) => ({ run_id: this.row.run_id, step, met: count }));
-    this.#met.clear();
-    return met;
+  /** What was pending of a step is not to be started any more, and is written as such; some of it was under way. */
+  drop({ step, count, begun }: Pick<Dropped, 'step' | 'count' | 'begun'>): void {
+    const to = this.row.stopping === 'canceled' ? 'canceled' : 'skipped';
+    this.row.seq += count + begun.length;
+    for (const element of begun) this.#begin({ step, element });
+    this.row.unended -= count;
+    this.more.live -= count;
+    if (to === 'canceled') this.row.ended += count;
+    this.more[to] += count;
   }
 
-  takeElements(): EndedElements[] {
-    const elements = [...this.#elements.values()];
-    this.#elements.clear();
-    return elements;
+  /** Now that nothing is pending any more. */
+  dropped(): void {
+    this.row.dropped = true;
+    this.state.dropPending(this.row.stopping === 'canceled' ? 'canceled' : 'skipped');
+    for (const { index } of this.state.plan.steps) this.#endFan(index);
   }
 
   /** What is to be kept. With nothing left that has not ended the run is over, and no longer counts as live itself. */
@@ -105,6 +124,7 @@ export class RunTurn {
       active,
       stopping,
       dropped,
+      waiting: stopping === null && this.state.hasReady(),
       live,
       unended,
       ended,
@@ -116,8 +136,59 @@ export class RunTurn {
     };
   }
 
+  #begin(place: Place): void {
+    const { tool_id } = this.step(place.step);
+    this.row.calls[tool_id] = (this.row.calls[tool_id] ?? 0) + 1;
+    this.row.live += 1;
+    this.state.apply({ ...place, status: 'started' });
+  }
+
+  /** Whether the run goes on only once it is known what became of a step: where its failure would stop it. */
+  #waitsFor(step: number): boolean {
+    return this.row.stopping === null && this.step(step).on_error === 'stop';
+  }
+
+  #end(place: Place, status: End, reason: string | null, why: string | null, has_invocation: boolean): void {
+    this.row.unended -= 1;
+    this.#stopIf(place, status, why);
+    this.#move(place, status, reason, has_invocation);
+    if (place.element >= 0) this.#endFan(place.step);
+  }
+
+  /** With its last element a step has ended. */
+  #endFan(step: number): void {
+    const fan = this.state.fanOf(step);
+    if (!fan || fan.unended > 0 || this.state.statusOf(step) !== 'started') return;
+    const status = fan.unsuccessful === 0 ? 'succeeded' : 'failed';
+    this.row.unended -= 1;
+    this.#stopIf({ step, element: -1 }, status, null);
+    const seq = this.nextSeq();
+    this.ended_fans.push({ run_id: this.run_id, step, status, unsuccessful: fan.unsuccessful, seq });
+    this.state.apply({ step, element: -1, status });
+  }
+
+  #stopIf({ step: index, element }: Place, status: End, why: string | null): void {
+    const step = this.step(index);
+    if (TOLERATED.has(status) || step.on_error !== 'stop' || this.row.stopping) return;
+    this.row.stopping = 'failed';
+    const where = element >= 0 ? `${step.id}[${element}]` : step.id;
+    this.#reason ??= `${where} is ${status}${why === null ? '' : `: ${why}`}`;
+  }
+
+  #move({ step, element }: Place, status: StepMove['status'], reason: string | null, has_invocation: boolean): void {
+    const told = reason && storable(reason);
+    const { run_id } = this;
+    this.moves.push({ run_id, step, element, status, reason: told, has_invocation, seq: this.nextSeq() });
+    this.state.apply({ step, element, status, told: status === 'started' && told !== null });
+  }
+
   #status(active: boolean): RunStatus {
     if (!active) return this.row.stopping ?? 'completed';
     return this.row.paused ? 'paused' : 'running';
   }
 }
+
+const COUNTED = { skipped: 'skipped', failed: 'failed', denied: 'denied', succeeded: 'completed' } as const;
+
+/** A reason may quote what a tool answered: short, and nothing that Postgres refuses. */
+const storable = (text: string): string => text.slice(0, 1000).toWellFormed().replaceAll('\u0000', '\ufffd');

@@ -1,0 +1,81 @@
+import type { Json, TerminalStatus } from '@capstan/contracts';
+import type { Query, Statement } from '../open-store.js';
+import { invocationIdOf, TERMINAL, UNRESOLVED } from './step-sql.js';
+import type { StepKey } from './step-states.js';
+
+/** An invocation of a step that ended, or is said to have. */
+export type Heard = StepKey & { invocation_id: string };
+export type Ending = Heard & {
+  status: TerminalStatus;
+  /** Nobody knows whether it took effect, and somebody may yet say so. */
+  unresolved: boolean;
+  /** Of one that did not succeed. */
+  error: string | null;
+  /** Undefined where it was not asked for. */
+  output: Json | undefined;
+};
+
+const ENDINGS: Statement = {
+  name: 'read-endings',
+  text: `
+    SELECT i.invocation_id, i.status, ${UNRESOLVED} AS unresolved,
+      CASE WHEN i.status <> 'succeeded' THEN left(r.error, 500) END AS error, CASE WHEN h.output THEN r.payload END AS output
+    FROM unnest($1::text[], $2::boolean[]) AS h (invocation_id, output)
+      JOIN invocations i ON i.invocation_id = h.invocation_id
+      LEFT JOIN results r ON (h.output OR i.status <> 'succeeded') AND r.invocation_id = h.invocation_id
+    WHERE i.status IN ${TERMINAL}`,
+};
+
+type Row = Pick<Ending, 'invocation_id' | 'status' | 'unresolved' | 'error'> & { output: Json };
+
+/** How those ended that have ended. What `isTaken` by later steps comes with it. */
+export async function readEndings(
+  query: Query,
+  heard: readonly Heard[],
+  isTaken: (heard: Heard) => boolean,
+): Promise<Ending[]> {
+  if (heard.length === 0) return [];
+  const asked = new Map(heard.map((one) => [one.invocation_id, { key: one, output: isTaken(one) }]));
+  const rows = await query<Row>(ENDINGS, [[...asked.keys()], [...asked.values()].map((one) => one.output)]);
+  return rows.flatMap(({ output, ...row }) => {
+    const of = asked.get(row.invocation_id);
+    return of ? [{ ...of.key, ...row, output: of.output ? output : undefined }] : [];
+  });
+}
+
+const MISSED: Statement = {
+  name: 'find-missed-endings',
+  text: `
+    SELECT s.run_id, s.step, s.element, i.invocation_id
+    FROM steps s JOIN invocations i ON i.invocation_id = ${invocationIdOf('s')}
+    WHERE s.run_id = ANY ($1) AND s.status = 'started' AND s.elements IS NULL AND i.status IN ${TERMINAL}
+    ORDER BY s.run_id, s.step, s.element LIMIT $2`,
+};
+
+/** Ends that no signal told of, and those that wait to be resolved. */
+export const findMissedEndings = async (query: Query, run_ids: readonly string[], limit: number): Promise<Heard[]> =>
+  run_ids.length === 0 ? [] : query<Heard>(MISSED, [run_ids, limit]);
+
+const PAYLOADS: Statement = {
+  name: 'read-payloads',
+  text: 'SELECT invocation_id, payload FROM results WHERE invocation_id = ANY ($1)',
+};
+
+/** What came of invocations, as far as something did. */
+export async function readPayloads(query: Query, invocation_ids: readonly string[]): Promise<Map<string, Json>> {
+  if (invocation_ids.length === 0) return new Map();
+  const rows = await query<{ invocation_id: string; payload: Json }>(PAYLOADS, [invocation_ids]);
+  return new Map(rows.map(({ invocation_id, payload }) => [invocation_id, payload]));
+}
+
+const BEGUN: Statement = {
+  name: 'find-begun',
+  text: 'SELECT invocation_id FROM invocations WHERE invocation_id = ANY ($1)',
+};
+
+/** Which of these invocations there are. */
+export async function findBegun(query: Query, invocation_ids: readonly string[]): Promise<Set<string>> {
+  if (invocation_ids.length === 0) return new Set();
+  const rows = await query<{ invocation_id: string }>(BEGUN, [invocation_ids]);
+  return new Set(rows.map(({ invocation_id }) => invocation_id));
+}

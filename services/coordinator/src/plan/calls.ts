@@ -1,0 +1,117 @@
+import type { Delivery } from '@capstan/contracts';
+import { type BoxedDeliveries, insertInvocations, type NewInvocation, type Query } from '@capstan/store';
+import { nanoid } from 'nanoid';
+import type { Parts } from './parts.js';
+import type { RunTurn } from './run-turn.js';
+
+/** Postgres inserts some while the next are being prepared, and workers begin with them. */
+const AT_ONCE = 250;
+
+export type SentCalls = {
+  /** Deliveries that no statement has sent, of calls that are committed with the turn. */
+  boxes: BoxedDeliveries[];
+  /** Whether something waits for a time. */
+  later: boolean;
+  /** Of these another turn had begun some already: how far they are is to be looked up. */
+  begun: ReadonlySet<string>;
+};
+
+/**
+ * Inserts the calls of a turn. Those that may run at once are committed ahead of it, so that they run while the rest of the
+ * turn is written. Should the turn be lost, they have begun nevertheless: their ids are those of their steps, and the next turn
+ * finds them there. Ahead is not for elements of a step that is fanned out in the same turn (the counts of the run
+ * know of them only with the turn), nor for what is held, deferred or denied: nothing is gained there.
+ */
+export class Calls {
+  readonly #parts: Parts;
+  readonly #query: Query;
+  readonly #turns: ReadonlyMap<string, RunTurn>;
+  readonly #send: (box: BoxedDeliveries) => void;
+  readonly #ahead: NewInvocation[] = [];
+  readonly #with_turn: NewInvocation[] = [];
+  readonly #inserting: Promise<void>[] = [];
+  readonly #boxes: BoxedDeliveries[] = [];
+  readonly #begun = new Set<string>();
+  #later = false;
+
+  constructor(
+    parts: Parts,
+    query: Query,
+    turns: ReadonlyMap<string, RunTurn>,
+    /** Called with what is committed ahead, and has not been sent. */
+    send: (box: BoxedDeliveries) => void,
+  ) {
+    this.#parts = parts;
+    this.#query = query;
+    this.#turns = turns;
+    this.#send = send;
+  }
+
+  /** Resolves soon, so that what is to be sent is. */
+  async add(row: NewInvocation, { with_turn }: { with_turn: boolean }): Promise<void> {
+    const list = with_turn || row.status !== 'queued' ? this.#with_turn : this.#ahead;
+    list.push(row);
+    if (list.length < AT_ONCE) return;
+    this.flush();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  flush(): void {
+    for (const insert of [this.#insertAhead(), this.#insertWithTurn()]) {
+      // Awaited with the others in the end; one that fails before that must not end the process unhandled.
+      insert.catch(() => undefined);
+      this.#inserting.push(insert);
+    }
+  }
+
+  /** Also of a turn that failed: nothing of it is to come when the next begins. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#inserting);
+  }
+
+  async inserted(): Promise<void> {
+    await Promise.all(this.#inserting);
+  }
+
+  /** Of all that was inserted. */
+  sent(): SentCalls {
+    return { boxes: this.#boxes, later: this.#later, begun: this.#begun };
+  }
+
+  /** Another turn began it. */
+  note(run_id: string): void {
+    this.#begun.add(run_id);
+  }
+
+  async #insertAhead(): Promise<void> {
+    const rows = this.#ahead.splice(0);
+    if (rows.length === 0) return;
+    const runs = new Set(rows.map(({ run_id }) => run_id ?? ''));
+    const turn = [...this.#turns.values()]
+      .filter(({ run_id }) => runs.has(run_id))
+      .map(({ run_id, since }) => ({ run_id, seq: since }));
+    const { box, signals } = this.#toSend(rows);
+    const { inserted } = await insertInvocations(this.#parts.store, rows, { outbox: box, signals: signals ?? [], turn });
+    if (inserted < rows.length) for (const run_id of runs) this.note(run_id);
+    if (box && !signals) this.#send(box);
+  }
+
+  async #insertWithTurn(): Promise<void> {
+    const rows = this.#with_turn.splice(0);
+    if (rows.length === 0) return;
+    const { box, signals } = this.#toSend(rows);
+    const { inserted } = await insertInvocations({ query: this.#query }, rows, { outbox: box, signals: signals ?? [] });
+    if (inserted < rows.length) throw new Error('another turn began what this one decided otherwise');
+    this.#later ||= rows.some(({ status, expires_in_ms }) => status === 'deferred' || expires_in_ms !== null);
+    if (box && !signals) this.#boxes.push(box);
+  }
+
+  #toSend(rows: readonly NewInvocation[]): { box: BoxedDeliveries | null; signals: string[] | null } {
+    const { queue } = this.#parts;
+    const deliveries: Delivery[] = rows
+      .filter(({ status }) => status === 'queued')
+      .map(({ invocation_id, runner, priority }) => ({ invocation_id, runner, attempt: 0, priority }));
+    const boxed = queue.needs_outbox && deliveries.length > 0;
+    return { box: boxed ? { outbox_id: nanoid(), deliveries } : null, signals: queue.riding(deliveries) };
+  }
+}

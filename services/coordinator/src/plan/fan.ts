@@ -1,0 +1,54 @@
+import type { StepState } from '@capstan/store';
+
+const PENDING = 0;
+const STARTED = 1;
+const ENDED = 2;
+
+/** What may go on as if nothing had happened. */
+export const TOLERATED: ReadonlySet<StepState['status']> = new Set(['succeeded', 'skipped']);
+
+/** The elements of a step that is fanned out: a byte for each. */
+export class Fan {
+  unended: number;
+  unsuccessful = 0;
+  readonly #stands: Uint8Array;
+  #pending: number;
+  /** All before it were taken. */
+  #next = 0;
+
+  constructor(readonly elements: number) {
+    this.#stands = new Uint8Array(elements);
+    this.#pending = elements;
+    this.unended = elements;
+  }
+
+  isStarted(element: number): boolean {
+    return this.#stands[element] === STARTED;
+  }
+
+  hasReady(): boolean {
+    return this.#pending > 0 && this.#next < this.elements;
+  }
+
+  take(most: number): number[] {
+    const taken: number[] = [];
+    for (; this.#next < this.elements && taken.length < most; this.#next += 1)
+      if (this.#stands[this.#next] === PENDING) taken.push(this.#next);
+    return taken;
+  }
+
+  move(element: number, status: StepState['status']): void {
+    const before = this.#stands[element];
+    if (before === undefined || before === ENDED) return;
+    const now = status === 'pending' ? PENDING : status === 'started' ? STARTED : ENDED;
+    if (before === PENDING && now !== PENDING) this.#pending -= 1;
+    this.#stands[element] = now;
+    if (now !== ENDED) return;
+    this.unended -= 1;
+    if (!TOLERATED.has(status)) this.unsuccessful += 1;
+  }
+
+  dropPending(status: 'skipped' | 'canceled'): void {
+    for (const [element, stands] of this.#stands.entries()) if (stands === PENDING) this.move(element, status);
+  }
+}

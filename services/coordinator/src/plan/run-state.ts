@@ -1,0 +1,134 @@
+import type { CompiledPlan, CompiledStep } from '@capstan/plan';
+import type { StepState } from '@capstan/store';
+import { Fan } from './fan.js';
+
+/** A step, or (with `element` >= 0) one of its elements. */
+export type Place = { step: number; element: number };
+type Status = StepState['status'];
+/** What moves a step: read from its row, or decided by a turn. */
+export type Change = Place & { status: Status; elements?: number | null; told?: boolean };
+
+export const isEnded = (status: Status): boolean => status !== 'pending' && status !== 'started';
+
+/**
+ * What this process knows of the steps of a run: how each stands, and which are ready. It is what their rows say, as of the
+ * change `seq`; a turn that finds the run further on reads what has moved since, so that nothing is ever counted twice and no
+ * turn reads the steps that did not move.
+ */
+export class RunState {
+  readonly plan: CompiledPlan;
+  /** 0 while nothing is known. */
+  seq = 0;
+  readonly #status: Status[];
+  /** How many steps each waits for. */
+  readonly #unmet: number[];
+  readonly #fans = new Map<number, Fan>();
+  /** Those with something to start, in the order of the plan. */
+  readonly #ready: number[];
+  /** Of which it was said that they wait for somebody to say what became of them. */
+  readonly #told = new Set<string>();
+
+  constructor(plan: CompiledPlan) {
+    this.plan = plan;
+    this.#status = plan.steps.map(() => 'pending');
+    this.#unmet = plan.steps.map(({ needs }) => needs.length);
+    this.#ready = plan.steps.filter(({ needs }) => needs.length === 0).map(({ index }) => index);
+  }
+
+  step(index: number): CompiledStep {
+    const step = this.plan.steps[index];
+    if (!step) throw new Error(`the plan has no step ${index}`);
+    return step;
+  }
+
+  statusOf(step: number): Status {
+    return this.#status[step] ?? 'pending';
+  }
+
+  fanOf(step: number): Fan | undefined {
+    return this.#fans.get(step);
+  }
+
+  /** Whether it was called, and has not ended as far as is known. */
+  isStarted({ step, element }: Place): boolean {
+    const fan = this.#fans.get(step);
+    if (element >= 0) return fan?.isStarted(element) ?? false;
+    return !fan && this.#status[step] === 'started';
+  }
+
+  isTold({ step, element }: Place): boolean {
+    return this.#told.has(`${step}.${element}`);
+  }
+
+  hasReady(): boolean {
+    return this.#ready.length > 0;
+  }
+
+  /** For a turn, which moves all of them or stops the run. */
+  takeReady(most: number): Place[] {
+    const taken: Place[] = [];
+    for (let step = this.#ready[0]; step !== undefined && taken.length < most; step = this.#ready[0]) {
+      const fan = this.#fans.get(step);
+      if (!fan) taken.push({ step, element: -1 });
+      else for (const element of fan.take(most - taken.length)) taken.push({ step, element });
+      if (!fan?.hasReady()) this.#ready.shift();
+    }
+    return taken;
+  }
+
+  apply({ step, element, status, elements = null, told = false }: Change): void {
+    if (told) this.#told.add(`${step}.${element}`);
+    if (element >= 0) return this.#moveElement(step, element, status);
+    const before = this.statusOf(step);
+    this.#status[step] = status;
+    if (status === 'started' && elements !== null && !this.#fans.has(step)) {
+      this.#fans.set(step, new Fan(elements));
+      if (elements > 0) this.#makeReady(step);
+    } else if (before === 'pending') this.#forgetReady(step);
+    if (isEnded(status) && !isEnded(before)) this.#meet(step);
+  }
+
+  /** All that is pending has ended so. */
+  dropPending(status: 'skipped' | 'canceled'): void {
+    this.#ready.length = 0;
+    for (const [step, before] of this.#status.entries()) if (before === 'pending') this.#status[step] = status;
+    for (const fan of this.#fans.values()) fan.dropPending(status);
+  }
+
+  #moveElement(step: number, element: number, status: Status): void {
+    const fan = this.#fans.get(step);
+    if (!fan) throw new Error(`step ${step} is not fanned out`);
+    fan.move(element, status);
+    if (!fan.hasReady()) this.#forgetReady(step);
+  }
+
+  #meet(step: number): void {
+    for (const next of this.step(step).dependents) {
+      const unmet = (this.#unmet[next] ?? 0) - 1;
+      this.#unmet[next] = unmet;
+      if (unmet === 0 && this.#status[next] === 'pending') this.#makeReady(next);
+    }
+  }
+
+  #makeReady(step: number): void {
+    const at = this.#placeOf(step);
+    if (this.#ready[at] !== step) this.#ready.splice(at, 0, step);
+  }
+
+  #forgetReady(step: number): void {
+    const at = this.#placeOf(step);
+    if (this.#ready[at] === step) this.#ready.splice(at, 1);
+  }
+
+  /** Where it is, or would be, among those that are ready. */
+  #placeOf(step: number): number {
+    let low = 0;
+    let high = this.#ready.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#ready[middle] ?? 0) < step) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
