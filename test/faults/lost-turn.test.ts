@@ -1,0 +1,89 @@
+import pg from 'pg';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../fixtures/eventually.js';
+import { queues } from '../fixtures/queues.js';
+import type { LineProcess } from '../fixtures/start-line-process.js';
+import { stepsOf } from '../flow/steps-of.js';
+import { checkInvariants } from './check-invariants.js';
+import { redisFor } from './redis-for.js';
+import { type Cluster, LONG_LEASE, startCluster } from './start-cluster.js';
+
+const ADD = 'cap:test_math:add';
+const PLAN = {
+  steps: [
+    { id: 'one', needs: [], tool: ADD, args: { a: 1, b: 0 } },
+    { id: 'two', needs: [], tool: ADD, args: { a: 2, b: 0 } },
+    { id: 'sum', needs: ['one', 'two'], tool: ADD, args: { a: '${{ steps.one.output.result }}', b: 2 } },
+  ],
+};
+
+describe.each(queues)('calls that were committed ahead of a turn that was lost, on the $name queue,', (queue) => {
+  let cluster: Cluster;
+  let coordinator: LineProcess;
+  beforeAll(async () => {
+    cluster = await startCluster({ redis: await redisFor(queue), env: LONG_LEASE });
+    coordinator = cluster.coordinator;
+  });
+
+  const callsOf = (run_id: string) =>
+    cluster.ask(`SELECT invocation_id, attempt, status FROM invocations WHERE run_id = '${run_id}' ORDER BY seq`);
+
+  const untilCalls = (run_id: string, status: string) =>
+    eventually(async () => expect(await callsOf(run_id)).toMatchObject([{ status }, { status }]), { timeout_ms: 20_000 });
+
+  /** A run whose first two steps have been called and have ended, while all its steps are still pending. */
+  const loseTurn = async (): Promise<string> => {
+    const { client, ask, database_url } = cluster;
+    coordinator.kill('SIGSTOP');
+    const { run_id } = await client.runs.submit({ plan: PLAN });
+    const locker = new pg.Client({ connectionString: database_url });
+    await locker.connect();
+    try {
+      await locker.query('BEGIN');
+      await locker.query('SELECT FROM steps WHERE run_id = $1 FOR UPDATE', [run_id]);
+      coordinator.kill('SIGCONT');
+      await untilCalls(run_id, 'running');
+      coordinator.kill('SIGKILL');
+      await coordinator.exited;
+    } finally {
+      await locker.end();
+    }
+    await untilCalls(run_id, 'succeeded');
+    expect(await ask(`SELECT DISTINCT status FROM steps WHERE run_id = '${run_id}'`)).toEqual([{ status: 'pending' }]);
+    return run_id;
+  };
+  test('are found by the next, and not made again', async () => {
+    const run_id = await loseTurn();
+    const before = await callsOf(run_id);
+    coordinator = await cluster.startCoordinator();
+    expect(await cluster.client.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({
+      status: 'completed',
+      completed_steps: 3,
+    });
+    expect((await callsOf(run_id)).slice(0, 2)).toEqual(before);
+    expect((await stepsOf(cluster.client, run_id)).map(({ result }) => result?.payload)).toEqual([
+      { result: 1 },
+      { result: 2 },
+      { result: 3 },
+    ]);
+    await checkInvariants(cluster, []);
+  }, 60_000);
+
+  test('count as what they are when the run is canceled meanwhile', async () => {
+    const run_id = await loseTurn();
+    await cluster.client.runs.cancel(run_id);
+    coordinator = await cluster.startCoordinator();
+    expect(await cluster.client.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({
+      status: 'canceled',
+      total_steps: 3,
+      completed_steps: 2,
+      canceled_steps: 1,
+    });
+    expect((await stepsOf(cluster.client, run_id)).map(({ status }) => status)).toEqual([
+      'succeeded',
+      'succeeded',
+      'canceled',
+    ]);
+    await checkInvariants(cluster, []);
+  }, 60_000);
+});
