@@ -29,7 +29,9 @@ describe.each(queues)('calls that were committed ahead of a turn that was lost, 
     cluster.ask(`SELECT invocation_id, attempt, status FROM invocations WHERE run_id = '${run_id}' ORDER BY seq`);
 
   const untilCalls = (run_id: string, status: string) =>
-    eventually(async () => expect(await callsOf(run_id)).toMatchObject([{ status }, { status }]), { timeout_ms: 20_000 });
+    eventually(async () => expect(await callsOf(run_id)).toMatchObject([{ status }, { status }]), {
+      timeout_ms: 20_000,
+    });
 
   /** A run whose first two steps have been called and have ended, while all its steps are still pending. */
   const loseTurn = async (): Promise<string> => {

@@ -110,7 +110,9 @@ const toPlan = (
   inputs,
   steps,
   taken: new Set(
-    steps.flatMap(({ reads }) => [...reads.before, ...reads.args].filter(({ output }) => output).map(({ step }) => step)),
+    steps.flatMap(({ reads }) =>
+      [...reads.before, ...reads.args].filter(({ output }) => output).map(({ step }) => step),
+    ),
   ),
 });
 

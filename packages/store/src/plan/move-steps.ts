@@ -58,7 +58,13 @@ export async function fanOutStep(
   await query(FAN_OUT, [run_id, step, items.map((item) => JSON.stringify(item)), seq]);
 }
 
-export type EndedFan = { run_id: string; step: number; status: 'succeeded' | 'failed'; unsuccessful: number; seq: number };
+export type EndedFan = {
+  run_id: string;
+  step: number;
+  status: 'succeeded' | 'failed';
+  unsuccessful: number;
+  seq: number;
+};
 
 const END_FANS: Statement = {
   name: 'end-fans',

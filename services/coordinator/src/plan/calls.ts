@@ -91,7 +91,11 @@ export class Calls {
       .filter(({ run_id }) => runs.has(run_id))
       .map(({ run_id, since }) => ({ run_id, seq: since }));
     const { box, signals } = this.#toSend(rows);
-    const { inserted } = await insertInvocations(this.#parts.store, rows, { outbox: box, signals: signals ?? [], turn });
+    const { inserted } = await insertInvocations(this.#parts.store, rows, {
+      outbox: box,
+      signals: signals ?? [],
+      turn,
+    });
     if (inserted < rows.length) for (const run_id of runs) this.note(run_id);
     if (box && !signals) this.#send(box);
   }

@@ -41,7 +41,8 @@ export async function startSteps(
   calls.flush();
 }
 
-const idOf = ({ run_id, step, element }: StepKey): string => stepInvocationId(run_id, step, element < 0 ? null : element);
+const idOf = ({ run_id, step, element }: StepKey): string =>
+  stepInvocationId(run_id, step, element < 0 ? null : element);
 
 /** Elements that this turn made cannot have been begun by another. */
 const idsOfUnsure = (turns: Turns, ready: readonly ReadyStep[]): string[] =>

@@ -1,0 +1,160 @@
+import { stepInvocationId } from '@capstan/contracts';
+import { hashJson } from '@capstan/integrity';
+import { nanoid } from 'nanoid';
+import { describe, expect, test } from 'vitest';
+import { insertInvocations } from '../invocation/insert-invocations.js';
+import { settleInvocations } from '../invocation/settle-invocations.js';
+import { getRun } from '../run/runs.js';
+import { liveWorker } from '../testing/live-worker.js';
+import { newInvocation } from '../testing/new-invocation.js';
+import { newSettlement } from '../testing/new-settlement.js';
+import { openTestStore } from '../testing/open-test-store.js';
+import { claimOne } from '../testing/run-one.js';
+import { claimPlanRuns, findIdlePlanRuns } from './claim-plan-runs.js';
+import { dropPending } from './drop-pending.js';
+import { insertPlanRun } from './insert-plan-run.js';
+import { fanOutStep, moveSteps, readItems, type StepMove } from './move-steps.js';
+import { findBegun, findMissedEndings, readEndings } from './read-endings.js';
+import { readMovedSteps } from './step-states.js';
+
+const store = await openTestStore();
+const HASH = hashJson(null);
+
+async function submitRun(count: number): Promise<string> {
+  const run_id = `run_${nanoid()}`;
+  const principal = { tenant: 'acme', actor: 'ann', roles: ['submit' as const] };
+  await insertPlanRun(store.db, {
+    ...principal,
+    run_id,
+    name: null,
+    plan: { steps: [] },
+    plan_hash: HASH,
+    policy_hash: HASH,
+    inputs: {},
+    max_parallel: null,
+    webhook_url: null,
+    steps: Array.from({ length: count }, (_, step) => ({ step_id: `s${step}`, name: null, tool_id: 'x', unmet: step })),
+  });
+  return run_id;
+}
+
+const started = (run_id: string, step: number, seq: number): StepMove => ({
+  ...{ run_id, step, element: -1, status: 'started', has_invocation: true, reason: null, seq },
+});
+
+/** A run of which the first step is under way. */
+async function startRun(count = 2) {
+  const run_id = await submitRun(count);
+  const heard = { run_id, step: 0, element: -1, invocation_id: stepInvocationId(run_id, 0, null) };
+  await insertInvocations(store, [newInvocation({ invocation_id: heard.invocation_id, run_id })]);
+  await moveSteps(store.query, [started(run_id, 0, 1)]);
+  const claimed = await claimOne(store, await liveWorker(store), heard.invocation_id);
+  return { run_id, heard, settle: () => settleInvocations(store, [newSettlement(claimed)]) };
+}
+
+describe('the end of a step', () => {
+  test('is read once there is one, with the output if it is taken', async () => {
+    const { heard, settle } = await startRun();
+    expect(await readEndings(store.query, [heard], () => true)).toEqual([]);
+    await settle();
+    const ending = { ...heard, status: 'succeeded', unresolved: false, error: null };
+    expect(await readEndings(store.query, [heard, heard], () => true)).toEqual([{ ...ending, output: { sum: 3 } }]);
+    expect(await readEndings(store.query, [heard], () => false)).toEqual([{ ...ending, output: undefined }]);
+  });
+
+  test('that no signal told of is found, because the run counts more than was seen', async () => {
+    const { run_id, settle } = await startRun();
+    const idle = async () => (await findIdlePlanRuns(store, 100)).map((run) => run.run_id);
+    await store.db.updateTable('runs').set({ status: 'running' }).where('run_id', '=', run_id).execute();
+    expect(await idle()).not.toContain(run_id);
+    await settle();
+    expect(await idle()).toContain(run_id);
+    expect(await findMissedEndings(store.query, [run_id], 10)).toMatchObject([{ run_id, step: 0 }]);
+  });
+
+  test('does not end the run, which counts as live itself', async () => {
+    const { run_id, settle } = await startRun();
+    await settle();
+    expect(await getRun(store, 'acme', run_id)).toMatchObject({ completed_steps: 1, finished_at: null });
+  });
+});
+
+test('a run with steps that are ready and were not started is found', async () => {
+  const { run_id } = await startRun();
+  await store.db.updateTable('runs').set({ status: 'running' }).where('run_id', '=', run_id).execute();
+  await store.db.updateTable('plan_runs').set({ waiting: true }).where('run_id', '=', run_id).execute();
+  expect((await findIdlePlanRuns(store, 100)).map((run) => run.run_id)).toContain(run_id);
+});
+
+test('a run that one has is not given to another', async () => {
+  const { run_id } = await startRun();
+  await store.transact(async (query) => {
+    expect(await claimPlanRuns(query, [run_id])).toHaveLength(1);
+    await store.transact(async (other) => expect(await claimPlanRuns(other, [run_id])).toEqual([]));
+  });
+});
+
+test('what has moved since a change is read, and since the beginning all that is not pending', async () => {
+  const run_id = await submitRun(4);
+  await moveSteps(store.query, [started(run_id, 0, 1), started(run_id, 1, 2)]);
+  await fanOutStep(store.query, { run_id, step: 2, seq: 3 }, ['a', 'b']);
+  await moveSteps(store.query, [{ ...started(run_id, 0, 4), status: 'succeeded' }]);
+  const places = async (seq: number) =>
+    (await readMovedSteps(store.query, [{ run_id, seq }])).map(({ step, element, status, elements }) => [
+      ...[step, element, status, elements],
+    ]);
+  const [ended, under_way, fanned] = [
+    [0, -1, 'succeeded', null],
+    [1, -1, 'started', null],
+    [2, -1, 'started', 2],
+  ];
+  expect(await places(0)).toEqual([ended, under_way, fanned]);
+  expect(await places(2)).toEqual([ended, fanned]);
+  expect(await places(4)).toEqual([]);
+  const elements = [0, 1].map((element) => ({ run_id, step: 2, element }));
+  expect((await readItems(store.query, elements)).map(({ item }) => item)).toEqual(['a', 'b']);
+});
+
+test('what is pending is dropped, and what was begun is not', async () => {
+  const run_id = await submitRun(3);
+  const invocation_id = stepInvocationId(run_id, 1, null);
+  await insertInvocations(store, [newInvocation({ invocation_id, run_id })]);
+  expect(await findBegun(store.query, [stepInvocationId(run_id, 0, null), invocation_id])).toEqual(
+    new Set([invocation_id]),
+  );
+  const to = { run_id, status: 'canceled' as const, reason: 'the run was canceled', seq: 5 };
+  const dropped = await dropPending(store.query, [to]);
+  expect(dropped.sort((a, b) => a.step - b.step)).toEqual([
+    { run_id, step: 0, of_elements: false, count: 1, begun: [] },
+    { run_id, step: 1, of_elements: false, count: 0, begun: [-1] },
+    { run_id, step: 2, of_elements: false, count: 1, begun: [] },
+  ]);
+  expect((await readMovedSteps(store.query, [{ run_id, seq: 5 }])).map(({ status }) => status)).toEqual([
+    'canceled',
+    'started',
+    'canceled',
+  ]);
+});
+
+describe('calls that are committed ahead of a turn', () => {
+  const insert = (run_id: string, seq: number) =>
+    insertInvocations(store, [newInvocation({ invocation_id: stepInvocationId(run_id, 0, null), run_id })], {
+      turn: [{ run_id, seq }],
+    });
+  const auditsOf = (run_id: string) =>
+    store.db.selectFrom('audit').select('event').where('subject', '=', run_id).execute();
+
+  test('are inserted once, and audited once', async () => {
+    const run_id = await submitRun(1);
+    expect(await insert(run_id, 0)).toMatchObject({ inserted: 1 });
+    expect(await insert(run_id, 0)).toMatchObject({ inserted: 0 });
+    expect(await auditsOf(run_id)).toHaveLength(1);
+  });
+
+  test('are not inserted when another turn has gone on meanwhile', async () => {
+    const run_id = await submitRun(1);
+    await store.db.updateTable('plan_runs').set({ seq: 1 }).where('run_id', '=', run_id).execute();
+    expect(await insert(run_id, 0)).toMatchObject({ inserted: 0 });
+    expect(await auditsOf(run_id)).toEqual([]);
+  });
+});
