@@ -18,6 +18,8 @@ export type SavedRun = {
   calls: Record<string, number>;
   status: RunStatus;
   reason: string | null;
+  /** Whether anything of the run itself changes: its status, its reason or its counts. */
+  told: boolean;
   /** By how much the counts of the run move, beyond what settlements count. */
   more: {
     total: number;
@@ -36,7 +38,7 @@ const SAVE: Statement = {
     WITH moved AS (${MOVE}
     ), saved AS (
       SELECT * FROM json_to_recordset($8::json) AS s (run_id text, active boolean, stopping text, dropped boolean, waiting boolean,
-        live int, unended int, ended int, seq int, calls json, status text, reason text, total int, live_steps int, completed int,
+        live int, unended int, ended int, seq int, calls json, status text, reason text, told boolean, total int, live_steps int, completed int,
         denied int, failed int, canceled int, skipped int)
       ORDER BY run_id
     ), kept AS (
@@ -58,12 +60,15 @@ const SAVE: Statement = {
         failed_steps = r.failed_steps + s.failed, canceled_steps = r.canceled_steps + s.canceled,
         skipped_steps = r.skipped_steps + s.skipped, status = s.status, reason = coalesce(r.reason, s.reason),
         finished_at = CASE WHEN s.active THEN r.finished_at ELSE now() END
-      FROM saved s WHERE r.run_id = s.run_id
+      FROM saved s WHERE r.run_id = s.run_id AND s.told
     )
     SELECT count(${notify('signal')}) FROM unnest($9::text[]) AS signal`,
 };
 
-/** Last in its transaction: settlements of these runs wait from here to the commit. */
+/**
+ * Last in its transaction: where the run itself changes, settlements of its steps wait from here to the commit. Most turns
+ * leave it alone.
+ */
 export async function savePlanRuns(
   query: Query,
   saved: readonly SavedRun[],

@@ -43,7 +43,6 @@ export async function advance(
     await startSteps(parts, query, turns, calls, { ready, endings });
   }
   await drop(query, turns);
-  // From here to the commit settlements of these runs wait; until then they do not.
   await calls.inserted();
   const all = [...turns.values()];
   const unfinished = new Set(all.filter((turn) => turn.canStart()).map(({ run_id }) => run_id));

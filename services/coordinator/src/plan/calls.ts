@@ -4,8 +4,9 @@ import { nanoid } from 'nanoid';
 import type { Parts } from './parts.js';
 import type { RunTurn } from './run-turn.js';
 
-/** Postgres inserts some while the next are being prepared, and workers begin with them. */
-const AT_ONCE = 250;
+/** Postgres inserts some while the next are being prepared, and workers begin with them: soon with a few, then with more. */
+const FIRST = 64;
+const MOST = 256;
 
 export type SentCalls = {
   /** Deliveries that no statement has sent, of calls that are committed with the turn. */
@@ -32,6 +33,7 @@ export class Calls {
   readonly #inserting: Promise<void>[] = [];
   readonly #boxes: BoxedDeliveries[] = [];
   readonly #begun = new Set<string>();
+  #at_once = FIRST;
   #later = false;
 
   constructor(
@@ -51,7 +53,8 @@ export class Calls {
   async add(row: NewInvocation, { with_turn }: { with_turn: boolean }): Promise<void> {
     const list = with_turn || row.status !== 'queued' ? this.#with_turn : this.#ahead;
     list.push(row);
-    if (list.length < AT_ONCE) return;
+    if (list.length < this.#at_once) return;
+    this.#at_once = Math.min(MOST, 2 * this.#at_once);
     this.flush();
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -78,14 +78,8 @@ export class RunState {
 
   apply({ step, element, status, elements = null, told = false }: Change): void {
     if (told) this.#told.add(`${step}.${element}`);
-    if (element >= 0) return this.#moveElement(step, element, status);
-    const before = this.statusOf(step);
-    this.#status[step] = status;
-    if (status === 'started' && elements !== null && !this.#fans.has(step)) {
-      this.#fans.set(step, new Fan(elements));
-      if (elements > 0) this.#makeReady(step);
-    } else if (before === 'pending') this.#forgetReady(step);
-    if (isEnded(status) && !isEnded(before)) this.#meet(step);
+    if (element >= 0) this.#moveElement(step, element, status);
+    else this.#moveStep(step, status, elements);
   }
 
   /** All that is pending has ended so. */
@@ -93,6 +87,16 @@ export class RunState {
     this.#ready.length = 0;
     for (const [step, before] of this.#status.entries()) if (before === 'pending') this.#status[step] = status;
     for (const fan of this.#fans.values()) fan.dropPending(status);
+  }
+
+  #moveStep(step: number, status: Status, elements: number | null): void {
+    const before = this.statusOf(step);
+    this.#status[step] = status;
+    if (status === 'started' && elements !== null && !this.#fans.has(step)) {
+      this.#fans.set(step, new Fan(elements));
+      if (elements > 0) this.#makeReady(step);
+    } else if (before === 'pending') this.#forgetReady(step);
+    if (isEnded(status) && !isEnded(before)) this.#meet(step);
   }
 
   #moveElement(step: number, element: number, status: Status): void {

@@ -133,6 +133,7 @@ export class RunTurn {
       status: this.#status(active),
       reason: this.#reason,
       more,
+      told: this.since === 0 || !active || this.#reason !== null || Object.values(more).some((count) => count !== 0),
     };
   }
 
