@@ -105,7 +105,10 @@ export const UNCOVERED: Readonly<Record<string, Readonly<Record<string, string>>
     seq: 'counts within one installation; nothing of the record depends on it',
     sealed: 'says that there is a seal; where there is none, the audit tells',
   },
-  plan_runs: { own_policy: 'decides nothing once the run is over; policy_hash is covered' },
+  plan_runs: {
+    own_policy: 'decides nothing once the run is over; policy_hash is covered',
+    waiting: 'false once the run is over; what its steps came to is covered',
+  },
   invocations: {
     seq: 'only the order that it gives matters, and the chain holds that',
     watched: 'changes after the end, once a webhook was told',

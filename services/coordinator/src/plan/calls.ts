@@ -108,7 +108,7 @@ export class Calls {
     if (rows.length === 0) return;
     const { box, signals } = this.#toSend(rows);
     const { inserted } = await insertInvocations({ query: this.#query }, rows, { outbox: box, signals: signals ?? [] });
-    if (inserted < rows.length) throw new Error('another turn began what this one decided otherwise');
+    if (inserted < rows.length) throw new Error('another turn has begun what this one would hold or defer');
     this.#later ||= rows.some(({ status, expires_in_ms }) => status === 'deferred' || expires_in_ms !== null);
     if (box && !signals) this.#boxes.push(box);
   }

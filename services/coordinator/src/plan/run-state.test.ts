@@ -72,6 +72,14 @@ describe('a step that is fanned out', () => {
     expect(state.fanOf(0)).toMatchObject({ unended: 0, unsuccessful: 3 });
   });
 
+  test('and has ended is known with its elements', () => {
+    const state = stateOf(step('a', [], { for_each: [1, 2] }), step('b', ['a']));
+    state.apply({ step: 0, element: -1, status: 'failed', elements: 2 });
+    for (const element of [0, 1]) state.apply({ step: 0, element, status: element === 0 ? 'failed' : 'succeeded' });
+    expect(state.fanOf(0)).toMatchObject({ elements: 2, unended: 0, unsuccessful: 1 });
+    expect(ready(state)).toEqual([[1, -1]]);
+  });
+
   test('is not started itself, only its elements are', () => {
     const state = fanned();
     state.apply({ step: 0, element: 1, status: 'started' });

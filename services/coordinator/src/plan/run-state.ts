@@ -92,10 +92,9 @@ export class RunState {
   #moveStep(step: number, status: Status, elements: number | null): void {
     const before = this.statusOf(step);
     this.#status[step] = status;
-    if (status === 'started' && elements !== null && !this.#fans.has(step)) {
-      this.#fans.set(step, new Fan(elements));
-      if (elements > 0) this.#makeReady(step);
-    } else if (before === 'pending') this.#forgetReady(step);
+    if (elements !== null && elements > 0 && !this.#fans.has(step)) this.#fans.set(step, new Fan(elements));
+    if (status === 'started' && this.#fans.has(step)) this.#makeReady(step);
+    else if (before === 'pending') this.#forgetReady(step);
     if (isEnded(status) && !isEnded(before)) this.#meet(step);
   }
 
