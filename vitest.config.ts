@@ -13,6 +13,8 @@ export default defineConfig({
     setupFiles: ['test/fixtures/setup.ts'],
     // Processes: files start servers, change the environment and are killed; threads would share all that.
     pool: 'forks',
+    // What is built is loaded as node does it; rewriting it for every worker and running it through that took as long as many tests.
+    server: { deps: { external: [/\/(packages|services)\/[^/]+\/dist\//] } },
     // A process for each worker, not for each file: loading the packages anew for 180 files took half of the suite's CPU time.
     isolate: false,
     // Tests of whole systems wait a third of their time, so that three keep two cores busy.
