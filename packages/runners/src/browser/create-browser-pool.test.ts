@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { execa } from 'execa';
 import { afterEach, expect, test } from 'vitest';
@@ -118,7 +119,7 @@ await runner.run({ ...heard, descriptor, limits, inputs: { url: process.argv[1] 
 
 /** Processes and folders that browsers of ours leave while they run. */
 function leftovers(): string[] {
-  const folders = readdirSync('/tmp').filter((name) => /^(capstan-browser-|playwright)/.test(name));
+  const folders = readdirSync(tmpdir()).filter((name) => /^(capstan-browser-|playwright)/.test(name));
   const processes = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => /capstan-chromium|capstan-browser/.test(commandLine(pid)));
