@@ -1,12 +1,23 @@
 import pg from 'pg';
+import { atEnd } from '../fixtures/at-end.js';
 
-/** One statement on a connection of its own. */
+const pools = new Map<string, pg.Pool>();
+
+/** One statement, past every service. Who asks until something is so asks on one connection: each costs Postgres a process. */
 export async function query(connectionString: string, text: string, values: unknown[] = []) {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
-    return (await client.query(text, values)).rows;
-  } finally {
-    await client.end();
-  }
+  return (await poolOf(connectionString).query(text, values)).rows;
+}
+
+function poolOf(connectionString: string): pg.Pool {
+  const open = pools.get(connectionString);
+  if (open) return open;
+  const pool = new pg.Pool({ connectionString, max: 3 });
+  // Some tests end every connection, also these.
+  pool.on('error', () => undefined);
+  pools.set(connectionString, pool);
+  atEnd(() => {
+    pools.delete(connectionString);
+    return pool.end();
+  });
+  return pool;
 }
