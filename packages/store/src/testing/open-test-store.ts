@@ -10,18 +10,33 @@ declare module 'vitest' {
   }
 }
 
+const newName = () => `store_${randomBytes(8).toString('hex')}`;
+
+/** Migrated once for all test files of this process, which get copies of it. */
+let template: Promise<string> | undefined;
+
 /** A store on a fresh database of this test file's own, dropped at its end. Migrated unless told otherwise. */
 export async function openTestStore({ migrated = true }: { migrated?: boolean } = {}): Promise<Store> {
   const server = inject('postgres_url');
-  const name = `store_${randomBytes(8).toString('hex')}`;
-  await onServer(server, `CREATE DATABASE ${name}`);
+  const name = newName();
+  template ??= createTemplate(server);
+  const source = migrated ? await template : 'template0';
+  await onServer(server, `CREATE DATABASE ${name} TEMPLATE ${source} STRATEGY FILE_COPY`);
   const store = openStore({ url: withDatabase(server, name), name });
   afterAll(async () => {
     await store.close();
     await onServer(server, `DROP DATABASE ${name} WITH (FORCE)`);
   });
-  if (migrated) await migrate(store);
   return store;
+}
+
+async function createTemplate(server: string): Promise<string> {
+  const name = newName();
+  await onServer(server, `CREATE DATABASE ${name}`);
+  const store = openStore({ url: withDatabase(server, name), name });
+  await migrate(store);
+  await store.close();
+  return name;
 }
 
 async function onServer(server: string, statement: string): Promise<void> {
