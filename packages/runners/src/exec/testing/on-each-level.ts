@@ -1,0 +1,83 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Json, JsonObject } from '@capstan/contracts';
+import { createRedactor } from '@capstan/redact';
+import { afterAll, beforeAll, describe } from 'vitest';
+import type { Call, Runner, RunOutcome } from '../../runner.js';
+import type { SandboxLevel } from '../../sandbox/sandbox.js';
+import { testCall, testDescriptor } from '../../testing/test-call.js';
+import { worksHere } from '../../testing/works-here.js';
+import { createExecRunner } from '../create-exec-runner.js';
+
+/** The worker knows it, and so redacts it. */
+export const SECRET = 'correct-horse-battery-staple';
+export const PATH = '/usr/local/bin:/usr/bin:/bin';
+const SHELL_RUN = testDescriptor({ tool_id: 'shell.run', runner: 'exec', risk: 'HIGH', side_effects: ['system.exec'] });
+
+type Options = Partial<Call> & { max_output_bytes?: number };
+type RunOptions = Options & { stdin?: string };
+
+export interface TestExec {
+  readonly level: SandboxLevel;
+  /** Where runs have their directories. */
+  readonly work_dir: string;
+  readonly runner: Runner;
+  run(cmd: Json, options?: RunOptions): Promise<RunOutcome>;
+  sh(script: string, options?: RunOptions): Promise<RunOutcome>;
+  node(script: string, options?: RunOptions): Promise<RunOutcome>;
+  /** What runs have left. Empty directories wait for the next run. */
+  leftovers(): Promise<string[]>;
+}
+
+/** The same tests for each way to contain commands that works here, on a runner that has no other. */
+export function onEachLevel(tests: (exec: TestExec) => void): void {
+  describe.each(['bubblewrap', 'namespaces', 'process'] as const)('with containment by %s', (level) => {
+    const { works, name } = worksHere(level);
+    describe.skipIf(!works)(name, () => tests(useExec(level)));
+  });
+}
+
+export const callOf = (inputs: JsonObject, { max_output_bytes = 1_000_000, ...overrides }: Options = {}): Call =>
+  testCall(SHELL_RUN, {
+    inputs,
+    limits: { timeout_ms: 30_000, max_output_bytes, shell: true, sandbox: 'preferred' },
+    redact: createRedactor({ values: [SECRET] }),
+    ...overrides,
+  });
+
+export const stdoutOf = (outcome: RunOutcome): string => JSON.parse(JSON.stringify(outcome)).payload.stdout;
+
+function useExec(level: SandboxLevel): TestExec {
+  let work_dir: string;
+  let runner: Runner;
+  beforeAll(async () => {
+    work_dir = await mkdtemp(join(tmpdir(), 'exec-runner-'));
+    runner = createExecRunner({
+      work_dir,
+      env: { PATH, HOME: '/nowhere', LANG: 'C.UTF-8', AWS_SECRET_ACCESS_KEY: SECRET },
+      sandbox_levels: [level],
+    });
+  });
+  afterAll(async () => {
+    await runner.close?.();
+    await rm(work_dir, { recursive: true, force: true });
+  });
+
+  const run = async (cmd: Json, { stdin, ...call }: RunOptions = {}): Promise<RunOutcome> =>
+    runner.run(callOf(stdin === undefined ? { cmd } : { cmd, stdin }, call));
+  return {
+    level,
+    get work_dir() {
+      return work_dir;
+    },
+    get runner() {
+      return runner;
+    },
+    run,
+    sh: (script, options) => run(['sh', '-c', script], options),
+    node: (script, options) => run(['node', '-e', script], options),
+    leftovers: async () =>
+      (await readdir(work_dir, { recursive: true })).filter((each) => /run-\d+\/(?!artifacts$)/.test(each)),
+  };
+}
