@@ -1,36 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { McpServer } from '@capstan/contracts';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { type CallToolResult, CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
 import { eventually } from '../fixtures/eventually.js';
-import { findRepository } from '../fixtures/find-repository.js';
 import { freePort } from '../fixtures/free-port.js';
 import { queues } from '../fixtures/queues.js';
 import { type LineProcess, startLineProcess } from '../fixtures/start-line-process.js';
 import { tempDir } from '../fixtures/temp-dir.js';
-import { ADMIN_KEY, type System, startSystem } from './start-system.js';
+import { FIXTURE, inRepository, MCP_POLICY } from './mcp-policy.js';
+import { type System, startSystem } from './start-system.js';
 
-const inRepository = (path: string) => fileURLToPath(new URL(path, findRepository()));
 const EVERYTHING = inRepository('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
-const FIXTURE = inRepository('packages/runners/dist/mcp/testing/fixture-server.js');
-
-/** Everything that the tests call is allowed, but for what they want to see held or denied. */
-const POLICY = {
-  version: '1.0',
-  boundary: 'deny_by_default',
-  rules: [
-    { id: 'all', effect: 'allow', match: { tool: ['mcp:*', 'cap:*', 'shell.run'] } },
-    { id: 'ask', effect: 'hold', match: { tool: 'cap:test_math:multiply' }, reason: 'products need a person' },
-    { id: 'never', effect: 'forbid', match: { tool: 'cap:test_math:divide' }, reason: 'nobody divides here' },
-  ],
-  limits: [{ shell: true }],
-  risk: { HIGH: { effect: 'allow' } },
-};
 
 /** As other clients keep it. */
 const FILE = {
@@ -48,26 +29,19 @@ const startHttp = async (port: number): Promise<LineProcess> => {
   return server;
 };
 
-let system: System;
-let added: McpServer;
-
-describe.each(queues)('on the $name queue', (queue) => {
+describe.each(queues)('an MCP server on the $name queue', (queue) => {
+  let system: System;
+  let added: McpServer;
   beforeAll(async () => {
     const mcp_file = join(await tempDir(), 'mcp.json');
     await writeFile(mcp_file, JSON.stringify(FILE));
     system = await startSystem(queue, { mcp_file });
-    await system.admin.policies.put('default', POLICY);
+    await system.admin.policies.put('default', MCP_POLICY);
     [added] = await Promise.all([
       system.admin.mcpServers.add({ name: 'everything', command: 'node', args: [EVERYTHING, 'stdio'] }),
       system.admin.mcpServers.add({ name: 'fixture', command: 'node', args: [FIXTURE] }),
     ]);
   });
-
-  describe('an MCP server', aSourceOfTools);
-  describe("Capstan's own MCP endpoint", anEndpoint);
-});
-
-function aSourceOfTools() {
   const call = (tool_id: string, inputs = {}) => system.admin.submit({ tool_id, inputs }, { wait_s: 30 });
 
   test('over stdio is ready at once, with its tools', async () => {
@@ -216,157 +190,4 @@ function aSourceOfTools() {
     const acme = system.clientFor(key);
     await expect(acme.mcpServers.add({ name: 'x', command: 'sh' })).rejects.toMatchObject({ status: 403, code: 6003 });
   });
-}
-
-function anEndpoint() {
-  let client: Client;
-
-  const connect = async (key: string): Promise<Client> => {
-    const transport = new StreamableHTTPClientTransport(new URL('/mcp', system.url), {
-      requestInit: { headers: { authorization: `Bearer ${key}` } },
-    });
-    const connected = new Client({ name: 'test', version: '1.0.0' });
-    await connected.connect(transport);
-    atEnd(() => connected.close());
-    return connected;
-  };
-  const call = async (name: string, args: Record<string, unknown> = {}, options = {}): Promise<CallToolResult> =>
-    CallToolResultSchema.parse(await client.callTool({ name, arguments: args }, undefined, options));
-  const textOf = ({ content }: CallToolResult) =>
-    content.map((block) => (block.type === 'text' ? block.text : '')).join('');
-
-  beforeAll(async () => {
-    client = await connect(ADMIN_KEY);
-  });
-
-  test('lists what the key may use, under names that every client takes', async () => {
-    const { tools } = await client.listTools();
-    const names = tools.map(({ name }) => name);
-    expect(names).toContain('cap_test_math_add');
-    expect(names).toContain('shell_run');
-    expect(names).toContain('cap_test_math_multiply');
-    expect(names).not.toContain('cap_test_math_divide');
-    expect(names).not.toContain('mcp_discover');
-    for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,63}$/);
-  });
-
-  test('calls a tool through the queue', async () => {
-    const result = await call('cap_test_math_add', { a: 2, b: 3 });
-    expect(result).toMatchObject({ structuredContent: { result: 5 } });
-    const invocation = await system.admin.get(String(result._meta?.['capstan/invocation_id']));
-    expect(invocation).toMatchObject({ tool_id: 'cap:test_math:add', status: 'succeeded', actor: 'admin' });
-  });
-
-  test('answers wrong inputs, denials and failures so that a model can read them', async () => {
-    const wrong = await call('cap_test_math_add', { a: 'two', b: 3 });
-    expect(wrong.isError).toBe(true);
-    expect(textOf(wrong)).toContain('inputs.a');
-    const denied = await call('cap_test_math_divide', { a: 1, b: 2 });
-    expect(denied.isError).toBe(true);
-    expect(textOf(denied)).toContain('nobody divides here');
-    const failed = await call('shell_run', { cmd: ['false'] });
-    expect(failed.isError).toBe(true);
-    await expect(call('no_such_tool')).rejects.toThrow('There is no tool');
-  });
-
-  test('answers a held call with its id, and it has not run', async () => {
-    const held = await call('cap_test_math_multiply', { a: 2, b: 3 });
-    expect(held.isError).toBeFalsy();
-    expect(textOf(held)).toContain('products need a person');
-    const id = String(held._meta?.['capstan/invocation_id']);
-    expect(textOf(held)).toContain(id);
-    expect((await system.admin.get(id)).status).toBe('held');
-  });
-
-  test('gives a held call as a task, which tells how it is', async () => {
-    const stream = client.experimental.tasks.callToolStream(
-      { name: 'cap_test_math_multiply', arguments: { a: 2, b: 3 } },
-      CallToolResultSchema,
-      { task: { ttl: 60_000 } },
-    );
-    const created = await stream.next();
-    expect(created.value).toMatchObject({ type: 'taskCreated', task: { status: 'working' } });
-    const taskId = created.value?.type === 'taskCreated' ? created.value.task.taskId : '';
-    expect(await client.experimental.tasks.getTask(taskId)).toMatchObject({
-      statusMessage: 'held: products need a person',
-    });
-    expect(await client.experimental.tasks.cancelTask(taskId)).toMatchObject({ status: 'cancelled' });
-    await stream.return(undefined);
-  });
-
-  test('runs a call as a task to its result', async () => {
-    const seen: string[] = [];
-    for await (const message of client.experimental.tasks.callToolStream(
-      { name: 'cap_test_math_add', arguments: { a: 4, b: 4 } },
-      CallToolResultSchema,
-      { task: {} },
-    )) {
-      seen.push(message.type);
-      if (message.type === 'result') expect(message.result).toMatchObject({ structuredContent: { result: 8 } });
-    }
-    expect(seen[0]).toBe('taskCreated');
-    expect(seen.at(-1)).toBe('result');
-  });
-
-  test('tells of progress by what a tool prints', async () => {
-    const messages: (string | undefined)[] = [];
-    await call(
-      'shell_run',
-      { cmd: ['sh', '-c', 'echo one; echo two >&2'] },
-      { onprogress: ({ message }: { message?: string }) => messages.push(message) },
-    );
-    expect(messages.join(' ')).toContain('one');
-  });
-
-  test('cancels the call when the client does', async () => {
-    const stop = new AbortController();
-    const running = call(
-      'shell_run',
-      { cmd: ['sh', '-c', 'echo begun; exec sleep 60'] },
-      { signal: stop.signal, onprogress: () => stop.abort() },
-    );
-    await expect(running).rejects.toThrow();
-    await eventually(async () => {
-      const { items } = await system.admin.list({ tool_id: 'shell.run' }).page();
-      expect(items[0]?.status).toBe('canceled');
-    });
-  });
-
-  test('cancels the call when the client is gone', async () => {
-    const other = await connect(ADMIN_KEY);
-    let begun = () => {};
-    const seen = new Promise<void>((resolve) => {
-      begun = resolve;
-    });
-    other
-      .callTool({ name: 'shell_run', arguments: { cmd: ['sh', '-c', 'echo begun; exec sleep 60'] } }, undefined, {
-        onprogress: () => begun(),
-      })
-      .catch(() => {});
-    await seen;
-    await other.close();
-    await eventually(async () => {
-      const { items } = await system.admin.list({ tool_id: 'shell.run' }).page();
-      expect(items[0]?.status).toBe('canceled');
-    });
-  });
-
-  test('passes on what a tool of another MCP server answers', async () => {
-    expect(await call('mcp_fixture_sum', { a: 1, b: 2 })).toMatchObject({
-      content: [{ type: 'text', text: '3' }],
-      structuredContent: { sum: 3 },
-    });
-  });
-
-  test('wants a key, and shows a tenant with another policy other tools', async () => {
-    await expect(connect('cap_no-such-key-0123456789')).rejects.toThrow(/401|not known/);
-    const { key } = await system.admin.keys.create({ tenant: 'acme', actor: 'ann', roles: ['submit'] });
-    await system.admin.policies.put('acme', {
-      version: '1.0',
-      boundary: 'deny_by_default',
-      rules: [{ id: 'one', effect: 'allow', match: { tool: 'cap:test_math:add' } }],
-    });
-    const { tools } = await (await connect(key)).listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['cap_test_math_add']);
-  });
-}
+});
