@@ -7,8 +7,8 @@ import { type HangingTool, startHangingTool } from './start-hanging-tool.js';
 import { submitSums } from './submit-sums.js';
 import { untilAllEnded } from './until-all-ended.js';
 
-const TOTAL = Number(process.env.CAPSTAN_CHAOS ?? 1_200);
-const WAVE = { bulk: 300, lone: 100 };
+const TOTAL = Number(process.env.CAPSTAN_CHAOS ?? 600);
+const WAVE = { bulk: 150, lone: 50 };
 const WAVES = Math.ceil(TOTAL / (WAVE.bulk + WAVE.lone));
 const POLICY = {
   version: '1.0',
