@@ -42,7 +42,8 @@ describe.each(queues)('calls that were committed ahead of a turn that was lost, 
     await locker.connect();
     try {
       await locker.query('BEGIN');
-      await locker.query('SELECT FROM steps WHERE run_id = $1 FOR UPDATE', [run_id]);
+      // Neither can the calls be settled, nor the turn be kept.
+      await locker.query('SELECT FROM runs WHERE run_id = $1 FOR UPDATE', [run_id]);
       coordinator.kill('SIGCONT');
       await untilCalls(run_id, 'running');
       coordinator.kill('SIGKILL');

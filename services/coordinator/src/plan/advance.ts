@@ -21,9 +21,9 @@ export type Turns = ReadonlyMap<string, RunTurn>;
 type Found = { endings: readonly Ending[]; missed: readonly string[] };
 
 /**
- * A turn of claimed runs, within their transaction: take over what ended → start what is ready by it → until nothing more
- * follows → keep it. Every statement is over all runs and steps at once, and its work is that of the steps that move,
- * however large the plans are. Answers the runs with more to do than one turn does.
+ * Part of a turn of claimed runs, within their transaction: take over what ended → start what is ready by it → until nothing
+ * more follows. Every statement is over all runs and steps at once, and its work is that of the steps that move, however
+ * large the plans are. Answers the runs with more to do than one turn does.
  */
 export async function advance(
   parts: Parts,
@@ -44,10 +44,9 @@ export async function advance(
   }
   await drop(query, turns);
   await calls.inserted();
-  const all = [...turns.values()];
-  const unfinished = new Set(all.filter((turn) => turn.canStart()).map(({ run_id }) => run_id));
+  const unfinished = new Set<string>();
+  for (const turn of turns.values()) if (turn.canStart()) unfinished.add(turn.run_id);
   if (found.length === MAX_ENDINGS) for (const run_id of missed) unfinished.add(run_id);
-  await save(parts, query, all);
   return unfinished;
 }
 
@@ -98,17 +97,18 @@ const REASONS = {
 async function flush(query: Query, turns: readonly RunTurn[]): Promise<void> {
   await moveSteps(
     query,
-    turns.flatMap((turn) => turn.moves.splice(0)),
+    turns.flatMap((turn) => turn.takeMoves()),
   );
 }
 
-async function save({ relay }: Parts, query: Query, turns: readonly RunTurn[]): Promise<void> {
+/** What the turn came to. */
+export async function keep({ relay }: Parts, query: Query, turns: readonly RunTurn[]): Promise<void> {
   await endFans(
     query,
     turns.flatMap((turn) => turn.ended_fans),
   );
   const saved = turns.map((turn) => turn.save());
-  const moves = turns.flatMap((turn) => turn.moves);
+  const moves = turns.flatMap((turn) => turn.takeMoves());
   const signals = relay.riding(
     'changed',
     turns.map(({ run_id }) => run_id),

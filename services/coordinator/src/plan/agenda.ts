@@ -23,6 +23,8 @@ export class Agenda {
   readonly #missed = new Set<string>();
   /** To be looked at now rather than soon. */
   readonly #urgent = new Set<string>();
+  /** To be looked at for another reason than an ending. */
+  readonly #looked = new Set<string>();
   /** How many steps of a run are under way, where it is more than a few. */
   readonly #under_way = new Map<string, number>();
 
@@ -42,6 +44,7 @@ export class Agenda {
   lookAt(run_id: string): void {
     this.#note(run_id);
     this.#urgent.add(run_id);
+    this.#looked.add(run_id);
   }
 
   /** Something of it may have been missed; it is looked up when it is the run's turn. */
@@ -70,15 +73,29 @@ export class Agenda {
     for (const run_id of run_ids) {
       this.#heard.delete(run_id);
       this.#urgent.delete(run_id);
+      this.#looked.delete(run_id);
     }
     const missed = run_ids.filter((run_id) => this.#missed.delete(run_id));
     return { run_ids, endings, missed };
   }
 
-  /** How runs stand after their turn. What was heard meanwhile was measured by how they stood before. */
-  stand(run_ids: readonly string[], live: ReadonlyMap<string, number>): void {
+  /** What was heard of these runs since, if it is due and nothing else is; null when something else is. */
+  takeMore(run_ids: ReadonlySet<string>): Heard[] | null {
+    if (this.#looked.size > 0) return null;
+    const endings: Heard[] = [];
+    for (const run_id of this.#urgent) {
+      if (!run_ids.has(run_id)) return null;
+      endings.push(...(this.#heard.get(run_id) ?? []));
+    }
+    for (const run_id of this.#urgent) this.#heard.delete(run_id);
+    this.#urgent.clear();
+    return endings;
+  }
+
+  /** How runs stand now. What was heard meanwhile was measured by how they stood before. */
+  stand(run_ids: Iterable<string>, liveOf: (run_id: string) => number): void {
     for (const run_id of run_ids) {
-      const under_way = live.get(run_id) ?? 0;
+      const under_way = liveOf(run_id);
       if (under_way > FEW) this.#under_way.set(run_id, under_way);
       else this.#under_way.delete(run_id);
       this.#judge(run_id);

@@ -35,6 +35,7 @@ export class Calls {
   readonly #begun = new Set<string>();
   #at_once = FIRST;
   #later = false;
+  #some_with_turn = false;
 
   constructor(
     parts: Parts,
@@ -76,6 +77,11 @@ export class Calls {
     await Promise.all(this.#inserting);
   }
 
+  /** Whether all of it is under way: nothing waits for the turn to be committed, and nothing for a look at it. */
+  areUnderWay(): boolean {
+    return !this.#some_with_turn && this.#begun.size === 0;
+  }
+
   /** Of all that was inserted. */
   sent(): SentCalls {
     return { boxes: this.#boxes, later: this.#later, begun: this.#begun };
@@ -106,6 +112,7 @@ export class Calls {
   async #insertWithTurn(): Promise<void> {
     const rows = this.#with_turn.splice(0);
     if (rows.length === 0) return;
+    this.#some_with_turn = true;
     const { box, signals } = this.#toSend(rows);
     const { inserted } = await insertInvocations({ query: this.#query }, rows, { outbox: box, signals: signals ?? [] });
     if (inserted < rows.length) throw new Error('another turn has begun what this one would hold or defer');

@@ -1,12 +1,25 @@
 import type { Backbone } from '@capstan/backbone';
-import { type BoxedDeliveries, claimPlanRuns, isUnavailable, readEndings, stopPlanRun } from '@capstan/store';
+import {
+  type BoxedDeliveries,
+  claimPlanRuns,
+  type Ending,
+  type Heard,
+  isUnavailable,
+  type Query,
+  readEndings,
+  stopPlanRun,
+} from '@capstan/store';
+import { Bell } from '../bell.js';
 import { handOver } from '../hand-over.js';
-import { advance } from './advance.js';
+import { advance, keep, type Turns } from './advance.js';
 import { Agenda, type Due } from './agenda.js';
 import { Calls } from './calls.js';
 import { createIdleSearch } from './idle-search.js';
 import { KnownRuns } from './known-runs.js';
-import type { RunTurn } from './run-turn.js';
+
+/** So long a turn waits for another ending; and so long it lasts: who follows the run, or pauses it, waits for its commit. */
+const MOMENT_MS = 25;
+const MAX_TURN_MS = 200;
 
 export type PlanEngine = {
   /** Ids of invocations that ended. Answers when a turn is due. */
@@ -17,7 +30,7 @@ export type PlanEngine = {
   turn(): Promise<number>;
   /** Looks for what no signal told of; a turn then does it. True when there is some. */
   sweep(): Promise<boolean>;
-  /** How long the last turn took: gathering for longer than that keeps turns from being most of what is done. */
+  /** How long the last turn took, without the rest in it: gathering for longer than that keeps turns from being most of what is done. */
   lastTurnMs(): number;
   /** Resolves when all that was started has been handed over. */
   idle(): Promise<void>;
@@ -34,7 +47,9 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
   const known = new KnownRuns(store);
   const findIdle = createIdleSearch(store, (run_id) => agenda.has(run_id));
   const handingOver = new Set<Promise<void>>();
+  const bell = new Bell();
   let turn_ms = 0;
+  let rested_ms = 0;
 
   const send = (box: BoxedDeliveries) => {
     const handing = handOver(backbone, box)
@@ -43,17 +58,51 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
     handingOver.add(handing);
   };
 
+  /** What ends within a moment is taken over by the same turn, which spares a transaction for each layer of a plan. */
+  const hearMore = async (run_ids: ReadonlySet<string>, until: number): Promise<Heard[]> => {
+    for (;;) {
+      const endings = agenda.takeMore(run_ids);
+      if (!endings) return [];
+      if (endings.length > 0) return endings;
+      const rested = performance.now();
+      const rung = rested < until && (await bell.wait(Math.min(MOMENT_MS, until - rested)));
+      rested_ms += performance.now() - rested;
+      if (!rung) return [];
+    }
+  };
+
+  /** Runs that are claimed, until nothing more of them is to be done now. Answers those with more to do than a turn does. */
+  const advanceClaimed = async (
+    query: Query,
+    turns: Turns,
+    calls: Calls,
+    due: { endings: Ending[]; missed: string[] },
+  ): Promise<Set<string>> => {
+    const until = performance.now() + MAX_TURN_MS;
+    const run_ids = new Set(turns.keys());
+    for (let found = due; ; ) {
+      const unfinished = await advance(backbone, query, turns, calls, found);
+      agenda.stand(turns.keys(), (run_id) => turns.get(run_id)?.row.live ?? 0);
+      const goes_on =
+        unfinished.size === 0 && calls.areUnderWay() && [...turns.values()].some(({ row }) => row.live > 0);
+      const heard = goes_on ? await hearMore(run_ids, until) : [];
+      if (heard.length === 0) return unfinished;
+      found = { endings: await readEndings(store.query, heard, (one) => known.isTaken(one)), missed: [] };
+    }
+  };
+
   const advanceRuns = async ({ run_ids, endings: heard, missed }: Due) => {
     // How they ended can be read while the runs are being claimed: it does not change any more.
     const reading = readEndings(store.query, heard, (one) => known.isTaken(one));
     reading.catch(() => undefined);
-    let turns: ReadonlyMap<string, RunTurn> = new Map();
+    let turns: Turns = new Map();
     let calls: Calls | undefined;
     const work = store.transact(async (query) => {
       turns = await known.open(query, await claimPlanRuns(query, run_ids));
       calls = new Calls(backbone, query, turns, send);
       const claimed = missed.filter((run_id) => turns.has(run_id));
-      const unfinished = await advance(backbone, query, turns, calls, { endings: await reading, missed: claimed });
+      const unfinished = await advanceClaimed(query, turns, calls, { endings: await reading, missed: claimed });
+      await keep(backbone, query, [...turns.values()]);
       return { unfinished, ...calls.sent() };
     });
     const { unfinished, boxes, later, begun } = await work.catch(async (error: unknown) => {
@@ -62,7 +111,10 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
       throw error;
     });
     known.keep(turns.values());
-    agenda.stand(run_ids, new Map([...turns].map(([run_id, { row }]) => [run_id, row.live])));
+    agenda.stand(
+      run_ids.filter((run_id) => !turns.has(run_id)),
+      () => 0,
+    );
     for (const run_id of unfinished) agenda.lookAt(run_id);
     // Of what another turn had begun, the end may have been heard of already.
     for (const run_id of begun) {
@@ -88,16 +140,22 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
   };
 
   return {
-    hear: (invocation_ids) => agenda.hear(invocation_ids),
+    hear: (invocation_ids) => {
+      const due = agenda.hear(invocation_ids);
+      if (due !== 'never') bell.ring();
+      return due;
+    },
     look: (ids) => {
       const runs = ids.filter((id) => id.startsWith('run_'));
       for (const run_id of runs) agenda.lookAt(run_id);
+      bell.ring();
       return runs.length > 0;
     },
     turn: async () => {
       const due = agenda.take();
       if (due.run_ids.length === 0) return 0;
       const began = performance.now();
+      rested_ms = 0;
       try {
         await advanceRuns(due);
       } catch (error) {
@@ -105,7 +163,7 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
         log.warn({ err: error, runs: due.run_ids.length }, 'plans could not be advanced together');
         await advanceEach(due);
       }
-      turn_ms = performance.now() - began;
+      turn_ms = performance.now() - began - rested_ms;
       return agenda.urgent;
     },
     sweep: async () => {

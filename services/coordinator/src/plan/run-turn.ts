@@ -20,8 +20,8 @@ export class RunTurn {
   /** Whether another turn, of which nothing is known, may have begun what is pending here. */
   readonly unsure: boolean;
   readonly more: SavedRun['more'] = { total: 0, live: 0, completed: 0, denied: 0, failed: 0, canceled: 0, skipped: 0 };
-  /** What has moved, and is not written yet. */
-  readonly moves: StepMove[] = [];
+  /** What has moved, and is not written yet. What starts and ends within a turn is written once. */
+  readonly #moves = new Map<string, StepMove>();
   readonly ended_fans: EndedFan[] = [];
   /** Steps that were fanned out in this turn. */
   readonly fanned = new Set<number>();
@@ -114,6 +114,13 @@ export class RunTurn {
     for (const { index } of this.state.plan.steps) this.#endFan(index);
   }
 
+  /** For whoever writes them. */
+  takeMoves(): StepMove[] {
+    const moves = [...this.#moves.values()];
+    this.#moves.clear();
+    return moves;
+  }
+
   /** What is to be kept. With nothing left that has not ended the run is over, and no longer counts as live itself. */
   save(): SavedRun {
     const { run_id, stopping, dropped, live, unended, ended, seq, calls } = this.row;
@@ -178,8 +185,10 @@ export class RunTurn {
 
   #move({ step, element }: Place, status: StepMove['status'], reason: string | null, has_invocation: boolean): void {
     const told = reason && storable(reason);
-    const { run_id } = this;
-    this.moves.push({ run_id, step, element, status, reason: told, has_invocation, seq: this.nextSeq() });
+    const seq = this.nextSeq();
+    this.#moves.set(`${step}.${element}`, {
+      ...{ run_id: this.run_id, step, element, status, reason: told, has_invocation, seq },
+    });
     this.state.apply({ step, element, status, told: status === 'started' && told !== null });
   }
 

@@ -20,8 +20,10 @@ export async function startSteps(
   calls: Calls,
   { ready, endings }: ToStart,
 ): Promise<void> {
-  const begun = await Begun.among(query, turns, ready);
-  const contexts = await readContexts(query, turns, ready, endings);
+  const [begun, contexts] = await Promise.all([
+    Begun.among(parts.store.query, turns, ready),
+    readContexts(query, turns, ready, endings),
+  ]);
   const admission = openAdmission(parts);
   for (const one of ready) {
     const turn = turns.get(one.run_id);
