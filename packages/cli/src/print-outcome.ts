@@ -37,17 +37,14 @@ const printFiles = async ({ err }: Session, { invocation_id, result }: Invocatio
 };
 
 const printTrouble = async ({ err }: Session, invocation: Invocation): Promise<void> => {
-  const { invocation_id, status, decision, result } = invocation;
+  const { invocation_id, hold_id, status, decision, result } = invocation;
   const warn = (text: string, next: string): Promise<void> =>
     err.line(`${err.colors.yellow(text)}\n  ${err.colors.cyan('→')} ${next}`);
   switch (status) {
     case 'succeeded':
       return;
     case 'held':
-      return warn(
-        `⏸ held: ${printable(decision.reason)}`,
-        `It waits for a person: capstan holds ${invocation_id.replace(/^inv_/, 'hld_')}`,
-      );
+      return warn(`⏸ held: ${printable(decision.reason)}`, `It waits for a person: capstan holds ${hold_id}`);
     case 'queued':
     case 'running':
     case 'deferred':

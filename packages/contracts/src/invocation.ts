@@ -78,6 +78,7 @@ export type BulkSubmission = z.infer<typeof BulkSubmission>;
 export const BulkItem = z.object({
   index: z.int(),
   invocation_id: z.string().optional(),
+  hold_id: z.string().optional().describe('Of what waits, or waited, for a person'),
   status: z.union([InvocationStatus, z.literal('invalid')]),
   problem: z.custom<Problem>().optional(),
 });
@@ -116,6 +117,7 @@ export const Invocation = z.object({
   descriptor_hash: Hash,
   policy_hash: Hash,
   decision: Decision,
+  hold_id: z.string().nullable().describe('Of what waits, or waited, for a person: see /v1/holds/{id}'),
   mode: Mode,
   session_id: z.string().nullable(),
   idempotency_key: z.string().nullable(),

@@ -40,6 +40,7 @@ const invocation = (over: Partial<Invocation>, result: object | null = {}): Invo
     descriptor_hash: hash,
     policy_hash: hash,
     decision,
+    hold_id: null,
     mode: 'execution',
     session_id: null,
     idempotency_key: null,

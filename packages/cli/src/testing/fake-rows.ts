@@ -85,6 +85,7 @@ export const createFakeRows = () => {
       descriptor_hash: HASH,
       policy_hash: HASH,
       decision: { effect: 'allow', allowed: true, reason: 'harmless', rule_matched: 'built-ins', code: null },
+      hold_id: null,
       mode: 'execution',
       session_id: null,
       idempotency_key: null,
@@ -108,6 +109,7 @@ export const createFakeRows = () => {
     publish(row, 'status', { status: 'queued', attempt: 0, at: CREATED });
     if (row.tool_id === 'fake:hold') {
       row.decision = { effect: 'hold', allowed: false, reason: 'a person must look', rule_matched: 'look', code: null };
+      row.hold_id = invocation_id.replace('inv_', 'hld_');
       move(row, 'held');
     } else if (row.tool_id === 'fake:slow') {
       move(row, 'running');

@@ -25,6 +25,7 @@ test('what is inserted is read back whole', async () => {
   } = row;
   expect(await read(row.invocation_id)).toEqual({
     ...shown,
+    hold_id: null,
     attempt: 0,
     expires_at: null,
     created_at,

@@ -16,6 +16,7 @@ const select = (db: Db) =>
   db
     .selectFrom('invocations')
     .leftJoin('results', 'results.invocation_id', 'invocations.invocation_id')
+    .leftJoin('holds', 'holds.invocation_id', 'invocations.invocation_id')
     .select([
       'invocations.seq',
       'invocations.invocation_id',
@@ -29,6 +30,7 @@ const select = (db: Db) =>
       'invocations.descriptor_hash',
       'invocations.policy_hash',
       'invocations.decision',
+      'holds.hold_id',
       'invocations.mode',
       'invocations.session_id',
       'invocations.idempotency_key',

@@ -2,6 +2,7 @@ import {
   type BulkAnswer,
   type BulkItem,
   Failure,
+  holdIdOf,
   type Invocation,
   type Principal,
   toProblem,
@@ -48,13 +49,15 @@ export async function submitBulk(gateway: GatewayContext, principal: Principal, 
 const newItem = (gateway: GatewayContext, index: number, row: NewInvocation): BulkItem => ({
   index,
   invocation_id: row.invocation_id,
+  ...(row.status === 'held' ? { hold_id: holdIdOf(row.invocation_id) } : {}),
   status: row.status,
   ...(row.status === 'denied' ? { problem: toProblem(denial(gateway, row)) } : {}),
 });
 
 function knownItem(index: number, row: NewInvocation, known: Invocation): BulkItem {
+  const { invocation_id, hold_id, status } = known;
   if (known.tool_id === row.tool_id && known.input_hash === row.input_hash)
-    return { index, invocation_id: known.invocation_id, status: known.status };
+    return { index, invocation_id, ...(hold_id === null ? {} : { hold_id }), status };
   const failure = new Failure('IDEMPOTENCY_CONFLICT', { detail: 'This idempotency_key was used for another call.' });
-  return { index, invocation_id: known.invocation_id, status: 'invalid', problem: toProblem(failure) };
+  return { index, invocation_id, status: 'invalid', problem: toProblem(failure) };
 }

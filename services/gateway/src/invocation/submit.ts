@@ -1,4 +1,4 @@
-import { Failure, type Invocation, isTerminal, loneRunId, type Principal } from '@capstan/contracts';
+import { Failure, holdIdOf, type Invocation, isTerminal, loneRunId, type Principal } from '@capstan/contracts';
 import { hasLiveGrants, type InvocationOutcome, type NewInvocation, type RoomLeft } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 import { admitSent, denial } from './admit.js';
@@ -82,6 +82,7 @@ function toInvocation(row: NewInvocation, created_at: string): Invocation {
     descriptor_hash: row.descriptor_hash,
     policy_hash: row.policy_hash,
     decision: row.decision,
+    hold_id: row.status === 'held' ? holdIdOf(row.invocation_id) : null,
     mode: row.mode,
     session_id: row.session_id,
     idempotency_key: row.idempotency_key,

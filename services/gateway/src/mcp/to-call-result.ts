@@ -6,10 +6,14 @@ type Block = CallToolResult['content'][number];
 
 /** What became of a call, in a form that a model can read and a client can follow up. */
 export function toCallResult(invocation: Invocation): CallToolResult {
-  const { status, result, invocation_id } = invocation;
+  const { status, result, invocation_id, hold_id } = invocation;
   const { text, ok } = resultText(invocation);
   const waits = result === null && status !== 'denied';
-  const _meta = { 'capstan/invocation_id': invocation_id, 'capstan/status': status };
+  const _meta = {
+    'capstan/invocation_id': invocation_id,
+    'capstan/status': status,
+    ...(hold_id === null ? {} : { 'capstan/hold_id': hold_id }),
+  };
   if (!ok) return { content: [{ type: 'text', text }], ...(waits ? {} : { isError: true }), _meta };
   const { blocks, structuredContent } = outputOf(invocation);
   return {

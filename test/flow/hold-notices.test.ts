@@ -1,0 +1,39 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { queues } from '../fixtures/queues.js';
+import { ALLOW_ALL, type System, startSystem } from './start-system.js';
+
+const ADD = { tool_id: 'cap:test_math:add', inputs: { a: 1, b: 2 } };
+const HELD = { tool_id: 'cap:test_weather:get_weather', inputs: { city: 'Bern' } };
+
+describe.each(queues)('what is said of a hold on the $name queue', (queue) => {
+  let system: System;
+  beforeAll(async () => {
+    system = await startSystem(queue);
+    const hold = { id: 'ask', effect: 'hold', match: { tool: HELD.tool_id } } as const;
+    await system.admin.policies.put('default', { ...ALLOW_ALL, rules: [...ALLOW_ALL.rules, hold] });
+  });
+  const decider = async () => {
+    const { key } = await system.admin.keys.create({ tenant: 'default', actor: 'ann', roles: ['operate'] });
+    return system.clientFor(key);
+  };
+
+  test('whoever submits a call that is held learns which hold to ask for', async () => {
+    const sent = { ...HELD, idempotency_key: 'the-one-held' };
+    const { invocation_id, hold_id, status } = await system.admin.submit(sent);
+    expect({ status, hold_id }).toEqual({ status: 'held', hold_id: expect.stringMatching(/^hld_/) });
+    expect(await system.admin.holds.get(hold_id ?? '')).toMatchObject({ hold_id, invocation_id });
+    expect(await system.admin.submit(sent)).toMatchObject({ invocation_id, hold_id });
+    expect(await system.admin.submit(ADD)).toMatchObject({ hold_id: null });
+    const { items } = await system.admin.submitBulk([ADD, HELD, sent]);
+    expect(items.map((item) => item.hold_id)).toEqual([undefined, expect.stringMatching(/^hld_/), hold_id]);
+    await expect(system.admin.holds.get(items[1]?.hold_id ?? '')).resolves.toMatchObject({ status: 'pending' });
+  });
+
+  test('what was held says so for good, alone and in a list', async () => {
+    const { invocation_id, hold_id } = await system.admin.submit(HELD);
+    await (await decider()).holds.release(hold_id ?? '');
+    expect(await system.admin.wait(invocation_id, { timeout_s: 20 })).toMatchObject({ status: 'succeeded', hold_id });
+    const { items } = await system.admin.list({ tool_id: HELD.tool_id }).page();
+    expect(items.find((item) => item.invocation_id === invocation_id)).toMatchObject({ hold_id });
+  });
+});
