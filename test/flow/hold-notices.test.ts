@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../fixtures/eventually.js';
 import { queues } from '../fixtures/queues.js';
+import { startReceiver } from './start-receiver.js';
 import { ALLOW_ALL, type System, startSystem } from './start-system.js';
 
 const ADD = { tool_id: 'cap:test_math:add', inputs: { a: 1, b: 2 } };
@@ -8,7 +10,7 @@ const HELD = { tool_id: 'cap:test_weather:get_weather', inputs: { city: 'Bern' }
 describe.each(queues)('what is said of a hold on the $name queue', (queue) => {
   let system: System;
   beforeAll(async () => {
-    system = await startSystem(queue);
+    system = await startSystem(queue, { webhooks: { allow_private: true, public_url: 'https://capstan.example' } });
     const hold = { id: 'ask', effect: 'hold', match: { tool: HELD.tool_id } } as const;
     await system.admin.policies.put('default', { ...ALLOW_ALL, rules: [...ALLOW_ALL.rules, hold] });
   });
@@ -35,5 +37,39 @@ describe.each(queues)('what is said of a hold on the $name queue', (queue) => {
     expect(await system.admin.wait(invocation_id, { timeout_s: 20 })).toMatchObject({ status: 'succeeded', hold_id });
     const { items } = await system.admin.list({ tool_id: HELD.tool_id }).page();
     expect(items.find((item) => item.invocation_id === invocation_id)).toMatchObject({ hold_id });
+  });
+
+  test('a decision is told with the comment that came with it, less the secrets', async () => {
+    const [receiver, slack] = [await startReceiver(), await startReceiver()];
+    const { webhook_id } = await system.admin.webhooks.create({ url: receiver.url, events: ['hold.decided'] });
+    const chat = await system.admin.webhooks.create({ url: slack.url, kind: 'slack', events: ['hold.decided'] });
+    const ann = await decider();
+    const secret = `ghp_${'aB3dE6gH9j'.repeat(4).slice(0, 36)}`;
+    const [rejected, released] = [await system.admin.submit(HELD), await system.admin.submit(HELD)];
+    await ann.holds.reject(rejected.hold_id ?? '', `not with ${secret}`);
+    await eventually(() => receiver.got.length === 1 && slack.got.length === 1);
+    await ann.holds.release(released.hold_id ?? '', { comment: 'the weather is fine' });
+    await eventually(() => receiver.got.length === 2 && slack.got.length === 2);
+    expect(receiver.got.map(({ json }) => json.data)).toMatchObject([
+      { status: 'rejected', decided_by: 'ann', comment: expect.stringMatching(/^not with /) },
+      { status: 'released', decided_by: 'ann', comment: 'the weather is fine' },
+    ]);
+    expect(slack.got.map(({ json }) => json.text)).toEqual([
+      expect.stringMatching(/^Hold rejected by ann: .* · not with /),
+      expect.stringMatching(/^Hold released by ann: .* · the weather is fine$/),
+    ]);
+    const kept = await ann.holds.get(rejected.hold_id ?? '');
+    for (const said of [receiver.got, slack.got, kept]) expect(JSON.stringify(said)).not.toContain(secret);
+    for (const id of [webhook_id, chat.webhook_id]) await system.admin.webhooks.remove(id);
+  });
+
+  test('nobody said anything when it was only canceled', async () => {
+    const receiver = await startReceiver();
+    const { webhook_id } = await system.admin.webhooks.create({ url: receiver.url, events: ['hold.decided'] });
+    const { invocation_id } = await system.admin.submit(HELD);
+    await system.admin.cancel(invocation_id);
+    await eventually(() => receiver.got.length === 1);
+    expect(receiver.got[0]?.json.data).toMatchObject({ status: 'canceled', comment: null });
+    await system.admin.webhooks.remove(webhook_id);
   });
 });

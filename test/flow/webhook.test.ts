@@ -1,12 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { holdIdOf } from '@capstan/contracts';
 import { request } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { atEnd } from '../fixtures/at-end.js';
 import { eventually } from '../fixtures/eventually.js';
 import { queues } from '../fixtures/queues.js';
+import { type Got, startReceiver } from './start-receiver.js';
 import { ADMIN_KEY, ALLOW_ALL, type System, startSystem } from './start-system.js';
 
 const ADD = { tool_id: 'cap:test_math:add', inputs: { a: 1, b: 2 } };
@@ -15,32 +13,6 @@ const HELD = { tool_id: 'cap:test_weather:get_weather', inputs: { city: 'Bern' }
 const DENIED = { path: 'private-name.txt', content: 'x' };
 
 const REASON = 'somebody looks at the weather first';
-
-type Got = {
-  headers: IncomingHttpHeaders;
-  body: string;
-  json: { type: string; text?: string; data: Record<string, unknown> };
-};
-
-/** An endpoint that keeps what it gets, and answers as the test says. */
-async function startReceiver() {
-  const got: Got[] = [];
-  const answers: number[] = [];
-  const receiver = { got, answers, otherwise: 204, url: '' };
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const body = Buffer.concat(chunks).toString('utf8');
-      got.push({ headers: request.headers, body, json: JSON.parse(body) });
-      response.writeHead(answers.shift() ?? receiver.otherwise).end('noted');
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  atEnd(() => new Promise<void>((resolve) => void server.close(() => resolve())));
-  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-  return receiver;
-}
 
 const idOf = ({ headers }: Got) => String(headers['webhook-id']);
 /** As the Standard Webhooks specification says it, and not by the library that signs. */

@@ -41,7 +41,7 @@ export async function endHold(
       .where('hold_id', '=', hold_id)
       .returning(['status', 'decided_by', 'expires_at'])
       .execute();
-    if (ended) await notifyHold(db, 'hold.decided', [{ ...hold, ...ended }]);
+    if (ended) await notifyHold(db, 'hold.decided', [{ ...hold, ...ended, comment }]);
     return { kind: 'ended', invocation_id: hold.invocation_id };
   });
 }

@@ -13,6 +13,8 @@ export type HoldNews = {
   expires_at: string;
   decided_by: string | null;
   returned_because: string | null;
+  /** What whoever decided it said about it. */
+  comment?: string | null;
 };
 
 type Asked = { invocation_id: string; reason: string | null; risk: string | null };
@@ -30,19 +32,20 @@ export async function notifyHold(
   const asked = await askedOf(db, holds);
   await recordEvents(
     db,
-    holds.map(
-      ({ tenant, hold_id, invocation_id, tool_id, actor, status, expires_at, decided_by, returned_because }) => ({
-        tenant,
-        type,
-        subject: hold_id,
-        data: {
-          ...{ hold_id, invocation_id, tool_id, actor, status, expires_at, decided_by, returned_because },
-          reason: asked.get(invocation_id)?.reason ?? null,
-          risk: asked.get(invocation_id)?.risk ?? null,
-          hold_path: `/v1/holds/${hold_id}`,
-        },
-      }),
-    ),
+    holds.map(({ tenant, hold_id, invocation_id, tool_id, actor, status, expires_at, ...decision }) => ({
+      tenant,
+      type,
+      subject: hold_id,
+      data: {
+        ...{ hold_id, invocation_id, tool_id, actor, status, expires_at },
+        decided_by: decision.decided_by,
+        returned_because: decision.returned_because,
+        ...(type === 'hold.decided' ? { comment: decision.comment ?? null } : {}),
+        reason: asked.get(invocation_id)?.reason ?? null,
+        risk: asked.get(invocation_id)?.risk ?? null,
+        hold_path: `/v1/holds/${hold_id}`,
+      },
+    })),
   );
 }
 

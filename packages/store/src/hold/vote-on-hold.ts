@@ -95,7 +95,7 @@ const DAY_MS = 86_400_000;
 async function release(
   db: Db,
   hold: HeldCall,
-  { voter, proposal }: ReleaseVote,
+  { voter, comment, proposal }: ReleaseVote,
   expires_in_ms = DAY_MS,
 ): Promise<BoxedDeliveries | null> {
   const { rows } = await sql<{
@@ -127,7 +127,7 @@ async function release(
     .where('hold_id', '=', hold.hold_id)
     .returning(['status', 'expires_at', 'decided_by'])
     .execute();
-  if (released) await notifyHold(db, 'hold.decided', [{ ...hold, ...released }]);
+  if (released) await notifyHold(db, 'hold.decided', [{ ...hold, ...released, comment }]);
   const { status, runner, attempt, priority } = row;
   return status === 'queued'
     ? boxDeliveries(db, [{ invocation_id: hold.invocation_id, runner, attempt, priority }])

@@ -34,6 +34,13 @@ describe('a message for Slack', () => {
     );
   });
 
+  test('says what whoever decided had to say about it', () => {
+    const data = { tool_id: 'ext:bank:refund', status: 'rejected', decided_by: 'bob', comment: 'paid <twice>' };
+    expect(slackMessage({ type: 'hold.decided', subject: 'hld_1', data }, URL).text).toBe(
+      'Hold rejected by bob: ext:bank:refund · <https://capstan.example/v1/holds/hld_1|hld_1> · paid &lt;twice&gt;',
+    );
+  });
+
   test.each([
     ['invocation.failed', { result: { success: false, error: 'no such account' } }, 'no such account'],
     [

@@ -56,7 +56,7 @@ function whyOf({ type, data }: Told): string[] {
       return [riskOf(data), textOf(data.reason), until];
     // Why it was held says nothing of why it was decided so.
     case 'hold.decided':
-      return [];
+      return [textOf(data.comment)];
   }
   return [textOf(data.reason) || textOf(data.error) || textOf(member(data.result, 'error')) || denialOf(data)];
 }

@@ -12,6 +12,7 @@ import { publishEnded } from '@capstan/queue';
 import { commentOnHold, endHold, getHold, type HeldCall, policyInForce, voteOnHold } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 import { handOver, notFound } from '../invocation/act-on.js';
+import { redactComment } from './redact-comment.js';
 import { readHold } from './show-hold.js';
 
 /**
@@ -44,7 +45,7 @@ export async function release(
       tenant: principal.tenant,
       hold_id,
       voter: { actor: principal.actor, roles: principal.roles },
-      comment: comment ?? null,
+      comment: comment === undefined ? null : redactComment(comment),
       proposal: proposed.proposal,
       seen_input_hash: hold.input_hash,
     }),
@@ -104,7 +105,7 @@ async function end(
   kind: 'reject' | 'withdraw',
   comment: string | null,
 ): Promise<Hold> {
-  const ended = await endHold(gateway.store, principal, hold_id, kind, comment);
+  const ended = await endHold(gateway.store, principal, hold_id, kind, comment && redactComment(comment));
   if (ended.kind === 'missing') throw notFound(hold_id);
   if (ended.kind !== 'ended') return answerDecided(gateway, principal, hold_id, kind);
   publishEnded(gateway.relay, [ended.invocation_id]);
@@ -118,7 +119,7 @@ export async function comment(
   hold_id: string,
   text: string,
 ): Promise<Hold> {
-  if (!(await commentOnHold(gateway.store, principal, hold_id, text))) throw notFound(hold_id);
+  if (!(await commentOnHold(gateway.store, principal, hold_id, redactComment(text)))) throw notFound(hold_id);
   return readHold(gateway, principal, hold_id);
 }
 

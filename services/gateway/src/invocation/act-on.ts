@@ -20,6 +20,7 @@ import {
   unboxDeliveries,
 } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
+import { redactComment } from '../hold/redact-comment.js';
 import { summarize } from '../hold/summarize-hold.js';
 
 type Which = InvocationFilter & { invocation_id?: string };
@@ -88,8 +89,9 @@ export async function resolve(
   gateway: GatewayContext,
   principal: Principal,
   invocation_id: string,
-  resolution: Resolution,
+  { outcome, comment }: Resolution,
 ): Promise<InvocationDetail> {
+  const resolution = { outcome, comment: redactComment(comment) };
   const resolved = await resolveInvocation(gateway.store, principal, invocation_id, resolution);
   const detail = await readDetail(gateway, principal, invocation_id);
   if (!resolved) throw illegal(detail, 'only ambiguous ones are resolved');

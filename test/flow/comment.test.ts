@@ -1,0 +1,25 @@
+import { sql } from 'kysely';
+import { beforeAll, expect, test } from 'vitest';
+import { type System, startSystem } from './start-system.js';
+
+const ADD = { tool_id: 'cap:test_math:add', inputs: { a: 1, b: 2 } };
+const SECRET = `ghp_${'aB3dE6gH9j'.repeat(4).slice(0, 36)}`;
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem({ name: 'postgres' });
+});
+
+test('a secret in what somebody says of an ambiguous call is taken out before it is kept', async () => {
+  const { invocation_id } = await system.admin.submit(ADD, { wait_s: 20 });
+  // As a worker leaves it that was lost half-way.
+  await sql`DELETE FROM results WHERE invocation_id = ${invocation_id}`.execute(system.store.db);
+  await sql`UPDATE invocations SET status = 'ambiguous' WHERE invocation_id = ${invocation_id}`.execute(
+    system.store.db,
+  );
+  const comment = `it failed with ${SECRET}`;
+  const resolved = await system.admin.resolve(invocation_id, { outcome: 'failed', comment });
+  expect(resolved.result?.error).toMatch(/^it failed with /);
+  const { rows } = await sql`SELECT detail FROM audit WHERE subject = ${invocation_id}`.execute(system.store.db);
+  expect(JSON.stringify([resolved, rows])).not.toContain(SECRET);
+});
