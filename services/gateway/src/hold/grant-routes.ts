@@ -1,7 +1,8 @@
 import { Grant, NewGrant, pageOf, SequenceQuery } from '@capstan/contracts';
-import { insertGrant, listGrants, revokeGrant } from '@capstan/store';
+import { listGrants, revokeGrant } from '@capstan/store';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
+import { createGrant } from './create-grant.js';
 
 export const grantRoutes: Route[] = [
   route({
@@ -11,14 +12,8 @@ export const grantRoutes: Route[] = [
     roles: ['operate'],
     body: NewGrant,
     answers: { 201: { description: 'The grant', schema: Grant } },
-    handle: async ({ store, relay, rules }, { principal, body, reply }) => {
-      const grant = await insertGrant(store, principal, body);
-      relay.publish('refresh', ['grants']);
-      await rules.refresh();
-      // What waits already may be for it.
-      relay.publish('due', ['now']);
-      return reply.code(201).send(grant);
-    },
+    handle: async (gateway, { principal, body, reply }) =>
+      reply.code(201).send(await createGrant(gateway, principal, body)),
   }),
   route({
     method: 'GET',
