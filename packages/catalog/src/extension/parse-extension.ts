@@ -43,7 +43,7 @@ const TOOL_NAME = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}$/;
 /** Throws a Failure that names every place that is wrong, with its file. */
 export function parseExtension(source: ExtensionSource, native: ActionContext['native']): Extension {
   const manifest = read(Manifest, fromJson(source.manifest), MANIFEST);
-  const commands = read(CommandsFile, fromYaml(source.commands), COMMANDS);
+  const commands = read(CommandsFile, commandsOf(source), COMMANDS);
   const usage = source.usage ?? null;
   if (usage !== null && usage.length > MAX_USAGE) throw wrong([at('docs/USAGE.md', '', `longer than ${MAX_USAGE}`)]);
   const files = toFiles(source.tools ?? new Map());
@@ -128,9 +128,12 @@ function fromJson(value: unknown): unknown {
   }
 }
 
-function fromYaml(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  const read = readYaml(value);
+const commandsOf = ({ commands }: ExtensionSource): unknown =>
+  typeof commands === 'string' ? readCommands(commands) : commands;
+
+/** The YAML of commands; whether it says what commands have to say is found by `parseExtension`. */
+export function readCommands(text: string): unknown {
+  const read = readYaml(text);
   if (read.errors.length === 0) return read.value;
   throw wrong(read.errors.map(({ message, line, column }) => at(COMMANDS, placeOf(line, column), message)));
 }

@@ -1,9 +1,13 @@
 import { type Extension, type ExtensionSource, parseExtension, readExtensionFolder } from '@capstan/catalog';
 import { type Descriptor, Failure, type JsonObject, type NewExtension, type Principal } from '@capstan/contracts';
 import { installExtension, readExtensions } from '@capstan/store';
+import { isLong, readAside } from '../aside/read-aside.js';
 import type { GatewayContext } from '../gateway-context.js';
 import { announceTools } from '../tool/installation-admin.js';
+import type { CommandsQuestion } from './commands-thread.js';
 import { commandsOf, toAnswer } from './extension-answer.js';
+
+const THREAD = new URL('./commands-thread.js', import.meta.url);
 
 type Installer = Pick<GatewayContext, 'store' | 'relay' | 'catalog'>;
 type Actor = Pick<Principal, 'tenant' | 'actor'>;
@@ -11,7 +15,7 @@ type Actor = Pick<Principal, 'tenant' | 'actor'>;
 /** Reads, checks and installs an extension; its tools can be called when this returns. */
 export async function install(gateway: Installer, by: Actor, sent: NewExtension) {
   const source = sent.path === undefined ? fromBody(sent) : await readExtensionFolder(sent.path);
-  const extension = parseExtension(source, nativeTools(gateway));
+  const extension = parseExtension(await readLongCommands(source), nativeTools(gateway));
   await refuseTakenCommands(gateway, extension);
   const { manifest, commands, usage, tools_hash, files, descriptors } = extension;
   const { extension: row, changes } = await installExtension(gateway.store, by, {
@@ -31,6 +35,14 @@ export async function install(gateway: Installer, by: Actor, sent: NewExtension)
     ),
     changes,
   };
+}
+
+/** Others are answered meanwhile. */
+async function readLongCommands(source: ExtensionSource): Promise<ExtensionSource> {
+  const { commands: text } = source;
+  if (typeof text !== 'string' || !isLong(text)) return source;
+  const commands = await readAside<unknown>(THREAD, { text } satisfies CommandsQuestion, 'INVALID_REQUEST');
+  return { ...source, commands };
 }
 
 const nativeTools =

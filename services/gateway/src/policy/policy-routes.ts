@@ -13,12 +13,13 @@ import {
   WhatIfAnswer,
   WhatIfRequest,
 } from '@capstan/contracts';
-import { compilePolicy, formatPolicy, parsePolicy } from '@capstan/policy';
+import { compilePolicy, formatPolicy } from '@capstan/policy';
 import { latestPolicy, listPolicyVersions, policyVersion, putPolicy } from '@capstan/store';
 import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { explain } from './explain.js';
+import { readPolicy } from './read-policy.js';
 import { collectWhatIf, toNdjson, whatIf } from './what-if.js';
 
 /** A policy governs the tenant it is named after; `default` governs all others, so only the installation's own admins change it. */
@@ -78,7 +79,7 @@ export const policyRoutes: Route[] = [
     answers: { 200: { description: 'The policy', schema: Policy } },
     handle: async ({ store, relay, policies }, { principal, params, body }) => {
       requireOwn(principal, params.name ?? '');
-      const policy = await putPolicy(store, principal, params.name ?? '', parsePolicy(body));
+      const policy = await putPolicy(store, principal, params.name ?? '', await readPolicy(body));
       relay.publish('refresh', ['policies']);
       await policies.refresh();
       return policy;
@@ -100,12 +101,12 @@ export const policyRoutes: Route[] = [
     roles: ['audit', 'admin'],
     body: WhatIfRequest,
     answers: { 200: { description: 'The counts, and the first of the changed ones', schema: WhatIfAnswer } },
-    handle: (gateway, { principal: { tenant }, body, request, reply }) => {
+    handle: async (gateway, { principal: { tenant }, body, request, reply }) => {
       const { policy, since, until, limit } = body;
       const gone = new AbortController();
       reply.raw.on('close', () => gone.abort());
       const signal = AbortSignal.any([gone.signal, gateway.stopping]);
-      const lines = whatIf(gateway, compilePolicy(parsePolicy(policy)), { tenant, since, until, limit }, signal);
+      const lines = whatIf(gateway, compilePolicy(await readPolicy(policy)), { tenant, since, until, limit }, signal);
       if (!request.headers.accept?.includes(NDJSON)) return collectWhatIf(lines);
       reply.header('content-type', NDJSON);
       return reply.send(Readable.from(toNdjson(lines)));

@@ -1,16 +1,15 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { compilePlan, PlanFailure, placeErrors } from '@capstan/plan';
-import type { PlanAnswer, PlanQuestion } from './read-aside.js';
+import type { JsonObject } from '@capstan/contracts';
+import { compilePlan, type PlanError, PlanFailure, placeErrors } from '@capstan/plan';
+import { toAnswer } from '../aside/thread-answer.js';
 
-/** The thread of `readAside`: finds what is wrong with a text, with its place, or answers the document that it is. */
-function answer({ text, errors }: PlanQuestion): PlanAnswer {
-  if (errors) return { ok: false, errors: placeErrors(text, errors) };
-  try {
-    return { ok: true, document: compilePlan(text).document };
-  } catch (error) {
-    if (!(error instanceof PlanFailure)) throw error;
-    return { ok: false, errors: error.errors };
-  }
+/** A plan as text, and with `errors` what was found to be wrong with its document, to be told where that stands. */
+export type PlanQuestion = { text: string; errors?: readonly PlanError[] };
+
+/** Finds what is wrong with a text, with its place, or gives the document that it is. */
+function read({ text, errors }: PlanQuestion): JsonObject {
+  if (errors) throw new PlanFailure(placeErrors(text, errors));
+  return compilePlan(text).document;
 }
 
-parentPort?.postMessage(answer(workerData));
+parentPort?.postMessage(toAnswer(() => read(workerData)));

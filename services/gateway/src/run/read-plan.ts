@@ -1,26 +1,29 @@
 import { setImmediate as afterOthers } from 'node:timers/promises';
+import type { JsonObject } from '@capstan/contracts';
 import { type CompiledPlan, compilingPlan, PlanFailure } from '@capstan/plan';
+import { isLong, readAside } from '../aside/read-aside.js';
 import type { GatewayContext } from '../gateway-context.js';
-import { readAside } from './read-aside.js';
+import type { PlanQuestion } from './plan-thread.js';
 
 type Catalog = Pick<GatewayContext['catalog'], 'get' | 'similar'>;
 
-/** A text that takes longer than a moment to be read is read in a thread. */
-const LONG_TEXT = 50_000;
+const THREAD = new URL('./plan-thread.js', import.meta.url);
 const SLICE_MS = 10;
 
 /** Checks a plan, and answers it compiled. However large it is, others are answered meanwhile. */
 export async function readPlan(catalog: Catalog, source: unknown): Promise<CompiledPlan> {
-  if (typeof source !== 'string' || source.length <= LONG_TEXT) return compile(catalog, source);
-  const document = await readAside({ text: source });
+  if (typeof source !== 'string' || !isLong(source)) return compile(catalog, source);
+  const document = await askThread({ text: source });
   try {
     return await compile(catalog, document);
   } catch (error) {
     // The thread knows no catalog, and the document no lines.
-    if (error instanceof PlanFailure) await readAside({ text: source, errors: error.errors });
+    if (error instanceof PlanFailure) await askThread({ text: source, errors: error.errors });
     throw error;
   }
 }
+
+const askThread = (question: PlanQuestion) => readAside<JsonObject>(THREAD, question, 'PLAN_INVALID');
 
 async function compile(catalog: Catalog, source: unknown): Promise<CompiledPlan> {
   const compiling = compilingPlan(

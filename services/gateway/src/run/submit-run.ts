@@ -1,9 +1,10 @@
 import { type DryRun, Failure, hasRole, type Principal, type RunAccepted, RunSubmission } from '@capstan/contracts';
-import { type CompiledPolicy, compilePolicy, parsePolicy } from '@capstan/policy';
+import { type CompiledPolicy, compilePolicy } from '@capstan/policy';
 import { appendAudit, ensurePolicy, insertPlanRun, runPolicyName } from '@capstan/store';
 import { nanoid } from 'nanoid';
 import type { GatewayContext } from '../gateway-context.js';
 import { parseWith } from '../http/parse-request.js';
+import { readPolicy } from '../policy/read-policy.js';
 import { dryRun } from './dry-run.js';
 import { readPlan } from './read-plan.js';
 
@@ -48,7 +49,7 @@ export async function submitRun(gateway: GatewayContext, principal: Principal, b
 export async function tryRun(gateway: GatewayContext, principal: Principal, body: unknown): Promise<DryRun> {
   const { submission, plan, inputs } = await read(gateway, body);
   const policy: CompiledPolicy = submission.policy
-    ? compilePolicy(parsePolicy(submission.policy))
+    ? compilePolicy(await readPolicy(submission.policy))
     : gateway.policies.of(principal.tenant);
   return dryRun(gateway, principal, plan, inputs, policy);
 }
@@ -73,7 +74,7 @@ async function choosePolicy(
       suggestion: 'Leave policy out, so that the one in force decides, or try it with dry_run=true.',
       context: { roles: ['admin'] },
     });
-  const document = parsePolicy(policy);
+  const document = await readPolicy(policy);
   const { policy_hash } = compilePolicy(document);
   await ensurePolicy(store, runPolicyName(policy_hash), document);
   return policy_hash;

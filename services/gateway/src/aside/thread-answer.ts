@@ -1,0 +1,21 @@
+import { Failure, type FailureName, type FailureOptions } from '@capstan/contracts';
+
+/** What a thread found. A Failure loses its class on the way between threads, so that it goes as what makes one. */
+export type ThreadAnswer<Document> =
+  | { ok: true; document: Document }
+  | { ok: false; kind: FailureName; options: Pick<FailureOptions, 'detail' | 'suggestion' | 'context'> };
+
+export function toAnswer<Document>(read: () => Document): ThreadAnswer<Document> {
+  try {
+    return { ok: true, document: read() };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const { kind, message: detail, suggestion, context } = error;
+    return { ok: false, kind, options: { detail, suggestion, context } };
+  }
+}
+
+export function fromAnswer<Document>(answer: ThreadAnswer<Document>): Document {
+  if (answer.ok) return answer.document;
+  throw new Failure(answer.kind, answer.options);
+}
