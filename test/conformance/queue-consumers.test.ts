@@ -1,3 +1,5 @@
+import type { Principal } from '@capstan/contracts';
+import { setPaused } from '@capstan/store';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../fixtures/eventually.js';
 import { afterAWhile } from './after-a-while.js';
@@ -54,6 +56,24 @@ onEachQueue((open, servers) => {
       await backbone.queue.enqueue(deliveries);
       await paused.untilTaken(2);
       expect(paused.taken.slice(1)).toEqual(idsOf(deliveries));
+    });
+
+    test('gives what came before a consumer heard of a pause as soon as it is resumed', async () => {
+      const backbone = await open();
+      const operator: Principal = { tenant: 'default', actor: 'ann', roles: ['operate'], key_id: 'key_1' };
+      const setPause = (paused: boolean) => setPaused(backbone.store, operator, runner, paused);
+      const claimant = await startClaimant(backbone, { runner, concurrency: 2 });
+      await eventually(() => expect(claimant.claiming).toBe(0));
+      await setPause(true);
+      const { asked } = claimant;
+      const deliveries = await insertWork(backbone.store, [{ runner }, { runner }, { runner }]);
+      await backbone.queue.enqueue(deliveries);
+      await eventually(() => claimant.asked > asked && claimant.claiming === 0);
+      claimant.pause();
+      await setPause(false);
+      claimant.resume();
+      await claimant.untilTaken(3);
+      expect([...claimant.taken].sort()).toEqual(idsOf(deliveries).sort());
     });
 
     test('gives no more of what was enqueued together to a consumer that was paused meanwhile', async () => {

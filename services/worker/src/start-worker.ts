@@ -135,14 +135,21 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     watched.push(Object.assign(watch, { consumer }));
   }
   applyPauses(paused);
+  let looks = 0;
+  /** Also where nothing seems to have changed: a pause may have come and gone, and what was delivered meanwhile with it. */
+  const lookAtPauses = async () => {
+    looks += 1;
+    const mine = looks;
+    const now = await pausedRunners(store);
+    // A slow look must not bring back a pause that a later one has seen end.
+    if (mine !== looks) return;
+    pausedNow = now;
+    applyPauses(now);
+  };
   const unsubscribe = [
     relay.subscribe('cancel', cancel),
     relay.subscribe('refresh', (what) => {
-      if (what.includes('queues'))
-        pausedRunners(store).then(
-          (now) => onBeat({ kept: true, cancel: [], paused: now, held: [] }),
-          () => {},
-        );
+      if (what.includes('queues')) lookAtPauses().catch(() => {});
     }),
   ];
   const unwatch = watchForWedge(queue, watched, options.wedge_ms, options.onWedged);

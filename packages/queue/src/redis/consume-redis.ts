@@ -25,6 +25,7 @@ export function consumeRedis(
   let busy = 0;
   let paused = false;
   let stopped = false;
+  let looking = false;
   const claims = new Set<Promise<unknown>>();
   const claiming = async <T>(claim: Promise<T>): Promise<T> => {
     claims.add(claim);
@@ -46,6 +47,22 @@ export function consumeRedis(
       return { asked, runs: runs.map((run) => run.catch(onError).finally(() => room.give(1))) };
     } finally {
       room.give(asked - taken);
+    }
+  };
+
+  /**
+   * A job that came after the pause was committed and before this consumer heard of it found nothing that it could claim,
+   * and is gone. So whoever is resumed looks for itself; a job whose work is taken this way finds nothing, which is harmless.
+   */
+  const look = async (): Promise<void> => {
+    if (looking) return;
+    looking = true;
+    try {
+      // Until there are fewer than asked for, which is when nothing waits any more.
+      for (let some = await takeSome(concurrency); some && some.runs.length === some.asked; )
+        some = await takeSome(concurrency);
+    } finally {
+      looking = false;
     }
   };
 
@@ -95,6 +112,7 @@ export function consumeRedis(
     resume: () => {
       paused = false;
       worker.resume().catch(onError);
+      look().catch(onError);
     },
     hasRoom: () => busy < jobs && !paused && !stopped,
     stop: async () => {
