@@ -42,7 +42,12 @@ export const addRetention: AddCommand = (program, cli) => {
     );
 };
 
-const days = (text: string): number | null => (text === EVER ? null : parseDuration(text) / DAY_MS);
+/** Elsewhere a bare number is seconds. Here most would mean days, and what is older than as many seconds would be gone. */
+function days(text: string): number | null {
+  if (text === EVER) return null;
+  if (/^[\d.]+$/.test(text)) throw new InvalidArgumentError('it needs a unit: 30d, 12h, or ever.');
+  return parseDuration(text) / DAY_MS;
+}
 
 /** The words themselves: commander takes null for no value. */
 function aTime(text: string): string {

@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest';
+import { run } from '../testing/run-in-test.js';
+
+describe('retention', () => {
+  it.each([[['--records', '30']], [['--results', '7']], [['--for', 'failed=30/365d']]])(
+    'takes no bare number (%j): whoever means days would lose all that is older than as many seconds',
+    async (args) => {
+      const { code, stderr } = await run(['retention', 'set', 'acme', ...args]);
+      expect(code).toBe(2);
+      expect(stderr).toContain('30d');
+    },
+  );
+});
