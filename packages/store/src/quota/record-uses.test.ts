@@ -59,6 +59,18 @@ describe('a quota that is nearly used up', () => {
     expect(await told()).toMatchObject([{ used: 8 }]);
   });
 
+  test('is told in figures that people can read', async () => {
+    const scope = 'tenant:acme';
+    const usage = { scope, live: 0, day: 0, waiting: 0, minute: 0, typical_ms: 0, cost_units: 0.1 + 0.2 };
+    const quota = quotaOf(scope, { max_runtime_ms_per_day: 3000, max_cost_units_per_day: 0.3 });
+    const usages = new Map([[scope, { ...usage, runtime_ms: 2795.6040000000003 }]]);
+    await store.db.transaction().execute((db) => warnNear(db, [quota], usages));
+    const { rows } = await sql<{ used: string }>`SELECT data ->> 'used' AS used FROM events ORDER BY used`.execute(
+      store.db,
+    );
+    expect(rows.map(({ used }) => used)).toEqual(['0.3', '2795.604']);
+  });
+
   test('of calls at a time is told where the next one is denied, and not where it waits', async () => {
     await warn(quotaOf('tenant:acme', { max_concurrent: 5 }, 'defer'), 5);
     expect(await told()).toEqual([]);

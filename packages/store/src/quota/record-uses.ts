@@ -47,12 +47,15 @@ export async function warnNear(db: Db, quotas: readonly Quota[], usages: Readonl
           tenant: tenantOf(scope),
           type: 'quota.warning',
           subject: scope,
-          data: { scope, limit, used: usedOf(usage, limit), max },
+          data: { scope, limit, used: toThousandths(usedOf(usage, limit)), max },
         },
       ]);
     }
   }
 }
+
+/** Sums of fractions end in digits that nobody has used; people read this. */
+const toThousandths = (used: number): number => Math.round(used * 1000) / 1000;
 
 /** Whom it concerns: the tenant that it names; what spans tenants is for those who run the installation. */
 function tenantOf(scope: string): string {
