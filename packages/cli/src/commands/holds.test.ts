@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Grant, Hold, HoldEntry } from '@capstan/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { holdInALine } from '../format/hold.js';
 import { widthOf } from '../format/width.js';
 import { type RunOptions, run } from '../testing/run-in-test.js';
 import { withAnswers } from '../testing/with-answers.js';
@@ -254,4 +255,10 @@ describe('grant', () => {
     await capstan(['grant', 'revoke', 'gnt_1']);
     expect(seen.at(-1)?.request).toBe('DELETE /v1/grants/gnt_1');
   });
+});
+
+it('a hold that came back says so, and why, in the line that its invocation has of it', () => {
+  const back: Hold = { ...HOLD, round: 2, returned_because: 'the tool has changed since the release' };
+  expect(holdInALine(back)).toBe('hld_1 pending again: the tool has changed since the release');
+  expect(holdInALine({ ...back, status: 'rejected', decided_by: 'bob' })).toBe('hld_1 rejected by bob');
 });

@@ -35,11 +35,13 @@ export const holdColumns = (colors: Colors, now: Date): Column<HoldSummary>[] =>
   { title: 'REASON', text: ({ returned_because, reason }) => returned_because ?? reason, shrinks: true },
 ];
 
-/** In a line: what became of it, by whom, and whether they changed what was asked for. */
-export const holdInALine = ({ hold_id, status, approvals, decided_by, edits }: HoldSummary): string => {
+/** In a line: what became of it, by whom, why it is back, and whether they changed what was asked for. */
+export const holdInALine = (hold: HoldSummary): string => {
+  const { hold_id, status, approvals, decided_by, returned_because, edits } = hold;
   const by = status === 'released' ? approvals.given_by.join(', ') : status === 'expired' ? null : decided_by;
   const changes = edits.map(({ actor, changed }) => `; ${actor} changed ${changed.join(', ')}`).join('');
-  return printable(`${hold_id} ${status}${by ? ` by ${by}` : ''}${changes}`);
+  const again = status === 'pending' && returned_because ? ` again: ${returned_because}` : '';
+  return printable(`${hold_id} ${status}${by ? ` by ${by}` : ''}${again}${changes}`);
 };
 
 /** All that somebody who decides has to know, on a screen. */
