@@ -5,10 +5,7 @@ import { type System, startSystem } from './start-system.js';
 
 const ADD = 'cap:test_math:add';
 /** Some hundred thousand characters that a YAML parser has to look at one by one. */
-const LONG = Array.from(
-  { length: 8_000 },
-  (_, at) => `  - { id: r${at}, effect: allow, match: { tool: "t${at}" } }\n`,
-);
+const LONG = Array.from({ length: 8_000 }, (_, at) => `  - { id: r${at}, effect: allow, match: { tool: "t${at}" } }\n`);
 
 let system: System;
 beforeAll(async () => {
