@@ -15,14 +15,16 @@ export type Ending = Heard & {
   output: Json | undefined;
 };
 
+/** Of most, nothing of the result is asked for: then it is not looked up. */
 const ENDINGS: Statement = {
   name: 'read-endings',
   text: `
     SELECT i.invocation_id, i.status, ${UNRESOLVED} AS unresolved,
-      CASE WHEN i.status <> 'succeeded' THEN left(r.error, 500) END AS error, CASE WHEN h.output THEN r.payload END AS output
+      CASE WHEN i.status <> 'succeeded' THEN (
+        SELECT left(error, 500) FROM results r WHERE r.invocation_id = i.invocation_id) END AS error,
+      CASE WHEN h.output THEN (SELECT payload FROM results r WHERE r.invocation_id = i.invocation_id) END AS output
     FROM unnest($1::text[], $2::boolean[]) AS h (invocation_id, output)
       JOIN invocations i ON i.invocation_id = h.invocation_id
-      LEFT JOIN results r ON (h.output OR i.status <> 'succeeded') AND r.invocation_id = h.invocation_id
     WHERE i.status IN ${TERMINAL}`,
 };
 

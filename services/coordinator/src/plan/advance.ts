@@ -101,6 +101,14 @@ async function flush(query: Query, turns: readonly RunTurn[]): Promise<void> {
   );
 }
 
+/** While workers work, so that less is left for the end. */
+export async function writeEnded(query: Query, turns: Turns): Promise<void> {
+  await moveSteps(
+    query,
+    [...turns.values()].flatMap((turn) => turn.takeEnded()),
+  );
+}
+
 /** What the turn came to. */
 export async function keep({ relay }: Parts, query: Query, turns: readonly RunTurn[]): Promise<void> {
   await endFans(

@@ -3,10 +3,10 @@ import { type BoxedDeliveries, insertInvocations, type NewInvocation, type Query
 import { nanoid } from 'nanoid';
 import type { Parts } from './parts.js';
 import type { RunTurn } from './run-turn.js';
+import { SingleFile } from './single-file.js';
 
 /** Postgres inserts some while the next are being prepared, and workers begin with them: soon with a few, then with more. */
-const FIRST = 64;
-const MOST = 256;
+const SIZE = { first: 64, most: 500 };
 
 export type SentCalls = {
   /** Deliveries that no statement has sent, of calls that are committed with the turn. */
@@ -28,12 +28,11 @@ export class Calls {
   readonly #query: Query;
   readonly #turns: ReadonlyMap<string, RunTurn>;
   readonly #send: (box: BoxedDeliveries) => void;
-  readonly #ahead: NewInvocation[] = [];
-  readonly #with_turn: NewInvocation[] = [];
-  readonly #inserting: Promise<void>[] = [];
+  readonly #ahead = new SingleFile<NewInvocation>((rows) => this.#insertAhead(rows), SIZE);
+  readonly #with_turn = new SingleFile<NewInvocation>((rows) => this.#insertWithTurn(rows), SIZE);
   readonly #boxes: BoxedDeliveries[] = [];
   readonly #begun = new Set<string>();
-  #at_once = FIRST;
+  #count = 0;
   #later = false;
   #some_with_turn = false;
 
@@ -50,31 +49,27 @@ export class Calls {
     this.#send = send;
   }
 
-  /** Resolves soon, so that what is to be sent is. */
   async add(row: NewInvocation, { with_turn }: { with_turn: boolean }): Promise<void> {
-    const list = with_turn || row.status !== 'queued' ? this.#with_turn : this.#ahead;
-    list.push(row);
-    if (list.length < this.#at_once) return;
-    this.#at_once = Math.min(MOST, 2 * this.#at_once);
-    this.flush();
-    await new Promise((resolve) => setImmediate(resolve));
+    if (with_turn || row.status !== 'queued') this.#with_turn.add(row);
+    else this.#ahead.add(row);
+    this.#count += 1;
+    // What is to be sent is sent when the event loop gets round to it.
+    if (this.#count % SIZE.first === 0) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  flush(): void {
-    for (const insert of [this.#insertAhead(), this.#insertWithTurn()]) {
-      // Awaited with the others in the end; one that fails before that must not end the process unhandled.
-      insert.catch(() => undefined);
-      this.#inserting.push(insert);
-    }
+  /** For now there are no more. */
+  push(): void {
+    this.#ahead.push();
+    this.#with_turn.push();
   }
 
   /** Also of a turn that failed: nothing of it is to come when the next begins. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#inserting);
+    await Promise.all([this.#ahead.settled(), this.#with_turn.settled()]);
   }
 
   async inserted(): Promise<void> {
-    await Promise.all(this.#inserting);
+    await Promise.all([this.#ahead.written(), this.#with_turn.written()]);
   }
 
   /** Whether all of it is under way: nothing waits for the turn to be committed, and nothing for a look at it. */
@@ -92,9 +87,7 @@ export class Calls {
     this.#begun.add(run_id);
   }
 
-  async #insertAhead(): Promise<void> {
-    const rows = this.#ahead.splice(0);
-    if (rows.length === 0) return;
+  async #insertAhead(rows: NewInvocation[]): Promise<void> {
     const runs = new Set(rows.map(({ run_id }) => run_id ?? ''));
     const turn = [...this.#turns.values()]
       .filter(({ run_id }) => runs.has(run_id))
@@ -109,9 +102,7 @@ export class Calls {
     if (box && !signals) this.#send(box);
   }
 
-  async #insertWithTurn(): Promise<void> {
-    const rows = this.#with_turn.splice(0);
-    if (rows.length === 0) return;
+  async #insertWithTurn(rows: NewInvocation[]): Promise<void> {
     this.#some_with_turn = true;
     const { box, signals } = this.#toSend(rows);
     const { inserted } = await insertInvocations({ query: this.#query }, rows, { outbox: box, signals: signals ?? [] });

@@ -11,7 +11,7 @@ import {
 } from '@capstan/store';
 import { Bell } from '../bell.js';
 import { handOver } from '../hand-over.js';
-import { advance, keep, type Turns } from './advance.js';
+import { advance, keep, type Turns, writeEnded } from './advance.js';
 import { Agenda, type Due } from './agenda.js';
 import { Calls } from './calls.js';
 import { createIdleSearch } from './idle-search.js';
@@ -19,7 +19,7 @@ import { KnownRuns } from './known-runs.js';
 
 /** So long a turn waits for another ending; and so long it lasts: who follows the run, or pauses it, waits for its commit. */
 const MOMENT_MS = 25;
-const MAX_TURN_MS = 200;
+const MAX_TURN_MS = 400;
 
 export type PlanEngine = {
   /** Ids of invocations that ended. Answers when a turn is due. */
@@ -85,7 +85,8 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
       agenda.stand(turns.keys(), (run_id) => turns.get(run_id)?.row.live ?? 0);
       const goes_on =
         unfinished.size === 0 && calls.areUnderWay() && [...turns.values()].some(({ row }) => row.live > 0);
-      const heard = goes_on ? await hearMore(run_ids, until) : [];
+      if (!goes_on) return unfinished;
+      const [heard] = await Promise.all([hearMore(run_ids, until), writeEnded(query, turns)]);
       if (heard.length === 0) return unfinished;
       found = { endings: await readEndings(store.query, heard, (one) => known.isTaken(one)), missed: [] };
     }

@@ -8,6 +8,7 @@ import type { Place, RunState } from './run-state.js';
 /** How many steps are started in one turn, and then others have theirs. See test/bench/README.md for what other numbers cost. */
 export const CHUNK = 1000;
 
+const WORTH_WRITING = 100;
 const TO_RESOLVE = 'nobody knows whether it took effect; resolve it, or redrive it';
 
 type End = Exclude<StepMove['status'], 'pending' | 'started'>;
@@ -22,6 +23,7 @@ export class RunTurn {
   readonly more: SavedRun['more'] = { total: 0, live: 0, completed: 0, denied: 0, failed: 0, canceled: 0, skipped: 0 };
   /** What has moved, and is not written yet. What starts and ends within a turn is written once. */
   readonly #moves = new Map<string, StepMove>();
+  #ended = 0;
   readonly ended_fans: EndedFan[] = [];
   /** Steps that were fanned out in this turn. */
   readonly fanned = new Set<number>();
@@ -118,7 +120,17 @@ export class RunTurn {
   takeMoves(): StepMove[] {
     const moves = [...this.#moves.values()];
     this.#moves.clear();
+    this.#ended = 0;
     return moves;
+  }
+
+  /** Those that do not move again, where there are enough of them to be worth it. */
+  takeEnded(): StepMove[] {
+    if (this.#ended < WORTH_WRITING) return [];
+    this.#ended = 0;
+    const ended = [...this.#moves].filter(([, { status }]) => status !== 'started');
+    for (const [key] of ended) this.#moves.delete(key);
+    return ended.map(([, move]) => move);
   }
 
   /** What is to be kept. With nothing left that has not ended the run is over, and no longer counts as live itself. */
@@ -186,6 +198,7 @@ export class RunTurn {
   #move({ step, element }: Place, status: StepMove['status'], reason: string | null, has_invocation: boolean): void {
     const told = reason && storable(reason);
     const seq = this.nextSeq();
+    if (status !== 'started') this.#ended += 1;
     this.#moves.set(`${step}.${element}`, {
       ...{ run_id: this.run_id, step, element, status, reason: told, has_invocation, seq },
     });

@@ -40,7 +40,7 @@ export async function startSteps(
       turn.fanOut(one.step, prepared.items.length);
     } else await decide({ admission, calls, begun }, turn, one, prepared);
   }
-  calls.flush();
+  calls.push();
 }
 
 function adopt(calls: Calls, turn: RunTurn, one: ReadyStep): void {

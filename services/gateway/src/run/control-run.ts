@@ -18,6 +18,8 @@ export async function controlRun(
 ): Promise<Run> {
   const run = await readRun(gateway, principal, run_id);
   if (run.kind !== 'plan' && control !== 'cancel') throw illegal(run, 'only plans are paused and resumed');
+  // Whoever has the run in hand is to let it go.
+  if (run.kind === 'plan') gateway.relay.publish('due', [run_id]);
   const changed = run.kind === 'plan' && (await controlPlanRun(gateway.store, principal, run_id, control));
   // After the plan is told: from then on it starts nothing, so all there will ever be is reached.
   const reached = control === 'cancel' ? await cancel(gateway, principal, { run_id }) : 0;
