@@ -1,4 +1,5 @@
 export * from './artifacts-env.js';
+export * from './dispatcher.js';
 export * from './env.js';
 export * from './live-catalog.js';
 export * from './live-rules.js';

@@ -1,3 +1,4 @@
+import type { Dispatcher } from '@capstan/backbone';
 import type { Delivery } from '@capstan/contracts';
 import { type BoxedDeliveries, insertInvocations, type NewInvocation, type Query } from '@capstan/store';
 import { nanoid } from 'nanoid';
@@ -27,7 +28,7 @@ export class Calls {
   readonly #parts: Parts;
   readonly #query: Query;
   readonly #turns: ReadonlyMap<string, RunTurn>;
-  readonly #send: (box: BoxedDeliveries) => void;
+  readonly #dispatcher: Dispatcher;
   readonly #ahead = new SingleFile<NewInvocation>((rows) => this.#insertAhead(rows), SIZE);
   readonly #with_turn = new SingleFile<NewInvocation>((rows) => this.#insertWithTurn(rows), SIZE);
   readonly #boxes: BoxedDeliveries[] = [];
@@ -36,17 +37,11 @@ export class Calls {
   #later = false;
   #some_with_turn = false;
 
-  constructor(
-    parts: Parts,
-    query: Query,
-    turns: ReadonlyMap<string, RunTurn>,
-    /** Called with what is committed ahead, and has not been sent. */
-    send: (box: BoxedDeliveries) => void,
-  ) {
+  constructor(parts: Parts, query: Query, turns: ReadonlyMap<string, RunTurn>, dispatcher: Dispatcher) {
     this.#parts = parts;
     this.#query = query;
     this.#turns = turns;
-    this.#send = send;
+    this.#dispatcher = dispatcher;
   }
 
   async add(row: NewInvocation, { with_turn }: { with_turn: boolean }): Promise<void> {
@@ -95,11 +90,12 @@ export class Calls {
     const { box, signals } = this.#toSend(rows);
     const { inserted } = await insertInvocations(this.#parts.store, rows, {
       outbox: box,
+      delivered: this.#dispatcher.takeDelivered(),
       signals: signals ?? [],
       turn,
     });
     if (inserted < rows.length) for (const run_id of runs) this.note(run_id);
-    if (box && !signals) this.#send(box);
+    if (box && !signals) this.#dispatcher.dispatch(box);
   }
 
   async #insertWithTurn(rows: NewInvocation[]): Promise<void> {

@@ -1,6 +1,5 @@
-import type { Backbone } from '@capstan/backbone';
+import { type Backbone, createDispatcher } from '@capstan/backbone';
 import {
-  type BoxedDeliveries,
   claimPlanRuns,
   type Ending,
   type Heard,
@@ -10,7 +9,6 @@ import {
   stopPlanRun,
 } from '@capstan/store';
 import { Bell } from '../bell.js';
-import { handOver } from '../hand-over.js';
 import { advance, keep, type Turns, writeEnded } from './advance.js';
 import { Agenda, type Due } from './agenda.js';
 import { Calls } from './calls.js';
@@ -46,17 +44,10 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
   const agenda = new Agenda();
   const known = new KnownRuns(store);
   const findIdle = createIdleSearch(store, (run_id) => agenda.has(run_id));
-  const handingOver = new Set<Promise<void>>();
+  const dispatcher = createDispatcher(backbone);
   const bell = new Bell();
   let turn_ms = 0;
   let rested_ms = 0;
-
-  const send = (box: BoxedDeliveries) => {
-    const handing = handOver(backbone, box)
-      .catch((error: unknown) => log.warn({ err: error }, 'the queue cannot be reached; the outbox keeps the work'))
-      .finally(() => handingOver.delete(handing));
-    handingOver.add(handing);
-  };
 
   /** What ends within a moment is taken over by the same turn, which spares a transaction for each layer of a plan. */
   const hearMore = async (run_ids: ReadonlySet<string>, until: number): Promise<Heard[]> => {
@@ -100,7 +91,7 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
     let calls: Calls | undefined;
     const work = store.transact(async (query) => {
       turns = await known.open(query, await claimPlanRuns(query, run_ids));
-      calls = new Calls(backbone, query, turns, send);
+      calls = new Calls(backbone, query, turns, dispatcher);
       const claimed = missed.filter((run_id) => turns.has(run_id));
       const unfinished = await advanceClaimed(query, turns, calls, { endings: await reading, missed: claimed });
       await keep(backbone, query, [...turns.values()]);
@@ -127,7 +118,7 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
     const changed = [...turns.keys()];
     if (!relay.riding('changed', changed)) relay.publish('changed', changed);
     if (later) relay.publish('due', ['now']);
-    for (const box of boxes) send(box);
+    for (const box of boxes) dispatcher.dispatch(box);
   };
 
   /** One of them cannot go on, and the others shall not wait for it. */
@@ -176,9 +167,7 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
       return stuck.length > 0;
     },
     lastTurnMs: () => turn_ms,
-    idle: async () => {
-      await Promise.all(handingOver);
-    },
+    idle: () => dispatcher.idle(),
   };
 }
 

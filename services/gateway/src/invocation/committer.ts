@@ -1,4 +1,4 @@
-import type { Backbone, LiveRules } from '@capstan/backbone';
+import { type Backbone, createDispatcher, type LiveRules } from '@capstan/backbone';
 import type { Delivery, Invocation, Quota } from '@capstan/contracts';
 import {
   budgetsOf,
@@ -18,7 +18,6 @@ import {
   storageFailure,
   takeQuotas,
   type Usage,
-  unboxDeliveries,
   warnNear,
 } from '@capstan/store';
 import { nanoid } from 'nanoid';
@@ -36,26 +35,12 @@ export type Committer = {
   idle(): Promise<void>;
 };
 
-const UNBOX_MS = 500;
 /** Measured with 50 callers: 1 ms leaves batches of 20 and costs a third more CPU than batches of 40; 3 ms wait longer than they save. */
 const LINGER_MS = 2;
 
 /** Commits invocations and hands the queued ones over. What fails after the commit is the outbox' to finish. */
 export function createCommitter({ store, queue, relay, rules, log }: Backbone): Committer {
-  const delivered: string[] = [];
-  let unboxing: NodeJS.Timeout | null = null;
-  const handingOver = new Set<Promise<void>>();
-
-  const handOver = async (deliveries: Delivery[], outbox_id: string | null) => {
-    await queue.enqueue(deliveries);
-    if (outbox_id === null) return;
-    // Dropped with the next commit, or soon when none comes.
-    delivered.push(outbox_id);
-    unboxing ??= setTimeout(() => {
-      unboxing = null;
-      unboxDeliveries(store.db, delivered.splice(0)).catch(() => {});
-    }, UNBOX_MS);
-  };
+  const dispatcher = createDispatcher({ store, queue, log });
 
   const insert = async (query: Query, rows: NewInvocation[], run: NewRun | null) => {
     const deliveries = rows.filter((row) => row.status === 'queued').map(toDelivery);
@@ -63,7 +48,7 @@ export function createCommitter({ store, queue, relay, rules, log }: Backbone): 
     const signals = queue.riding(deliveries);
     const inserted = await insertInvocations({ query }, rows, {
       outbox,
-      delivered: delivered.splice(0),
+      delivered: dispatcher.takeDelivered(),
       run,
       ...(signals && { signals }),
     });
@@ -92,12 +77,7 @@ export function createCommitter({ store, queue, relay, rules, log }: Backbone): 
     const quotas = quotasThat('deny', rules, rows);
     const counted = quotas.length === 0 ? null : await insertCounted(rows, run, quotas);
     const { deliveries, outbox, signals, created_at, inserted } = counted ?? (await insert(store.query, rows, run));
-    if (deliveries.length > 0 && !signals) {
-      const handing = handOver(deliveries, outbox?.outbox_id ?? null)
-        .catch((error: unknown) => log.warn({ err: error }, 'the queue cannot be reached; the outbox keeps the work'))
-        .finally(() => handingOver.delete(handing));
-      handingOver.add(handing);
-    }
+    if (deliveries.length > 0 && !signals) dispatcher.dispatch({ deliveries, outbox_id: outbox?.outbox_id ?? null });
     if (rows.some((row) => row.status === 'deferred' || row.expires_in_ms !== null)) relay.publish('due', ['now']);
     const committed: Committed = { kind: 'new', created_at };
     const answers = inserted === rows.length ? rows.map(() => committed) : await findKnown(rows, committed);
@@ -152,9 +132,7 @@ export function createCommitter({ store, queue, relay, rules, log }: Backbone): 
     idle: async () => {
       await one.idle();
       await counted.idle();
-      await Promise.all(handingOver);
-      if (unboxing) clearTimeout(unboxing);
-      await unboxDeliveries(store.db, delivered.splice(0)).catch(() => {});
+      await dispatcher.idle();
     },
   };
 }
