@@ -218,7 +218,7 @@ describe.each(queues)('a webhook on the $name queue', (queue) => {
     const [receiver, slack] = [await startReceiver(), await startReceiver()];
     const { webhook_id, secret } = await system.admin.webhooks.create({ url: receiver.url, events: ['hold.*'] });
     const chat = await system.admin.webhooks.create({ url: slack.url, kind: 'slack', events: ['hold.*'] });
-    const { invocation_id } = await system.admin.submit({ ...HELD, expires_in_ms: 1_000 });
+    const { invocation_id } = await system.admin.submit({ ...HELD, expires_in_ms: 2_000 });
     const hold_id = holdIdOf(invocation_id);
     const { reason, risk } = await system.admin.holds.get(hold_id);
     expect(reason).toBe(REASON);
