@@ -29,6 +29,10 @@ export const queryIn =
     return rows;
   };
 
+/** What is read in `read` is as of one moment, however many statements it takes. */
+export const asOfOneMoment = <T>({ db }: Pick<Store, 'db'>, read: (db: Db) => Promise<T>): Promise<T> =>
+  db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read);
+
 export type StoreOptions = { url: string; name: string; connections?: number };
 
 const TIMESTAMPTZ = 1184;

@@ -1,6 +1,6 @@
 import type { Hold, HoldEntry, JsonObject, Principal } from '@capstan/contracts';
 import { createRedactor } from '@capstan/redact';
-import { getHold, listHoldEntries } from '@capstan/store';
+import { asOfOneMoment, getHold, listHoldEntries } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 import { notFound } from '../invocation/act-on.js';
 import { summarize } from './summarize-hold.js';
@@ -9,10 +9,10 @@ const redactor = createRedactor({ values: [] });
 
 export async function readHold(gateway: GatewayContext, principal: Principal, hold_id: string): Promise<Hold> {
   const { store, catalog } = gateway;
-  const [hold, entries] = await Promise.all([
-    getHold(store.db, principal.tenant, hold_id),
-    listHoldEntries(store.db, hold_id),
-  ]);
+  const { hold, entries } = await asOfOneMoment(store, async (db) => ({
+    hold: await getHold(db, principal.tenant, hold_id),
+    entries: await listHoldEntries(db, hold_id),
+  }));
   if (!hold) throw notFound(hold_id);
   const descriptor = catalog.get(hold.tool_id)?.descriptor;
   const { decision } = hold;

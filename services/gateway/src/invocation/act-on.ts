@@ -9,6 +9,7 @@ import {
 } from '@capstan/contracts';
 import { publishEnded } from '@capstan/queue';
 import {
+  asOfOneMoment,
   type BoxedDeliveries,
   cancelInvocations,
   getHold,
@@ -31,11 +32,11 @@ export async function readDetail(
   invocation_id: string,
 ): Promise<InvocationDetail> {
   const { store } = gateway;
-  const [invocation, attempts, hold] = await Promise.all([
-    getInvocation(store.db, principal.tenant, invocation_id),
-    listAttempts(store.db, invocation_id),
-    getHold(store.db, principal.tenant, holdIdOf(invocation_id)),
-  ]);
+  const { invocation, attempts, hold } = await asOfOneMoment(store, async (db) => ({
+    invocation: await getInvocation(db, principal.tenant, invocation_id),
+    attempts: await listAttempts(db, invocation_id),
+    hold: await getHold(db, principal.tenant, holdIdOf(invocation_id)),
+  }));
   if (!invocation) throw notFound(invocation_id);
   const waits_for = invocation.status === 'deferred' ? await quotasAwaited(store.db, invocation_id) : [];
   return { ...invocation, attempts, hold: hold ? summarize(gateway, hold) : null, waits_for };
