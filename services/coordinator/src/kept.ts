@@ -2,9 +2,13 @@
 export class Kept<Value> {
   readonly #kept = new Map<string, Value>();
   readonly #max: number;
+  readonly #weigh: (value: Value) => number;
+  #weight = 0;
 
-  constructor(max: number) {
+  /** So many, or where they differ in size as many as together weigh no more. The last one is kept in any case. */
+  constructor(max: number, weigh: (value: Value) => number = () => 1) {
     this.#max = max;
+    this.#weigh = weigh;
   }
 
   peek(key: string): Value | undefined {
@@ -12,16 +16,21 @@ export class Kept<Value> {
   }
 
   async get(key: string, make: () => Value | Promise<Value>): Promise<Value> {
-    const known = this.#kept.get(key);
-    const value = known ?? (await make());
-    this.#kept.delete(key);
+    const value = this.#kept.get(key) ?? (await make());
+    this.forget(key);
     this.#kept.set(key, value);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > this.#max && oldest !== undefined) this.#kept.delete(oldest);
+    this.#weight += this.#weigh(value);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#weight <= this.#max || oldest === key) break;
+      this.forget(oldest);
+    }
     return value;
   }
 
   forget(key: string): void {
+    const value = this.#kept.get(key);
+    if (value === undefined) return;
     this.#kept.delete(key);
+    this.#weight -= this.#weigh(value);
   }
 }

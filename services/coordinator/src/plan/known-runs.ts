@@ -13,15 +13,15 @@ import { Kept } from '../kept.js';
 import { RunState } from './run-state.js';
 import { RunTurn } from './run-turn.js';
 
-const KEPT_RUNS = 1000;
-const KEPT_PLANS = 200;
+/** A step takes a kilobyte or two, compiled. */
+const KEPT_STEPS = 200_000;
 const KEPT_POLICIES = 500;
 
 /** What this process knows by heart of runs that it has advanced. Whatever is missing is read again. */
 export class KnownRuns {
   readonly #store: Store;
-  readonly #states = new Kept<RunState>(KEPT_RUNS);
-  readonly #plans = new Kept<CompiledPlan>(KEPT_PLANS);
+  readonly #states = new Kept<RunState>(KEPT_STEPS, ({ plan }) => plan.steps.length);
+  readonly #plans = new Kept<CompiledPlan>(KEPT_STEPS, ({ steps }) => steps.length);
   readonly #policies = new Kept<CompiledPolicy>(KEPT_POLICIES);
 
   constructor(store: Store) {

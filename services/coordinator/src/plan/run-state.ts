@@ -8,7 +8,7 @@ type Status = StepState['status'];
 /** What moves a step: read from its row, or decided by a turn. */
 export type Change = Place & { status: Status; elements?: number | null; told?: boolean };
 
-export const isEnded = (status: Status): boolean => status !== 'pending' && status !== 'started';
+const isEnded = (status: Status): boolean => status !== 'pending' && status !== 'started';
 
 /**
  * What this process knows of the steps of a run: how each stands, and which are ready. It is what their rows say, as of the

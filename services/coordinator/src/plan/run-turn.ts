@@ -5,7 +5,7 @@ import type { ClaimedRun, Dropped, EndedFan, Ending, SavedRun, StepMove } from '
 import { TOLERATED } from './fan.js';
 import type { Place, RunState } from './run-state.js';
 
-/** How many steps are started in one turn, and then others have theirs. See test/bench/README.md for what other numbers cost. */
+/** How many steps are started in one turn, and then others have theirs. */
 export const CHUNK = 1000;
 
 const WORTH_WRITING = 100;
