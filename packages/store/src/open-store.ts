@@ -68,6 +68,8 @@ export function openStore({ url, name, connections = 10 }: StoreOptions): Store 
     max: connections,
     types,
     connectionTimeoutMillis: 10_000,
+    // Who comes after a while does not wait for a connection to be made, and its statements to be planned again.
+    idleTimeoutMillis: 300_000,
     query_timeout: QUERY_MS,
     options: OPTIONS,
   });

@@ -1,6 +1,7 @@
 import type { JsonObject, Role } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
+import { notify } from '../signal/channel.js';
 
 export type NewPlanRun = {
   run_id: string;
@@ -26,7 +27,12 @@ export type NewPlanRun = {
  * The run itself counts as one more live step until it is ended, so that no count of its steps ever ends it: what is left
  * of a plan is for its engine to say.
  */
-export async function insertPlanRun(db: Db, { steps, ...run }: NewPlanRun): Promise<void> {
+export async function insertPlanRun(
+  db: Db,
+  { steps, ...run }: NewPlanRun,
+  /** Sent to every process as the run is committed. */
+  signals: readonly string[] = [],
+): Promise<void> {
   const rows = steps.map((step, index) => ({ ...step, step: index }));
   await sql`
     WITH run AS (
@@ -39,10 +45,10 @@ export async function insertPlanRun(db: Db, { steps, ...run }: NewPlanRun): Prom
       VALUES (${run.run_id}, ${run.tenant}, ${run.actor}, ${run.roles}, ${JSON.stringify(run.plan)}, ${run.plan_hash},
         ${run.policy_hash}, ${run.own_policy ?? false}, ${JSON.stringify(run.inputs)}, ${run.max_parallel}, ${run.webhook_url},
         ${run.session_id ?? null}, ${JSON.stringify(run.labels ?? {})}, ${steps.length})
+    ), stepped AS (
+      INSERT INTO steps (run_id, step, step_id, name, tool_id, status, unmet)
+      SELECT ${run.run_id}, step, step_id, name, tool_id, 'pending', unmet
+      FROM json_to_recordset(${JSON.stringify(rows)}::json) AS s (step int, step_id text, name text, tool_id text, unmet int)
     )
-    INSERT INTO steps (run_id, step, step_id, name, tool_id, status, unmet)
-    SELECT ${run.run_id}, step, step_id, name, tool_id, 'pending', unmet
-    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS s (step int, step_id text, name text, tool_id text, unmet int)`.execute(
-    db,
-  );
+    SELECT count(${sql.raw(notify('signal'))}) FROM unnest(${signals}::text[]) AS signal`.execute(db);
 }

@@ -13,28 +13,30 @@ export async function submitRun(gateway: GatewayContext, principal: Principal, b
   const { submission, plan, inputs } = await read(gateway, body);
   const policy_hash = await choosePolicy(gateway, principal, submission);
   const run_id = `run_${nanoid()}`;
+  const signals = gateway.relay.riding('due', [run_id]);
+  const run = {
+    run_id,
+    tenant: principal.tenant,
+    actor: principal.actor,
+    roles: principal.roles,
+    name: plan.name,
+    plan: plan.document,
+    plan_hash: plan.plan_hash,
+    policy_hash,
+    own_policy: submission.policy !== undefined,
+    inputs,
+    max_parallel: submission.max_parallel ?? plan.max_parallel,
+    webhook_url: submission.webhook_url ?? null,
+    steps: plan.steps.map(({ id, name, tool_id, needs }) => ({ step_id: id, name, tool_id, unmet: needs.length })),
+  };
   await gateway.store.db.transaction().execute(async (db) => {
-    await insertPlanRun(db, {
-      run_id,
-      tenant: principal.tenant,
-      actor: principal.actor,
-      roles: principal.roles,
-      name: plan.name,
-      plan: plan.document,
-      plan_hash: plan.plan_hash,
-      policy_hash,
-      own_policy: submission.policy !== undefined,
-      inputs,
-      max_parallel: submission.max_parallel ?? plan.max_parallel,
-      webhook_url: submission.webhook_url ?? null,
-      steps: plan.steps.map(({ id, name, tool_id, needs }) => ({ step_id: id, name, tool_id, unmet: needs.length })),
-    });
+    await insertPlanRun(db, run, signals ?? []);
     const detail = { plan_hash: plan.plan_hash, policy_hash };
     await appendAudit(db, [
       { tenant: principal.tenant, actor: principal.actor, event: 'run.submit', subject: run_id, detail },
     ]);
   });
-  gateway.relay.publish('due', [run_id]);
+  if (!signals) gateway.relay.publish('due', [run_id]);
   return {
     run_id,
     plan_hash: plan.plan_hash,
