@@ -17,26 +17,44 @@ export async function readContexts(
   ready: readonly StepKey[],
   endings: readonly Ending[],
 ): Promise<ContextOf> {
+  const taken = takenBy(turns, ready);
   const outputs = new Map<string, Json>();
   for (const { invocation_id, output } of endings) if (output !== undefined) outputs.set(invocation_id, output);
-  const missing = new Set<string>();
-  for (const { run_id, step } of ready) {
-    const turn = turns.get(run_id);
-    for (const read of readsOf(turn?.step(step)))
-      if (turn && read.output) for (const id of callsOf(turn, read.step)) if (!outputs.has(id)) missing.add(id);
-  }
-  for (const [id, payload] of await readPayloads(query, [...missing])) outputs.set(id, payload);
+  const missing = [...taken.values()].flatMap(({ turn, step, output }) =>
+    output ? callsOf(turn, step).filter((id) => !outputs.has(id)) : [],
+  );
+  for (const [id, payload] of await readPayloads(query, missing)) outputs.set(id, payload);
   const items = await itemsOf(query, turns, ready);
+  const ended = new Map([...taken].map(([key, { turn, step }]) => [key, endedOf(turn, step, outputs)]));
   const contexts = new Map<string, StepContext>();
   return (turn, one) => {
-    const key = `${one.run_id} ${one.step}`;
-    const context = contexts.get(key) ?? contextOf(turn, one.step, outputs);
+    const key = keyOf(one);
+    const context = contexts.get(key) ?? contextOf(turn, one.step, ended);
     contexts.set(key, context);
     return { context, element: one.element < 0 ? null : { item: items(turn, one), index: one.element } };
   };
 }
 
-const readsOf = (step: CompiledStep | undefined) => (step ? [...step.reads.before, ...step.reads.args] : []);
+type Taken = { turn: RunTurn; step: number; output: boolean };
+const keyOf = ({ run_id, step }: { run_id: string; step: number }): string => `${run_id} ${step}`;
+
+/** The steps that they take something of, each once: many may take the same, and that may be thousands of elements. */
+function takenBy(turns: Turns, ready: readonly StepKey[]): Map<string, Taken> {
+  const taken = new Map<string, Taken>();
+  const seen = new Set<string>();
+  for (const one of ready) {
+    const turn = turns.get(one.run_id);
+    if (!turn || seen.has(keyOf(one))) continue;
+    seen.add(keyOf(one));
+    for (const { step, output } of readsOf(turn.step(one.step))) {
+      const key = keyOf({ run_id: one.run_id, step });
+      taken.set(key, { turn, step, output: output || (taken.get(key)?.output ?? false) });
+    }
+  }
+  return taken;
+}
+
+const readsOf = ({ reads }: CompiledStep) => [...reads.before, ...reads.args];
 
 /** Of a step, or of all its elements. */
 function callsOf({ run_id, state }: RunTurn, step: number): string[] {
@@ -45,15 +63,14 @@ function callsOf({ run_id, state }: RunTurn, step: number): string[] {
   return Array.from({ length: fan.elements }, (_, element) => stepInvocationId(run_id, step, element));
 }
 
-function contextOf(turn: RunTurn, index: number, outputs: ReadonlyMap<string, Json>): StepContext {
-  const known = new Map<number, EndedStep>();
+function contextOf(turn: RunTurn, index: number, ended: ReadonlyMap<string, EndedStep>): StepContext {
+  const endedOne = (step: number) => ended.get(keyOf({ run_id: turn.run_id, step }));
   const steps: Record<string, EndedStep> = {};
   for (const { step } of readsOf(turn.step(index))) {
-    const ended = known.get(step) ?? endedOf(turn, step, outputs);
-    known.set(step, ended);
-    steps[turn.step(step).id] = ended;
+    const one = endedOne(step);
+    if (one) steps[turn.step(step).id] = one;
   }
-  return { inputs: turn.inputs, steps, ended: (step) => known.get(step) };
+  return { inputs: turn.inputs, steps, ended: endedOne };
 }
 
 function endedOf(turn: RunTurn, step: number, outputs: ReadonlyMap<string, Json>): EndedStep {
@@ -70,11 +87,11 @@ function endedOf(turn: RunTurn, step: number, outputs: ReadonlyMap<string, Json>
 async function itemsOf(query: Query, turns: Turns, ready: readonly StepKey[]) {
   const listOf = (one: StepKey) => turns.get(one.run_id)?.step(one.step).for_each;
   const kept = new Map<string, Item>();
-  const keyOf = ({ run_id, step, element }: StepKey) => `${run_id} ${step} ${element}`;
+  const placeOf = (one: StepKey) => `${keyOf(one)} ${one.element}`;
   const asked = ready.filter((one) => one.element >= 0 && !Array.isArray(listOf(one)));
-  for (const item of await readItems(query, asked)) kept.set(keyOf(item), item);
+  for (const item of await readItems(query, asked)) kept.set(placeOf(item), item);
   return (turn: RunTurn, one: StepKey): Json => {
     const list = turn.step(one.step).for_each;
-    return (Array.isArray(list) ? list[one.element] : kept.get(keyOf(one))?.item) ?? null;
+    return (Array.isArray(list) ? list[one.element] : kept.get(placeOf(one))?.item) ?? null;
   };
 }

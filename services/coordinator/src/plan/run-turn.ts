@@ -65,7 +65,7 @@ export class RunTurn {
 
   /** It is called, and how it ends will be heard of. */
   start(place: Place): void {
-    this.#begin(place);
+    this.#countCall(place.step);
     this.#move(place, 'started', null, true);
   }
 
@@ -102,7 +102,10 @@ export class RunTurn {
   drop({ step, count, begun }: Pick<Dropped, 'step' | 'count' | 'begun'>): void {
     const to = this.row.stopping === 'canceled' ? 'canceled' : 'skipped';
     this.row.seq += count + begun.length;
-    for (const element of begun) this.#begin({ step, element });
+    for (const element of begun) {
+      this.#countCall(step);
+      this.state.apply({ step, element, status: 'started' });
+    }
     this.row.unended -= count;
     this.more.live -= count;
     if (to === 'canceled') this.row.ended += count;
@@ -156,11 +159,10 @@ export class RunTurn {
     };
   }
 
-  #begin(place: Place): void {
-    const { tool_id } = this.step(place.step);
+  #countCall(step: number): void {
+    const { tool_id } = this.step(step);
     this.row.calls[tool_id] = (this.row.calls[tool_id] ?? 0) + 1;
     this.row.live += 1;
-    this.state.apply({ ...place, status: 'started' });
   }
 
   /** Whether the run goes on only once it is known what became of a step: where its failure would stop it. */
