@@ -1,16 +1,12 @@
-import { type Json, type Run, type RunSubmissionInput, type Step, stepInvocationId } from '@capstan/contracts';
-import { hashJson } from '@capstan/integrity';
-import { insertPlanRun } from '@capstan/store';
+import { type Step, stepInvocationId } from '@capstan/contracts';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { eventually } from '../fixtures/eventually.js';
-import { queues } from '../fixtures/queues.js';
-import { ALLOW_ALL, type System, startSystem } from './start-system.js';
+import { ADD, add, onPlans } from './on-plans.js';
+import { ALLOW_ALL, type System } from './start-system.js';
 import { stepsOf } from './steps-of.js';
 
-const ADD = 'cap:test_math:add';
 const FAIL = { tool: 'cap:test_math:divide', args: { a: 1, b: 0 } };
-const add = (a: Json, b: Json = 1) => ({ tool: ADD, args: { a, b } });
 
 /** As if a worker had taken these and was never heard of again. */
 async function loseWorkerOf({ store }: System, invocation_ids: string[]): Promise<void> {
@@ -27,21 +23,11 @@ async function loseWorkerOf({ store }: System, invocation_ids: string[]): Promis
     WHERE invocation_id = ANY (${invocation_ids})`.execute(store.db);
 }
 
-describe.each(queues)('a plan on the $name queue', (queue) => {
-  let system: System;
-  beforeAll(async () => {
-    system = await startSystem(queue, { workers: 2 });
-  });
-  const run = async (plan: object | string, more: Partial<RunSubmissionInput> = {}) => {
-    const { run_id } = await system.admin.runs.submit({ plan: plan as RunSubmissionInput['plan'], ...more });
-    const done = await system.admin.runs.wait(run_id, { timeout_s: 20 });
-    const steps = await stepsOf(system.admin, run_id);
-    return { run_id, done, steps, outputs: steps.map(({ result }) => result?.payload ?? null) };
-  };
+onPlans((plans) => {
   const statuses = (steps: Step[]) => steps.map(({ status }) => status);
 
   test('without needs runs in order, each step with what those before gave', async () => {
-    const { done, steps, outputs } = await run(
+    const { done, steps, outputs } = await plans.run(
       `
 version: "1.0"
 name: sums
@@ -67,7 +53,7 @@ steps:
   });
 
   test('with needs is a graph: what needs nothing starts at once, what needs two waits for both', async () => {
-    const { done, outputs } = await run({
+    const { done, outputs } = await plans.run({
       steps: [
         { id: 'left', ...add(1), needs: [] },
         { id: 'right', ...add(10), needs: [] },
@@ -84,7 +70,7 @@ steps:
   });
 
   test('is fanned out over a list, and its outputs are a list in the same order', async () => {
-    const { done, steps, outputs } = await run({
+    const { done, steps, outputs } = await plans.run({
       max_parallel: 3,
       inputs: { numbers: { type: 'array', default: [5, 6, 7, 8, 9] } },
       steps: [
@@ -101,7 +87,7 @@ steps:
   });
 
   test('fanned out over nothing goes on', async () => {
-    const { done, outputs } = await run({
+    const { done, outputs } = await plans.run({
       steps: [
         { id: 'each', for_each: [], ...add('${{ item }}') },
         { id: 'count', ...add('${{ size(steps.each.outputs) }}', 0) },
@@ -112,7 +98,7 @@ steps:
   });
 
   test('skips a step whose when is false, and those that take its output; the others go on', async () => {
-    const { done, steps } = await run({
+    const { done, steps } = await plans.run({
       steps: [
         { id: 'first', ...add(1) },
         { id: 'not', ...add(1), when: '${{ steps.first.output.result > 100 }}' },
@@ -126,7 +112,7 @@ steps:
   });
 
   test('stops at a step that fails, and says which', async () => {
-    const { done, steps } = await run({
+    const { done, steps } = await plans.run({
       steps: [{ ...add(1) }, { id: 'wrong', ...FAIL }, { ...add(2) }, { ...add(3) }],
     });
     expect(done).toMatchObject({ status: 'failed', completed_steps: 1, failed_steps: 1, skipped_steps: 2 });
@@ -136,7 +122,7 @@ steps:
   });
 
   test('goes on after a failure where it says so', async () => {
-    const { done, steps } = await run({
+    const { done, steps } = await plans.run({
       steps: [
         { id: 'wrong', ...FAIL, on_error: 'continue' },
         { ...add(1), when: "steps.wrong.status == 'failed'" },
@@ -147,13 +133,13 @@ steps:
   });
 
   test('tries a step again as often as it says', async () => {
-    const { steps } = await run({ steps: [{ ...FAIL, retry: { max_attempts: 3, backoff_ms: 1 } }] });
-    const { attempts, status } = await system.admin.get(steps[0]?.invocation_id ?? '');
+    const { steps } = await plans.run({ steps: [{ ...FAIL, retry: { max_attempts: 3, backoff_ms: 1 } }] });
+    const { attempts, status } = await plans.system.admin.get(steps[0]?.invocation_id ?? '');
     expect([status, attempts.length]).toEqual(['failed', 3]);
   });
 
   test('fails at a step whose inputs are not right, when they are known', async () => {
-    const { done, steps } = await run({ steps: [{ id: 'a', ...add(1) }, { ...add('${{ steps.a.output }}') }] });
+    const { done, steps } = await plans.run({ steps: [{ id: 'a', ...add(1) }, { ...add('${{ steps.a.output }}') }] });
     expect(done).toMatchObject({ status: 'failed', failed_steps: 1 });
     expect(steps[1]).toMatchObject({
       status: 'failed',
@@ -163,22 +149,22 @@ steps:
   });
 
   test('stops at a step that is denied, as a policy of its own says', async () => {
-    const { done, steps } = await run(
+    const { done, steps } = await plans.run(
       { steps: [{ ...add(1) }, { tool: 'cap:test_math:multiply', args: { a: 1, b: 2 } }, { ...add(1) }] },
       { policy: { rules: [{ id: 'add', effect: 'allow', match: { tool: ADD } }] } },
     );
     expect(done).toMatchObject({ status: 'failed', completed_steps: 1, denied_steps: 1, skipped_steps: 1 });
     expect(statuses(steps)).toEqual(['succeeded', 'denied', 'skipped']);
-    expect(await system.admin.get(steps[1]?.invocation_id ?? '')).toMatchObject({ status: 'denied' });
+    expect(await plans.system.admin.get(steps[1]?.invocation_id ?? '')).toMatchObject({ status: 'denied' });
   });
 
   test('a policy of its own needs an admin, and is not in force for anything else', async () => {
-    const { key } = await system.admin.keys.create({ tenant: 'default', actor: 'sue', roles: ['submit'] });
-    const sue = system.clientFor(key);
+    const { key } = await plans.system.admin.keys.create({ tenant: 'default', actor: 'sue', roles: ['submit'] });
+    const sue = plans.system.clientFor(key);
     const plan = { steps: [add(1)] };
     await expect(sue.runs.submit({ plan, policy: ALLOW_ALL })).rejects.toMatchObject({ status: 403 });
     expect(await sue.runs.dryRun({ plan, policy: ALLOW_ALL })).toMatchObject({ steps: [{ effect: 'allow' }] });
-    await run({ steps: [add(1)] }, { policy: ALLOW_ALL });
+    await plans.run({ steps: [add(1)] }, { policy: ALLOW_ALL });
     await expect(sue.submit({ tool_id: 'shell.run', inputs: { cmd: ['true'] } })).rejects.toMatchObject({
       status: 403,
     });
@@ -186,11 +172,13 @@ steps:
 
   test('parks at a step that is held, until it is canceled', async () => {
     const policy = { rules: [{ id: 'look', effect: 'hold', match: { tool: '*' } }] };
-    const { run_id } = await system.admin.runs.submit({ plan: { steps: [add(1), add(2)] }, policy });
-    await eventually(async () => expect(statuses(await stepsOf(system.admin, run_id))).toEqual(['held', 'pending']));
-    expect(await system.admin.runs.get(run_id)).toMatchObject({ status: 'running' });
-    await system.admin.runs.cancel(run_id);
-    expect(await system.admin.runs.wait(run_id, { timeout_s: 10 })).toMatchObject({
+    const { run_id } = await plans.system.admin.runs.submit({ plan: { steps: [add(1), add(2)] }, policy });
+    await eventually(async () =>
+      expect(statuses(await stepsOf(plans.system.admin, run_id))).toEqual(['held', 'pending']),
+    );
+    expect(await plans.system.admin.runs.get(run_id)).toMatchObject({ status: 'running' });
+    await plans.system.admin.runs.cancel(run_id);
+    expect(await plans.system.admin.runs.wait(run_id, { timeout_s: 10 })).toMatchObject({
       status: 'canceled',
       canceled_steps: 2,
     });
@@ -202,240 +190,83 @@ steps:
       risk: { LOW: { effect: 'allow', require_spec_frozen: true } },
     };
     const plan = { name: 'frozen', steps: [add(1), add('${{ steps.step_1.output.result }}')] };
-    const before = await run(plan, { policy });
+    const before = await plans.run(plan, { policy });
     expect(before.done).toMatchObject({ status: 'failed', denied_steps: 1 });
     expect(before.steps[0]?.reason).toContain('not one that was approved');
-    await system.admin.grants.create({ kind: 'plan', plan_hash: before.done.plan_hash ?? '' });
-    expect((await run(plan, { policy })).outputs).toEqual([{ result: 2 }, { result: 3 }]);
-    expect((await run({ ...plan, name: 'another' }, { policy })).done).toMatchObject({ denied_steps: 1 });
+    await plans.system.admin.grants.create({ kind: 'plan', plan_hash: before.done.plan_hash ?? '' });
+    expect((await plans.run(plan, { policy })).outputs).toEqual([{ result: 2 }, { result: 3 }]);
+    expect((await plans.run({ ...plan, name: 'another' }, { policy })).done).toMatchObject({ denied_steps: 1 });
   });
 
   test('waits at a step of which nobody knows whether it took effect, until somebody says so', async () => {
-    await system.admin.queues.pause('exec');
+    await plans.system.admin.queues.pause('exec');
     const plan = { steps: [{ id: 'effect', tool: 'shell.run', args: { cmd: ['true'] } }, add(1)] };
     const runs = await Promise.all(
-      [1, 2, 3, 4].map(() => system.admin.runs.submit({ plan, policy: ALLOW_ALL }).then(({ run_id }) => run_id)),
+      [1, 2, 3, 4].map(() => plans.system.admin.runs.submit({ plan, policy: ALLOW_ALL }).then(({ run_id }) => run_id)),
     );
     const effects = runs.map((run_id) => stepInvocationId(run_id, 0, null));
-    await loseWorkerOf(system, effects);
+    await loseWorkerOf(plans.system, effects);
     await eventually(async () => {
       for (const run_id of runs) {
-        const [step] = await stepsOf(system.admin, run_id);
+        const [step] = await stepsOf(plans.system.admin, run_id);
         expect(step).toMatchObject({ status: 'ambiguous', reason: expect.stringContaining('resolve it') });
-        expect(await system.admin.runs.get(run_id)).toMatchObject({ status: 'running' });
+        expect(await plans.system.admin.runs.get(run_id)).toMatchObject({ status: 'running' });
       }
     });
     const [done, undone, again, dropped] = effects;
-    await system.admin.resolve(done ?? '', { outcome: 'succeeded', comment: 'it is there' });
-    await system.admin.resolve(undone ?? '', { outcome: 'failed', comment: 'it is not' });
-    await system.admin.redrive(again ?? '');
-    await system.admin.runs.cancel(runs[3] ?? '');
-    await system.admin.queues.resume('exec');
-    const ends = await Promise.all(runs.map((run_id) => system.admin.runs.wait(run_id, { timeout_s: 20 })));
+    await plans.system.admin.resolve(done ?? '', { outcome: 'succeeded', comment: 'it is there' });
+    await plans.system.admin.resolve(undone ?? '', { outcome: 'failed', comment: 'it is not' });
+    await plans.system.admin.redrive(again ?? '');
+    await plans.system.admin.runs.cancel(runs[3] ?? '');
+    await plans.system.admin.queues.resume('exec');
+    const ends = await Promise.all(runs.map((run_id) => plans.system.admin.runs.wait(run_id, { timeout_s: 20 })));
     expect(ends.map(({ status }) => status)).toEqual(['completed', 'failed', 'completed', 'canceled']);
-    expect(await system.admin.get(dropped ?? '')).toMatchObject({ status: 'ambiguous' });
+    expect(await plans.system.admin.get(dropped ?? '')).toMatchObject({ status: 'ambiguous' });
   });
 
   test('paused starts nothing more, and goes on when resumed', async () => {
-    await system.admin.queues.pause('builtin');
-    const { run_id } = await system.admin.runs.submit({ plan: { steps: [add(1), add(2)] } });
-    await eventually(async () => expect(statuses(await stepsOf(system.admin, run_id))).toEqual(['queued', 'pending']));
-    expect(await system.admin.runs.pause(run_id)).toMatchObject({ status: 'paused' });
-    await system.admin.queues.resume('builtin');
-    await eventually(async () => expect(await system.admin.runs.get(run_id)).toMatchObject({ completed_steps: 1 }));
-    expect(statuses(await stepsOf(system.admin, run_id))).toEqual(['succeeded', 'pending']);
-    await expect(system.admin.runs.resume('run_unknown')).rejects.toMatchObject({ status: 404 });
-    await system.admin.runs.resume(run_id);
-    expect(await system.admin.runs.wait(run_id, { timeout_s: 10 })).toMatchObject({
+    await plans.system.admin.queues.pause('builtin');
+    const { run_id } = await plans.system.admin.runs.submit({ plan: { steps: [add(1), add(2)] } });
+    await eventually(async () =>
+      expect(statuses(await stepsOf(plans.system.admin, run_id))).toEqual(['queued', 'pending']),
+    );
+    expect(await plans.system.admin.runs.pause(run_id)).toMatchObject({ status: 'paused' });
+    await plans.system.admin.queues.resume('builtin');
+    await eventually(async () =>
+      expect(await plans.system.admin.runs.get(run_id)).toMatchObject({ completed_steps: 1 }),
+    );
+    expect(statuses(await stepsOf(plans.system.admin, run_id))).toEqual(['succeeded', 'pending']);
+    await expect(plans.system.admin.runs.resume('run_unknown')).rejects.toMatchObject({ status: 404 });
+    await plans.system.admin.runs.resume(run_id);
+    expect(await plans.system.admin.runs.wait(run_id, { timeout_s: 10 })).toMatchObject({
       status: 'completed',
       completed_steps: 2,
     });
-    await expect(system.admin.runs.pause(run_id)).rejects.toMatchObject({ status: 409 });
+    await expect(plans.system.admin.runs.pause(run_id)).rejects.toMatchObject({ status: 409 });
   });
 
   test('canceled ends what waits and what was to come', async () => {
-    await system.admin.queues.pause('builtin');
-    const { run_id } = await system.admin.runs.submit({ plan: { steps: [add(1), add(2), add(3)] } });
-    await eventually(async () => expect(statuses(await stepsOf(system.admin, run_id))[0]).toBe('queued'));
-    await system.admin.runs.cancel(run_id);
-    const done = await system.admin.runs.wait(run_id, { timeout_s: 10 });
-    await system.admin.queues.resume('builtin');
+    await plans.system.admin.queues.pause('builtin');
+    const { run_id } = await plans.system.admin.runs.submit({ plan: { steps: [add(1), add(2), add(3)] } });
+    await eventually(async () => expect(statuses(await stepsOf(plans.system.admin, run_id))[0]).toBe('queued'));
+    await plans.system.admin.runs.cancel(run_id);
+    const done = await plans.system.admin.runs.wait(run_id, { timeout_s: 10 });
+    await plans.system.admin.queues.resume('builtin');
     expect(done).toMatchObject({ status: 'canceled', canceled_steps: 3, completed_steps: 0 });
-    expect(statuses(await stepsOf(system.admin, run_id))).toEqual(['canceled', 'canceled', 'canceled']);
+    expect(statuses(await stepsOf(plans.system.admin, run_id))).toEqual(['canceled', 'canceled', 'canceled']);
   });
 
   test('tells its steps and its end as they come, and again from where a stream broke off', async () => {
-    const { run_id } = await system.admin.runs.submit({ plan: { steps: [add(1), add(2), add(3)] } });
+    const { run_id } = await plans.system.admin.runs.submit({ plan: { steps: [add(1), add(2), add(3)] } });
     const seen: { id: string; what: string }[] = [];
-    for await (const { id, event, data } of system.admin.runs.events(run_id))
+    for await (const { id, event, data } of plans.system.admin.runs.events(run_id))
       seen.push({ id, what: event === 'step' ? `${data.index} ${data.status}` : data.status });
     expect(seen.at(-1)?.what).toBe('completed');
     const ends = seen.filter(({ what }) => what.endsWith('succeeded'));
     expect(ends.map(({ what }) => what)).toEqual(['0 succeeded', '1 succeeded', '2 succeeded']);
     const again: string[] = [];
-    for await (const { event, data } of system.admin.runs.events(run_id, { last_event_id: ends[1]?.id }))
+    for await (const { event, data } of plans.system.admin.runs.events(run_id, { last_event_id: ends[1]?.id }))
       again.push(event === 'step' ? `${data.index} ${data.status}` : data.status);
     expect(again).toEqual(['2 succeeded', 'completed']);
-  });
-
-  test('of a thousand steps in layers finishes', async () => {
-    const layers = 20;
-    const width = 50;
-    const id = (layer: number, at: number) => `s${layer}_${at % width}`;
-    const steps = Array.from({ length: layers * width }, (_, place) => {
-      const [layer, at] = [Math.floor(place / width), place % width];
-      if (layer === 0) return { id: id(0, at), needs: [], ...add(at) };
-      const before = id(layer - 1, at);
-      return {
-        id: id(layer, at),
-        needs: [before, id(layer - 1, at + 1)],
-        ...add(`\${{ steps.${before}.output.result }}`),
-      };
-    });
-    const { done, outputs } = await run({ steps });
-    expect(done).toMatchObject({ status: 'completed', total_steps: 1000, completed_steps: 1000 });
-    expect(outputs.at(-1)).toEqual({ result: 49 + layers });
-  });
-
-  test('fanned out 1,100 times calls each element once', async () => {
-    const { done, outputs } = await run({
-      steps: [{ id: 'each', for_each: Array.from({ length: 1100 }, (_, n) => n), ...add('${{ item }}') }],
-    });
-    expect(done).toMatchObject({ status: 'completed', total_steps: 1100, completed_steps: 1100 });
-    expect(outputs).toEqual(Array.from({ length: 1100 }, (_, n) => ({ result: n + 1 })));
-  });
-
-  test('that is large keeps no other waiting that is found with it', async () => {
-    const { run_id: known } = await run({ steps: [add(1)] });
-    const { db } = system.store;
-    const { roles, policy_hash } = await db
-      .selectFrom('plan_runs')
-      .select(['roles', 'policy_hash'])
-      .where('run_id', '=', known)
-      .executeTakeFirstOrThrow();
-    const insert = (to: typeof db, run_id: string, count: number) => {
-      const plan = { steps: Array.from({ length: count }, () => ({ needs: [], ...add(1) })) };
-      const steps = plan.steps.map((_, n) => ({ step_id: `step_${n + 1}`, name: null, tool_id: ADD, unmet: 0 }));
-      const kept = { plan, plan_hash: hashJson(plan), policy_hash, inputs: {}, max_parallel: null, webhook_url: null };
-      return insertPlanRun(to, { run_id, tenant: 'default', actor: 'admin', roles, name: null, ...kept, steps });
-    };
-    const [large, small] = [`run_${'0'.repeat(21)}`, `run_${'1'.repeat(21)}`];
-    // Nobody is told of them, so that one search finds both.
-    await db.transaction().execute(async (both) => {
-      await insert(both, large, 1200);
-      await insert(both, small, 1);
-    });
-    for (const run_id of [large, small])
-      expect(await system.admin.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({ status: 'completed' });
-    const { rows } = await sql`SELECT max(created_at) FILTER (WHERE run_id = ${small})
-      < max(created_at) FILTER (WHERE run_id = ${large}) AS before_its_last FROM invocations`.execute(db);
-    expect(rows).toEqual([{ before_its_last: true }]);
-  });
-
-  test('of another tenant is not there', async () => {
-    const { run_id } = await run({ steps: [add(1)] });
-    const { key } = await system.admin.keys.create({ tenant: 'other', actor: 'olga', roles: ['submit', 'operate'] });
-    const other = system.clientFor(key);
-    for (const ask of [
-      () => other.runs.get(run_id),
-      () => other.runs.steps(run_id).page(),
-      () => other.runs.cancel(run_id),
-    ])
-      await expect(ask()).rejects.toMatchObject({ status: 404 });
-    const { items } = await other.runs.list({ kind: 'plan' }).page();
-    expect(items).toEqual([]);
-  });
-
-  test('is found by its kind, status and name', async () => {
-    const { run_id } = await run({ name: 'to be found', steps: [add(1)] });
-    const found = async (query: object) =>
-      (await system.admin.runs.list(query).page()).items.map((one: Run) => one.run_id);
-    expect(await found({ kind: 'plan', name: 'to be found' })).toEqual([run_id]);
-    expect(await found({ name: 'to be found', status: ['failed', 'completed'] })).toEqual([run_id]);
-    expect(await found({ name: 'to be found', status: 'failed' })).toEqual([]);
-  });
-
-  test('that makes no sense is refused with its place and what to do', async () => {
-    const plan = 'version: "1.0"\nsteps:\n  - id: one\n    tool: cap:test_math:ad\n    args: {}\n';
-    await expect(system.admin.runs.submit({ plan })).rejects.toMatchObject({
-      status: 400,
-      detail: expect.stringContaining('line 4, column 11'),
-      suggestion: expect.stringContaining('cap:test_math:add'),
-    });
-    await expect(
-      system.admin.runs.submit({ plan: { inputs: { n: { type: 'integer' } }, steps: [add(1)] } }),
-    ).rejects.toMatchObject({
-      status: 422,
-      detail: 'inputs.n is missing',
-    });
-  });
-
-  test.runIf(queue.name === 'postgres')('of thousands of steps is read while others are answered', async () => {
-    const lines = Array.from({ length: 1000 }, (_, n) => `  - ${JSON.stringify(add(`\${{ ${n} + 1 }}`))}`);
-    const plan = [
-      'steps:',
-      ...lines,
-      '  - { tool: cap:test_math:ad }',
-      '  - { tool: cap:test_math:add, args: { a: x, b: 1 } }',
-    ].join('\n');
-    let answered = 0;
-    const refused = system.admin.runs.submit({ plan }).catch((error: unknown) => error);
-    const over = refused.then(() => true);
-    while (
-      !(await Promise.race([
-        over,
-        system.admin.runs
-          .list({ kind: 'plan', limit: 1 })
-          .page()
-          .then(() => false),
-      ]))
-    )
-      answered += 1;
-    expect(await refused).toMatchObject({
-      detail: expect.stringContaining('line 1002, column 13'),
-      suggestion: expect.stringContaining('cap:test_math:add'),
-      problem: { errors: [{ line: 1002 }, { field: 'steps.1001.args.a', line: 1003, column: 43 }] },
-    });
-    expect(answered).toBeGreaterThan(10);
-  });
-
-  test.runIf(queue.name === 'postgres')('that cannot be stored fails, and only it', async () => {
-    await sql`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no room for this'; END $$`.execute(
-      system.store.db,
-    );
-    await sql`CREATE TRIGGER refuse BEFORE INSERT ON invocations FOR EACH ROW WHEN (NEW.inputs ->> 'b' = '4711')
-      EXECUTE FUNCTION refuse()`.execute(system.store.db);
-    // So many that the first are refused while the last are being prepared.
-    const refused = await run({ steps: Array.from({ length: 1000 }, () => ({ ...add(1, 4711), needs: [] })) });
-    expect(refused.done).toMatchObject({ status: 'failed', reason: expect.stringContaining('no room for this') });
-    expect((await run({ steps: [add(1)] })).done).toMatchObject({ status: 'completed' });
-  });
-
-  test('tried without running shows the decisions, and what cannot be known yet', async () => {
-    const policy = {
-      tools: { 'http.get': { allow_domains: ['example.com'] } },
-      rules: [{ id: 'add', effect: 'allow', match: { tool: ADD } }],
-    };
-    const dry = await system.admin.runs.dryRun({
-      policy,
-      plan: {
-        steps: [
-          { id: 'a', ...add(1) },
-          { id: 'b', ...add('${{ steps.a.output.result }}') },
-          { id: 'c', tool: 'http.get', args: { url: '${{ string(steps.a.output.result) }}' } },
-          { id: 'd', tool: 'http.get', args: { url: 'https://example.org/' } },
-        ],
-      },
-    });
-    expect(dry.steps.map(({ step_id, effect }) => [step_id, effect])).toEqual([
-      ['a', 'allow'],
-      ['b', 'allow'],
-      ['c', 'unknown'],
-      ['d', 'deny'],
-    ]);
-    expect(dry.steps[1]).toMatchObject({
-      inputs: { a: '${{ steps.a.output.result }}', b: 1 },
-      unknown: ['steps.a.output.result'],
-    });
   });
 });
