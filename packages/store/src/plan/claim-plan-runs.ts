@@ -23,6 +23,8 @@ export type ClaimedRun = {
   seq: number;
   calls: Record<string, number>;
   elapsed_ms: number;
+  /** Nothing of it has moved or was called yet. */
+  untouched: boolean;
 };
 
 /**
@@ -34,7 +36,10 @@ const CLAIM: Statement = {
   text: `
     WITH settings AS MATERIALIZED (SELECT set_config('enable_hashjoin', 'off', true))
     SELECT run_id, tenant, actor, roles, plan_hash, policy_hash, inputs, max_parallel, session_id, labels, paused, stopping,
-      dropped, live, unended, ended, seq, calls, extract(epoch FROM now() - created_at)::float8 * 1000 AS elapsed_ms
+      dropped, live, unended, ended, seq, calls, extract(epoch FROM now() - created_at)::float8 * 1000 AS elapsed_ms,
+      CASE WHEN seq = 0 THEN NOT EXISTS (SELECT FROM invocations i WHERE i.run_id = plan_runs.run_id)
+        AND NOT EXISTS (SELECT FROM steps s WHERE s.run_id = plan_runs.run_id AND s.status <> 'pending')
+        ELSE false END AS untouched
     FROM plan_runs WHERE run_id = ANY ($1) AND active AND (SELECT count(*) FROM settings) = 1
     ORDER BY run_id FOR UPDATE SKIP LOCKED`,
 };

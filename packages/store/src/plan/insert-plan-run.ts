@@ -24,6 +24,7 @@ export type NewPlanRun = {
 };
 
 /**
+ * One statement, with what the audit says of it: whoever submits waits for one round to Postgres, and so do the first steps.
  * The run itself counts as one more live step until it is ended, so that no count of its steps ever ends it: what is left
  * of a plan is for its engine to say.
  */
@@ -49,6 +50,10 @@ export async function insertPlanRun(
       INSERT INTO steps (run_id, step, step_id, name, tool_id, status, unmet)
       SELECT ${run.run_id}, step, step_id, name, tool_id, 'pending', unmet
       FROM json_to_recordset(${JSON.stringify(rows)}::json) AS s (step int, step_id text, name text, tool_id text, unmet int)
+    ), audited AS (
+      INSERT INTO audit (tenant, actor, event, subject, detail)
+      VALUES (${run.tenant}, ${run.actor}, 'run.submit', ${run.run_id},
+        ${JSON.stringify({ plan_hash: run.plan_hash, policy_hash: run.policy_hash })})
     )
     SELECT count(${sql.raw(notify('signal'))}) FROM unnest(${signals}::text[]) AS signal`.execute(db);
 }

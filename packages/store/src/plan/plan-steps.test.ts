@@ -86,6 +86,36 @@ test('a run with steps that are ready and were not started is found', async () =
   expect((await findIdlePlanRuns(store, 100)).map((run) => run.run_id)).toContain(run_id);
 });
 
+describe('a claimed run', () => {
+  const untouched = async (run_id: string) => {
+    const [claimed] = await store.transact((query) => claimPlanRuns(query, [run_id]));
+    return claimed?.untouched;
+  };
+
+  test('is untouched until something of it is called', async () => {
+    const run_id = await submitRun(2);
+    expect(await untouched(run_id)).toBe(true);
+    await insertInvocations(store, [newInvocation({ invocation_id: stepInvocationId(run_id, 0, null), run_id })]);
+    expect(await untouched(run_id)).toBe(false);
+  });
+
+  test('is not untouched when a step has moved, or the engine has had it', async () => {
+    const moved = await submitRun(2);
+    await moveSteps(store.query, [{ ...started(moved, 0, 1), status: 'skipped', has_invocation: false }]);
+    const had = await submitRun(2);
+    await store.db.updateTable('plan_runs').set({ seq: 1 }).where('run_id', '=', had).execute();
+    expect([await untouched(moved), await untouched(had)]).toEqual([false, false]);
+  });
+});
+
+test('a run that is submitted is on the audit, with its plan and its policy', async () => {
+  const run_id = await submitRun(1);
+  const events = await store.db.selectFrom('audit').selectAll().where('subject', '=', run_id).execute();
+  expect(events).toMatchObject([
+    { tenant: 'acme', actor: 'ann', event: 'run.submit', detail: { plan_hash: HASH, policy_hash: HASH } },
+  ]);
+});
+
 test('a run that one has is not given to another', async () => {
   const { run_id } = await startRun();
   await store.transact(async (query) => {
@@ -142,7 +172,12 @@ describe('calls that are committed ahead of a turn', () => {
       turn: [{ run_id, seq }],
     });
   const auditsOf = (run_id: string) =>
-    store.db.selectFrom('audit').select('event').where('subject', '=', run_id).execute();
+    store.db
+      .selectFrom('audit')
+      .select('event')
+      .where('subject', '=', run_id)
+      .where('event', '=', 'invocation.submit')
+      .execute();
 
   test('are inserted once, and audited once', async () => {
     const run_id = await submitRun(1);

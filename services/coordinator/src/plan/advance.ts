@@ -43,7 +43,6 @@ export async function advance(
     await startSteps(parts, query, turns, calls, { ready, endings });
   }
   await drop(query, turns);
-  await calls.inserted();
   const unfinished = new Set<string>();
   for (const turn of turns.values()) if (turn.canStart()) unfinished.add(turn.run_id);
   if (found.length === MAX_ENDINGS) for (const run_id of missed) unfinished.add(run_id);

@@ -45,8 +45,10 @@ export class Calls {
   }
 
   async add(row: NewInvocation, { with_turn }: { with_turn: boolean }): Promise<void> {
-    if (with_turn || row.status !== 'queued') this.#with_turn.add(row);
-    else this.#ahead.add(row);
+    if (with_turn || row.status !== 'queued') {
+      this.#some_with_turn = true;
+      this.#with_turn.add(row);
+    } else this.#ahead.add(row);
     this.#count += 1;
     // What is to be sent is sent when the event loop gets round to it.
     if (this.#count % SIZE.first === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -63,6 +65,7 @@ export class Calls {
     await Promise.all([this.#ahead.settled(), this.#with_turn.settled()]);
   }
 
+  /** Rejects if some could not be. */
   async inserted(): Promise<void> {
     await Promise.all([this.#ahead.written(), this.#with_turn.written()]);
   }
@@ -99,7 +102,6 @@ export class Calls {
   }
 
   async #insertWithTurn(rows: NewInvocation[]): Promise<void> {
-    this.#some_with_turn = true;
     const { box, signals } = this.#toSend(rows);
     const { inserted } = await insertInvocations({ query: this.#query }, rows, { outbox: box, signals: signals ?? [] });
     if (inserted < rows.length) throw new Error('another turn has begun what this one would hold or defer');

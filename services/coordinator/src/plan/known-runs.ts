@@ -41,7 +41,7 @@ export class KnownRuns {
       const { run_id } = row;
       const state = await this.#states.get(run_id, async () => new RunState(await this.#plan(row)));
       // Also before the first change of a run: one that goes on from another has steps that have ended, or are fanned out.
-      if (state.seq === 0 || state.seq < row.seq) behind.push({ run_id, seq: state.seq });
+      if (!row.untouched && (state.seq === 0 || state.seq < row.seq)) behind.push({ run_id, seq: state.seq });
       turns.set(run_id, new RunTurn(row, state, await this.#policy(row.policy_hash)));
     }
     for (const moved of await readMovedSteps(query, behind)) turns.get(moved.run_id)?.state.apply(moved);

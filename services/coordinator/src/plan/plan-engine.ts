@@ -15,8 +15,13 @@ import { Calls } from './calls.js';
 import { createIdleSearch } from './idle-search.js';
 import { KnownRuns } from './known-runs.js';
 
-/** So long a turn waits for another ending; and so long it lasts: who follows the run, or pauses it, waits for its commit. */
+/**
+ * So long a turn waits for another ending, and longer while many steps are under way, each of which it would have to write as
+ * started first; and so long it lasts: who follows the run waits for its commit.
+ */
 const MOMENT_MS = 25;
+const LONG_MOMENT_MS = 100;
+const MANY = 100;
 const MAX_TURN_MS = 400;
 
 export type PlanEngine = {
@@ -50,13 +55,13 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
   let rested_ms = 0;
 
   /** What ends within a moment is taken over by the same turn, which spares a transaction for each layer of a plan. */
-  const hearMore = async (run_ids: ReadonlySet<string>, until: number): Promise<Heard[]> => {
+  const hearMore = async (run_ids: ReadonlySet<string>, until: number, moment_ms: number): Promise<Heard[]> => {
     for (;;) {
       const endings = agenda.takeMore(run_ids);
       if (!endings) return [];
       if (endings.length > 0) return endings;
       const rested = performance.now();
-      const rung = rested < until && (await bell.wait(Math.min(MOMENT_MS, until - rested)));
+      const rung = rested < until && (await bell.wait(Math.min(moment_ms, until - rested)));
       rested_ms += performance.now() - rested;
       if (!rung) return [];
     }
@@ -74,10 +79,11 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
     for (let found = due; ; ) {
       const unfinished = await advance(backbone, query, turns, calls, found);
       agenda.stand(turns.keys(), (run_id) => turns.get(run_id)?.row.live ?? 0);
-      const goes_on =
-        unfinished.size === 0 && calls.areUnderWay() && [...turns.values()].some(({ row }) => row.live > 0);
-      if (!goes_on) return unfinished;
-      const [heard] = await Promise.all([hearMore(run_ids, until), writeEnded(query, turns)]);
+      const live = [...turns.values()].reduce((sum, { row }) => sum + row.live, 0);
+      if (unfinished.size > 0 || live === 0 || !calls.areUnderWay()) return unfinished;
+      // Goes on while workers work; if it fails, so does whatever is next in this transaction.
+      writeEnded(query, turns).catch(() => undefined);
+      const heard = await hearMore(run_ids, until, live > MANY ? LONG_MOMENT_MS : MOMENT_MS);
       if (heard.length === 0) return unfinished;
       found = { endings: await readEndings(store.query, heard, (one) => known.isTaken(one)), missed: [] };
     }
@@ -94,6 +100,7 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
       calls = new Calls(backbone, query, turns, dispatcher);
       const claimed = missed.filter((run_id) => turns.has(run_id));
       const unfinished = await advanceClaimed(query, turns, calls, { endings: await reading, missed: claimed });
+      await calls.inserted();
       await keep(backbone, query, [...turns.values()]);
       return { unfinished, ...calls.sent() };
     });

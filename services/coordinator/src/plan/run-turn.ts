@@ -36,7 +36,7 @@ export class RunTurn {
   ) {
     this.run_id = row.run_id;
     this.since = row.seq;
-    this.unsure = state.seq === 0 || state.seq !== row.seq;
+    this.unsure = !row.untouched && (state.seq === 0 || state.seq !== row.seq);
   }
 
   get inputs(): JsonObject {

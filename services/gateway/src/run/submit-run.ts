@@ -1,6 +1,6 @@
 import { type DryRun, Failure, hasRole, type Principal, type RunAccepted, RunSubmission } from '@capstan/contracts';
 import { type CompiledPolicy, compilePolicy } from '@capstan/policy';
-import { appendAudit, ensurePolicy, insertPlanRun, runPolicyName } from '@capstan/store';
+import { ensurePolicy, insertPlanRun, runPolicyName } from '@capstan/store';
 import { nanoid } from 'nanoid';
 import type { GatewayContext } from '../gateway-context.js';
 import { parseWith } from '../http/parse-request.js';
@@ -29,13 +29,7 @@ export async function submitRun(gateway: GatewayContext, principal: Principal, b
     webhook_url: submission.webhook_url ?? null,
     steps: plan.steps.map(({ id, name, tool_id, needs }) => ({ step_id: id, name, tool_id, unmet: needs.length })),
   };
-  await gateway.store.db.transaction().execute(async (db) => {
-    await insertPlanRun(db, run, signals ?? []);
-    const detail = { plan_hash: plan.plan_hash, policy_hash };
-    await appendAudit(db, [
-      { tenant: principal.tenant, actor: principal.actor, event: 'run.submit', subject: run_id, detail },
-    ]);
-  });
+  await insertPlanRun(gateway.store.db, run, signals ?? []);
   if (!signals) gateway.relay.publish('due', [run_id]);
   return {
     run_id,
