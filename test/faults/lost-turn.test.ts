@@ -34,7 +34,7 @@ describe.each(queues)('calls that were committed ahead of a turn that was lost, 
     });
 
   /** A run whose first two steps have been called and have ended, while all its steps are still pending. */
-  const loseTurn = async (): Promise<string> => {
+  const loseTurn = async (by: 'SIGKILL' | 'SIGSTOP'): Promise<string> => {
     const { client, ask, database_url } = cluster;
     coordinator.kill('SIGSTOP');
     const { run_id } = await client.runs.submit({ plan: PLAN });
@@ -46,8 +46,8 @@ describe.each(queues)('calls that were committed ahead of a turn that was lost, 
       await locker.query('SELECT FROM runs WHERE run_id = $1 FOR UPDATE', [run_id]);
       coordinator.kill('SIGCONT');
       await untilCalls(run_id, 'running');
-      coordinator.kill('SIGKILL');
-      await coordinator.exited;
+      coordinator.kill(by);
+      if (by === 'SIGKILL') await coordinator.exited;
     } finally {
       await locker.end();
     }
@@ -55,8 +55,9 @@ describe.each(queues)('calls that were committed ahead of a turn that was lost, 
     expect(await ask(`SELECT DISTINCT status FROM steps WHERE run_id = '${run_id}'`)).toEqual([{ status: 'pending' }]);
     return run_id;
   };
+
   test('are found by the next, and not made again', async () => {
-    const run_id = await loseTurn();
+    const run_id = await loseTurn('SIGKILL');
     const before = await callsOf(run_id);
     coordinator = await cluster.startCoordinator();
     expect(await cluster.client.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({
@@ -73,7 +74,7 @@ describe.each(queues)('calls that were committed ahead of a turn that was lost, 
   }, 60_000);
 
   test('count as what they are when the run is canceled meanwhile', async () => {
-    const run_id = await loseTurn();
+    const run_id = await loseTurn('SIGKILL');
     await cluster.client.runs.cancel(run_id);
     coordinator = await cluster.startCoordinator();
     expect(await cluster.client.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({
@@ -87,6 +88,20 @@ describe.each(queues)('calls that were committed ahead of a turn that was lost, 
       'succeeded',
       'canceled',
     ]);
+    await checkInvariants(cluster, []);
+  }, 60_000);
+
+  test('are found by another when whoever made them is frozen, and it does no harm when it wakes', async () => {
+    const run_id = await loseTurn('SIGSTOP');
+    const frozen = coordinator;
+    coordinator = await cluster.startCoordinator();
+    expect(await cluster.client.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({ completed_steps: 3 });
+    frozen.kill('SIGCONT');
+    coordinator.kill('SIGKILL');
+    await coordinator.exited;
+    const { run_id: next } = await cluster.client.runs.submit({ plan: PLAN });
+    expect(await cluster.client.runs.wait(next, { timeout_s: 20 })).toMatchObject({ completed_steps: 3 });
+    coordinator = frozen;
     await checkInvariants(cluster, []);
   }, 60_000);
 });

@@ -28,13 +28,14 @@ export type ClaimedRun = {
 };
 
 /**
- * Those of another coordinator are left to it: it hears the same signals. Statements from here on look rows up by their
- * keys, and never hash a table to find a few of them.
+ * Those of another coordinator are left to it: it hears the same signals. One that is frozen in its turn loses it, and with
+ * it the runs, before long. Statements from here on look rows up by their keys, and never hash a table to find a few of them.
  */
 const CLAIM: Statement = {
   name: 'claim-plan-runs',
   text: `
-    WITH settings AS MATERIALIZED (SELECT set_config('enable_hashjoin', 'off', true))
+    WITH settings AS MATERIALIZED (
+      SELECT set_config('enable_hashjoin', 'off', true), set_config('idle_in_transaction_session_timeout', '5s', true))
     SELECT run_id, tenant, actor, roles, plan_hash, policy_hash, inputs, max_parallel, session_id, labels, paused, stopping,
       dropped, live, unended, ended, seq, calls, extract(epoch FROM now() - created_at)::float8 * 1000 AS elapsed_ms,
       CASE WHEN seq = 0 THEN NOT EXISTS (SELECT FROM invocations i WHERE i.run_id = plan_runs.run_id)

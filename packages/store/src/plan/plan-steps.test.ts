@@ -92,6 +92,15 @@ describe('a claimed run', () => {
     return claimed?.untouched;
   };
 
+  test('is let go when whoever has it is frozen', async () => {
+    const run_id = await submitRun(1);
+    const allowed = await store.transact(async (query) => {
+      await claimPlanRuns(query, [run_id]);
+      return query({ name: 'idle', text: 'SHOW idle_in_transaction_session_timeout' }, []);
+    });
+    expect(allowed).toEqual([{ idle_in_transaction_session_timeout: '5s' }]);
+  });
+
   test('is untouched until something of it is called', async () => {
     const run_id = await submitRun(2);
     expect(await untouched(run_id)).toBe(true);

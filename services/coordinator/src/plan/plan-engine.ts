@@ -48,7 +48,7 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
   const { store, relay, log } = backbone;
   const agenda = new Agenda();
   const known = new KnownRuns(store);
-  const findIdle = createIdleSearch(store, (run_id) => agenda.has(run_id));
+  const idle = createIdleSearch(store, (run_id) => agenda.has(run_id));
   const dispatcher = createDispatcher(backbone);
   const bell = new Bell();
   let turn_ms = 0;
@@ -110,10 +110,9 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
       throw error;
     });
     known.keep(turns.values());
-    agenda.stand(
-      run_ids.filter((run_id) => !turns.has(run_id)),
-      () => 0,
-    );
+    const elsewhere = run_ids.filter((run_id) => !turns.has(run_id));
+    agenda.stand(elsewhere, () => 0);
+    for (const run_id of elsewhere) idle.again(run_id);
     for (const run_id of unfinished) agenda.lookAt(run_id);
     // Of what another turn had begun, the end may have been heard of already.
     for (const run_id of begun) {
@@ -166,7 +165,7 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
       return agenda.urgent;
     },
     sweep: async () => {
-      const stuck = await findIdle();
+      const stuck = await idle.find();
       for (const run_id of stuck) {
         agenda.lookAt(run_id);
         agenda.miss(run_id);
