@@ -5,6 +5,7 @@ import { queues } from '../fixtures/queues.js';
 import type { LineProcess } from '../fixtures/start-line-process.js';
 import { stepsOf } from '../flow/steps-of.js';
 import { checkInvariants } from './check-invariants.js';
+import { hardestQueue } from './hardest-queue.js';
 import { redisFor } from './redis-for.js';
 import { type Cluster, LONG_LEASE, startCluster } from './start-cluster.js';
 
@@ -91,6 +92,8 @@ describe.each(queues)('calls that were committed ahead of a turn that was lost, 
     await checkInvariants(cluster, []);
   }, 60_000);
 
+  // Postgres takes its turn away after some seconds, whichever queue there is.
+  if (!hardestQueue.includes(queue)) return;
   test('are found by another when whoever made them is frozen, and it does no harm when it wakes', async () => {
     const run_id = await loseTurn('SIGSTOP');
     const frozen = coordinator;
