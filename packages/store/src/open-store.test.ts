@@ -22,3 +22,8 @@ test('statements of a transaction that are asked for at once run one after the o
   process.off('warning', onWarning);
   expect(warnings).toEqual([]);
 });
+
+test('a transaction in which nothing happens does not keep its locks for ever', async () => {
+  const allowed = { name: 'idle', text: 'SHOW idle_in_transaction_session_timeout' };
+  expect(await store.query(allowed, [])).toEqual([{ idle_in_transaction_session_timeout: '30s' }]);
+});

@@ -45,6 +45,8 @@ types.setTypeParser(TIMESTAMPTZ, (text) => `${text.slice(0, 10)}T${text.slice(11
  * large one later (measured: 30,000 rows drained at 50 a second until the first ANALYZE), and one that sorts what it found
  * sorts all of a large run for its first page. So plans are told to walk the indexes from the start, and statements over
  * a batch name its ids (`= ANY (ids)`), which only an index can answer.
+ *
+ * A process that is frozen within a transaction keeps its locks for half a minute and no longer.
  */
 const OPTIONS = Object.entries({
   timezone: 'UTC',
@@ -54,6 +56,7 @@ const OPTIONS = Object.entries({
   enable_mergejoin: 'off',
   jit: 'off',
   statement_timeout: '60000',
+  idle_in_transaction_session_timeout: '30000',
 })
   .map(([name, value]) => `-c ${name}=${value}`)
   .join(' ');
