@@ -93,20 +93,22 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
     // How they ended can be read while the runs are being claimed: it does not change any more.
     const reading = readEndings(store.query, heard, (one) => known.isTaken(one));
     reading.catch(() => undefined);
-    let turns: Turns = new Map();
-    let calls: Calls | undefined;
     const work = store.transact(async (query) => {
-      turns = await known.open(query, await claimPlanRuns(query, run_ids));
-      calls = new Calls(backbone, query, turns, dispatcher);
-      const claimed = missed.filter((run_id) => turns.has(run_id));
-      const unfinished = await advanceClaimed(query, turns, calls, { endings: await reading, missed: claimed });
-      await calls.inserted();
-      await keep(backbone, query, [...turns.values()]);
-      return { unfinished, ...calls.sent() };
+      const turns: Turns = await known.open(query, await claimPlanRuns(query, run_ids));
+      const calls = new Calls(backbone, query, turns, dispatcher);
+      try {
+        const claimed = missed.filter((run_id) => turns.has(run_id));
+        const unfinished = await advanceClaimed(query, turns, calls, { endings: await reading, missed: claimed });
+        await calls.inserted();
+        await keep(backbone, query, [...turns.values()]);
+        return { turns, unfinished, ...calls.sent() };
+      } finally {
+        // Whoever has the run next, to cancel it perhaps, finds all calls that there will be.
+        await calls.settled();
+      }
     });
-    const { unfinished, boxes, later, begun } = await work.catch(async (error: unknown) => {
+    const { turns, unfinished, boxes, later, begun } = await work.catch((error: unknown) => {
       known.forget(run_ids);
-      await calls?.settled();
       throw error;
     });
     known.keep(turns.values());
