@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { isUnavailable } from './open-store.js';
 import { openTestStore } from './testing/open-test-store.js';
 
 const store = await openTestStore();
@@ -23,7 +24,21 @@ test('statements of a transaction that are asked for at once run one after the o
   expect(warnings).toEqual([]);
 });
 
-test('a transaction in which nothing happens does not keep its locks for ever', async () => {
-  const allowed = { name: 'idle', text: 'SHOW idle_in_transaction_session_timeout' };
-  expect(await store.query(allowed, [])).toEqual([{ idle_in_transaction_session_timeout: '30s' }]);
+describe('a transaction in which nothing happens', () => {
+  const ask = (name: string, text: string) => ({ name, text });
+
+  test('does not keep its locks for ever', async () => {
+    const allowed = ask('allowed', 'SHOW idle_in_transaction_session_timeout');
+    expect(await store.query(allowed, [])).toEqual([{ idle_in_transaction_session_timeout: '30s' }]);
+  });
+
+  test('is ended by Postgres with an error that is worth trying again', async () => {
+    const work = store.transact(async (query) => {
+      await query(ask('hurry', "SELECT set_config('idle_in_transaction_session_timeout', '1', true)"), []);
+      // As a process that is frozen: it asks for the next before it hears that the connection has ended.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+      await query(ask('too-late', 'SELECT 1'), []);
+    });
+    expect(isUnavailable(await work.catch((error: unknown) => error))).toBe(true);
+  });
 });

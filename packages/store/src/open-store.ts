@@ -119,12 +119,15 @@ export function openStore({ url, name, connections = 10 }: StoreOptions): Store 
   };
 }
 
-/** Classes 08 (connection), 53 (resources), 57 (operator intervention), and the socket's own errors: worth trying again. */
+/**
+ * Classes 08 (connection), 53 (resources), 57 (operator intervention), a transaction that was idle for too long (25P03), and the
+ * socket's own errors: worth trying again.
+ */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
   return (
-    /^(08|53|57)/.test(code) ||
+    /^(08|53|57|25P03)/.test(code) ||
     /^E(CONN|PIPE|TIMEDOUT|AI_AGAIN|HOSTUNREACH|NETUNREACH)/.test(code) ||
     /Connection terminated|Query read timeout|timeout exceeded when trying to connect|not queryable/.test(error.message)
   );

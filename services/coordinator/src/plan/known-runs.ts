@@ -40,9 +40,9 @@ export class KnownRuns {
     for (const row of rows) {
       const { run_id } = row;
       const state = await this.#states.get(run_id, async () => new RunState(await this.#plan(row)));
-      // Also before the first change of a run: one that goes on from another has steps that have ended, or are fanned out.
-      if (!row.untouched && (state.seq === 0 || state.seq < row.seq)) behind.push({ run_id, seq: state.seq });
-      turns.set(run_id, new RunTurn(row, state, await this.#policy(row.policy_hash)));
+      const turn = new RunTurn(row, state, await this.#policy(row.policy_hash));
+      if (turn.unsure) behind.push({ run_id, seq: state.seq });
+      turns.set(run_id, turn);
     }
     for (const moved of await readMovedSteps(query, behind)) turns.get(moved.run_id)?.state.apply(moved);
     return turns;

@@ -18,7 +18,10 @@ export class RunTurn {
   readonly run_id: string;
   /** The last change before this turn. */
   readonly since: number;
-  /** Whether another turn, of which nothing is known, may have begun what is pending here. */
+  /**
+   * Whether another turn, of which nothing is known, may have moved or begun what is pending here. Also before the first change
+   * of a run: one that goes on from another has steps that have ended, or are fanned out.
+   */
   readonly unsure: boolean;
   readonly more: SavedRun['more'] = { total: 0, live: 0, completed: 0, denied: 0, failed: 0, canceled: 0, skipped: 0 };
   /** What has moved, and is not written yet. What starts and ends within a turn is written once. */
