@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { createRedactor } from './create-redactor.js';
+
+const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U';
+const redactor = createRedactor({ values: [] });
+
+test('the same object comes back when nothing changed', () => {
+  const value = { a: ['x'.repeat(50), 1, null, { b: true, c: 12_345_678 }], d: {} };
+  expect(redactor.json(value)).toBe(value);
+});
+
+test('strings and keys are redacted at any depth, and what is not touched is shared', () => {
+  const kept = { deep: ['text'] };
+  const value = { a: [{ b: `x ${JWT}` }], [JWT]: 1, kept };
+  const redacted = redactor.json(value);
+  expect(redacted).toEqual({ a: [{ b: 'x [REDACTED]' }], '[REDACTED]': 1, kept });
+  expect(redacted).toHaveProperty(
+    'kept',
+    expect.toSatisfy((same: unknown) => same === kept),
+  );
+  expect(value.a[0]?.b).toContain(JWT);
+});
+
+test('keys that become the same text both stay', () => {
+  const value = { AKIAIOSFODNN7EXAMPLE: 1, ASIAIOSFODNN7EXAMPLE: 2 };
+  expect(redactor.json(value)).toEqual({ '[REDACTED]': 1, '[REDACTED] 2': 2 });
+});
+
+test('a key named __proto__ stays data', () => {
+  const redacted = redactor.json(JSON.parse(`{"__proto__": {"a": 1}, "b": "${JWT}"}`));
+  expect(JSON.stringify(redacted)).toBe('{"__proto__":{"a":1},"b":"[REDACTED]"}');
+});
+
+test('a known value of digits is redacted as a number', () => {
+  expect(createRedactor({ values: ['4929123412341234'] }).json([4929123412341234, 5])).toEqual(['[REDACTED]', 5]);
+});
+
+test('what is nested too deep to look at does not pass', () => {
+  const depth = 100_000;
+  const value = JSON.parse(`${'['.repeat(depth)}"${JWT}"${']'.repeat(depth)}`);
+  expect(JSON.stringify(redactor.json(value))).toBe(`${'['.repeat(1000)}"[REDACTED]"${']'.repeat(1000)}`);
+});
