@@ -55,9 +55,9 @@ export async function measurePlans(
 const Accepted = z.object({ run_id: z.string() });
 const Runs = z.object({ items: z.array(Run) });
 
-/** From the request until the run is over, seen in the same way of both. */
+/** From the request until the run is over, by the clock of the machine that all of it shares: looking often would be work as well. */
 async function measure(endpoint: Endpoint, { kind, path, body }: Work, count: number): Promise<number> {
-  const started = performance.now();
+  const started = Date.now();
   const { run_id } = await request(endpoint, { path, body, status: 202, answer: Accepted });
   let run: Run | undefined;
   const isOver = async () => {
@@ -66,11 +66,10 @@ async function measure(endpoint: Endpoint, { kind, path, body }: Work, count: nu
     run = items[0];
     return run?.run_id === run_id && run.finished_at !== null;
   };
-  await pollUntil(isOver, { every_ms: 20, within_ms: 120_000, what: `${run_id} is over` });
-  const elapsed_ms = performance.now() - started;
+  await pollUntil(isOver, { every_ms: 100, within_ms: 120_000, what: `${run_id} is over` });
   if (run?.completed_steps !== count) throw new Error(`${run_id} did not complete: ${JSON.stringify(run)}`);
   await sealAndVerify(endpoint, run_id);
-  return elapsed_ms;
+  return Date.parse(run.finished_at ?? '') - started;
 }
 
 /** What is measured next is not to share the machine with the sealing of this. */

@@ -1,5 +1,5 @@
 import { hashJson } from '@capstan/integrity';
-import { insertPlanRun } from '@capstan/store';
+import { insertPlanRun, queryIn } from '@capstan/store';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { ADD, add, onPlans } from './on-plans.js';
@@ -42,9 +42,17 @@ onPlans((plans) => {
       .executeTakeFirstOrThrow();
     const insert = (to: typeof db, run_id: string, count: number) => {
       const plan = { steps: Array.from({ length: count }, () => ({ needs: [], ...add(1) })) };
-      const steps = plan.steps.map((_, n) => ({ step_id: `step_${n + 1}`, name: null, tool_id: ADD, unmet: 0 }));
+      const steps = plan.steps.map((_, n) => ({ step_id: `step_${n + 1}`, name: null, tool_id: ADD }));
       const kept = { plan, plan_hash: hashJson(plan), policy_hash, inputs: {}, max_parallel: null, webhook_url: null };
-      return insertPlanRun(to, { run_id, tenant: 'default', actor: 'admin', roles, name: null, ...kept, steps });
+      return insertPlanRun(queryIn(to), {
+        run_id,
+        tenant: 'default',
+        actor: 'admin',
+        roles,
+        name: null,
+        ...kept,
+        steps,
+      });
     };
     const [large, small] = [`run_${'0'.repeat(21)}`, `run_${'1'.repeat(21)}`];
     // Nobody is told of them, so that one search finds both.

@@ -108,6 +108,9 @@ export const UNCOVERED: Readonly<Record<string, Readonly<Record<string, string>>
   plan_runs: {
     own_policy: 'decides nothing once the run is over; policy_hash is covered',
     waiting: 'false once the run is over; what its steps came to is covered',
+    step_ids: 'what the plan says, which is covered',
+    step_names: 'what the plan says, which is covered',
+    step_tools: 'what the plan says, which is covered',
   },
   invocations: {
     seq: 'only the order that it gives matters, and the chain holds that',

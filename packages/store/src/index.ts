@@ -50,7 +50,6 @@ export * from './open-store.js';
 export * from './outbox/outbox.js';
 export * from './plan/claim-plan-runs.js';
 export * from './plan/control-run.js';
-export * from './plan/drop-pending.js';
 export * from './plan/insert-plan-run.js';
 export * from './plan/move-steps.js';
 export * from './plan/read-endings.js';

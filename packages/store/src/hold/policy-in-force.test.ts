@@ -26,7 +26,7 @@ test.each([
     await ensurePolicy(store, runPolicyName(hashes.brought), policies.brought);
     await ensurePolicy(store, tenant, policies['in force']);
     const run_id = `run_${nanoid()}`;
-    await insertPlanRun(store.db, {
+    await insertPlanRun(store.query, {
       ...{
         run_id,
         tenant,

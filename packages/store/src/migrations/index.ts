@@ -11,6 +11,7 @@ import * as webhooksQuotas from './0009-webhooks-quotas.js';
 import * as seals from './0010-seals.js';
 import * as origins from './0011-origins.js';
 import * as waitingSteps from './0012-waiting-steps.js';
+import * as unmovedSteps from './0013-unmoved-steps.js';
 
 /** In order. Never edited once shipped: a change is a new entry. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -26,4 +27,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0010-seals': seals,
   '0011-origins': origins,
   '0012-waiting-steps': waitingSteps,
+  '0013-unmoved-steps': unmovedSteps,
 };

@@ -2,7 +2,7 @@ import type { Principal } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Store } from '../open-store.js';
-import { invocationIdOf } from './step-sql.js';
+import { invocationIdOf, unmovedSteps } from './step-sql.js';
 
 export type RunControl = 'pause' | 'resume' | 'cancel';
 
@@ -41,10 +41,21 @@ export async function controlPlanRun(
 export async function stopPlanRun(store: Store, run_id: string, reason: string): Promise<void> {
   const told = reason.slice(0, 1000).toWellFormed().replaceAll('\u0000', '\ufffd');
   await store.db.transaction().execute(async (db) => {
+    await sql`SELECT FROM plan_runs WHERE run_id = ${run_id} FOR UPDATE`.execute(db);
+    await sql`
+      INSERT INTO steps (run_id, step, element, step_id, name, tool_id, status, has_invocation, reason)
+      SELECT s.run_id, s.step, s.element, s.step_id, s.name, s.tool_id, CASE WHEN begun THEN 'started' ELSE 'skipped' END, begun,
+        CASE WHEN NOT begun THEN ${told} END
+      FROM (
+        ${unmovedSteps(run_id)}
+        UNION ALL
+        SELECT run_id, step, element, step_id, name, tool_id FROM steps WHERE run_id = ${run_id} AND status = 'pending'
+      ) AS s, LATERAL (SELECT EXISTS (
+        SELECT FROM invocations WHERE invocation_id = ${sql.raw(invocationIdOf('s'))}) AS begun) AS b
+      ON CONFLICT (run_id, step, element) DO UPDATE
+        SET status = excluded.status, has_invocation = excluded.has_invocation, reason = excluded.reason`.execute(db);
     await sql`UPDATE plan_runs SET active = false, stopping = coalesce(stopping, 'failed')
       WHERE run_id = ${run_id} AND active`.execute(db);
-    await sql`UPDATE steps s SET status = 'skipped', reason = ${told} WHERE run_id = ${run_id} AND status = 'pending'
-      AND NOT EXISTS (SELECT FROM invocations WHERE invocation_id = ${sql.raw(invocationIdOf('s'))})`.execute(db);
     await sql`UPDATE runs SET status = 'failed', reason = coalesce(reason, ${told}), live_steps = live_steps - 1,
       finished_at = now() WHERE run_id = ${run_id} AND finished_at IS NULL`.execute(db);
   });

@@ -1,7 +1,7 @@
 import type { JsonObject, Role } from '@capstan/contracts';
-import { sql } from 'kysely';
-import type { Db } from '../open-store.js';
+import type { Query, Statement } from '../open-store.js';
 import { notify } from '../signal/channel.js';
+import type { Titled } from './move-steps.js';
 
 export type NewPlanRun = {
   run_id: string;
@@ -19,8 +19,8 @@ export type NewPlanRun = {
   webhook_url: string | null;
   session_id?: string | null;
   labels?: Record<string, string>;
-  /** In the order of the plan; `unmet` is how many others each needs. */
-  steps: { step_id: string; name: string | null; tool_id: string; unmet: number }[];
+  /** In the order of the plan. */
+  steps: readonly Titled[];
 };
 
 /**
@@ -28,32 +28,49 @@ export type NewPlanRun = {
  * The run itself counts as one more live step until it is ended, so that no count of its steps ever ends it: what is left
  * of a plan is for its engine to say.
  */
+const INSERT: Statement = {
+  name: 'insert-plan-run',
+  text: `
+    WITH planned AS (
+      INSERT INTO plan_runs (run_id, tenant, actor, roles, plan, plan_hash, policy_hash, own_policy, inputs, max_parallel,
+        webhook_url, session_id, labels, unended, step_ids, step_names, step_tools)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, cardinality($14::text[]), $14, $15, $16)
+      RETURNING run_id, tenant, actor, plan_hash, policy_hash, unended
+    ), run AS (
+      INSERT INTO runs (run_id, tenant, actor, kind, status, name, plan_hash, policy_hash, total_steps, live_steps)
+      SELECT run_id, tenant, actor, 'plan', 'pending', $17, plan_hash, policy_hash, unended, unended + 1 FROM planned
+    ), audited AS (
+      INSERT INTO audit (tenant, actor, event, subject, detail)
+      SELECT tenant, actor, 'run.submit', run_id, json_build_object('plan_hash', plan_hash, 'policy_hash', policy_hash)
+      FROM planned
+    )
+    SELECT count(${notify('signal')}) FROM unnest($18::text[]) AS signal`,
+};
+
 export async function insertPlanRun(
-  db: Db,
+  query: Query,
   { steps, ...run }: NewPlanRun,
   /** Sent to every process as the run is committed. */
   signals: readonly string[] = [],
 ): Promise<void> {
-  const rows = steps.map((step, index) => ({ ...step, step: index }));
-  await sql`
-    WITH run AS (
-      INSERT INTO runs (run_id, tenant, actor, kind, status, name, plan_hash, policy_hash, total_steps, live_steps)
-      VALUES (${run.run_id}, ${run.tenant}, ${run.actor}, 'plan', 'pending', ${run.name}, ${run.plan_hash},
-        ${run.policy_hash}, ${steps.length}, ${steps.length + 1})
-    ), planned AS (
-      INSERT INTO plan_runs (run_id, tenant, actor, roles, plan, plan_hash, policy_hash, own_policy, inputs, max_parallel,
-        webhook_url, session_id, labels, unended)
-      VALUES (${run.run_id}, ${run.tenant}, ${run.actor}, ${run.roles}, ${JSON.stringify(run.plan)}, ${run.plan_hash},
-        ${run.policy_hash}, ${run.own_policy ?? false}, ${JSON.stringify(run.inputs)}, ${run.max_parallel}, ${run.webhook_url},
-        ${run.session_id ?? null}, ${JSON.stringify(run.labels ?? {})}, ${steps.length})
-    ), stepped AS (
-      INSERT INTO steps (run_id, step, step_id, name, tool_id, status, unmet)
-      SELECT ${run.run_id}, step, step_id, name, tool_id, 'pending', unmet
-      FROM json_to_recordset(${JSON.stringify(rows)}::json) AS s (step int, step_id text, name text, tool_id text, unmet int)
-    ), audited AS (
-      INSERT INTO audit (tenant, actor, event, subject, detail)
-      VALUES (${run.tenant}, ${run.actor}, 'run.submit', ${run.run_id},
-        ${JSON.stringify({ plan_hash: run.plan_hash, policy_hash: run.policy_hash })})
-    )
-    SELECT count(${sql.raw(notify('signal'))}) FROM unnest(${signals}::text[]) AS signal`.execute(db);
+  await query(INSERT, [
+    run.run_id,
+    run.tenant,
+    run.actor,
+    run.roles,
+    JSON.stringify(run.plan),
+    run.plan_hash,
+    run.policy_hash,
+    run.own_policy ?? false,
+    JSON.stringify(run.inputs),
+    run.max_parallel,
+    run.webhook_url,
+    run.session_id ?? null,
+    JSON.stringify(run.labels ?? {}),
+    steps.map((step) => step.step_id),
+    steps.map((step) => step.name),
+    steps.map((step) => step.tool_id),
+    run.name,
+    signals,
+  ]);
 }

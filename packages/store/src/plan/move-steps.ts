@@ -4,25 +4,34 @@ import { wholeSteps } from './step-sql.js';
 import type { StepKey } from './step-states.js';
 import type { StepTable } from './tables.js';
 
-/** What became of a step: it was started, or it ended. */
-export type StepMove = StepKey & {
-  status: StepTable['status'];
-  has_invocation: boolean;
-  reason: string | null;
-  seq: number;
-};
+/** What a step is called, for the row that it gets when it moves for the first time. */
+export type Titled = Pick<StepTable, 'step_id' | 'name' | 'tool_id'>;
 
-/** Moves $1 to $7 of it; also as the first part of the statement that ends a turn. */
+/** What became of a step: it was started, or it ended. */
+export type StepMove = StepKey &
+  Titled & {
+    status: StepTable['status'];
+    has_invocation: boolean;
+    reason: string | null;
+    seq: number;
+  };
+
+/** Moves $1 to $10 of it; also as the first part of the statement that ends a turn. */
 export const MOVE = `
-  UPDATE steps s SET status = m.status, has_invocation = m.has_invocation, reason = m.reason, seq = m.seq
-  FROM unnest($1::text[], $2::int[], $3::int[], $4::text[], $5::boolean[], $6::text[], $7::int[])
-    AS m (run_id, step, element, status, has_invocation, reason, seq)
-  WHERE s.run_id = m.run_id AND s.step = m.step AND s.element = m.element AND s.status IN ('pending', 'started')`;
+  INSERT INTO steps AS s (run_id, step, element, step_id, name, tool_id, status, has_invocation, reason, seq)
+  SELECT * FROM unnest($1::text[], $2::int[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[],
+    $9::text[], $10::int[])
+  ON CONFLICT (run_id, step, element) DO UPDATE
+    SET status = excluded.status, has_invocation = excluded.has_invocation, reason = excluded.reason, seq = excluded.seq
+    WHERE s.status IN ('pending', 'started')`;
 
 export const moveValues = (moves: readonly StepMove[]): unknown[] => [
   moves.map((one) => one.run_id),
   moves.map((one) => one.step),
   moves.map((one) => one.element),
+  moves.map((one) => one.step_id),
+  moves.map((one) => one.name),
+  moves.map((one) => one.tool_id),
   moves.map((one) => one.status),
   moves.map((one) => one.has_invocation),
   moves.map((one) => one.reason),
@@ -39,23 +48,26 @@ const FAN_OUT: Statement = {
   name: 'fan-out-step',
   text: `
     WITH fanned AS (
-      UPDATE steps SET status = 'started', elements = cardinality($3::text[]), unended = cardinality($3::text[]),
-        unsuccessful = 0, seq = $4
-      WHERE run_id = $1 AND step = $2 AND element = -1 AND status = 'pending'
-      RETURNING step_id, name, tool_id
+      INSERT INTO steps AS s (run_id, step, step_id, name, tool_id, status, elements, unended, unsuccessful, seq)
+      VALUES ($1, $2, $3, $4, $5, 'started', cardinality($7::text[]), cardinality($7::text[]), 0, $6)
+      ON CONFLICT (run_id, step, element) DO UPDATE
+        SET status = excluded.status, elements = excluded.elements, unended = excluded.unended, unsuccessful = 0, seq = excluded.seq
+        WHERE s.status = 'pending'
+      RETURNING s.step
     )
-    INSERT INTO steps (run_id, step, element, step_id, name, tool_id, status, unmet, item)
-    SELECT $1, $2, i.place - 1, f.step_id, f.name, f.tool_id, 'pending', 0, i.item::json
-    FROM fanned f, unnest($3::text[]) WITH ORDINALITY AS i (item, place)`,
+    INSERT INTO steps (run_id, step, element, step_id, name, tool_id, status, item)
+    SELECT $1, f.step, i.place - 1, $3, $4, $5, 'pending', i.item::json
+    FROM fanned f, unnest($7::text[]) WITH ORDINALITY AS i (item, place)`,
 };
 
 /** A row for each element; the step itself waits for all of them. Elements travel as texts, which may hold \u0000. */
 export async function fanOutStep(
   query: Query,
-  { run_id, step, seq }: { run_id: string; step: number; seq: number },
+  { run_id, step, step_id, name, tool_id, seq }: Titled & { run_id: string; step: number; seq: number },
   items: readonly Json[],
 ): Promise<void> {
-  await query(FAN_OUT, [run_id, step, items.map((item) => JSON.stringify(item)), seq]);
+  const texts = items.map((item) => JSON.stringify(item));
+  await query(FAN_OUT, [run_id, step, step_id, name, tool_id, seq, texts]);
 }
 
 export type EndedFan = {

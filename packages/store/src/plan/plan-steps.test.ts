@@ -11,19 +11,22 @@ import { newSettlement } from '../testing/new-settlement.js';
 import { openTestStore } from '../testing/open-test-store.js';
 import { claimOne } from '../testing/run-one.js';
 import { claimPlanRuns, findIdlePlanRuns } from './claim-plan-runs.js';
-import { dropPending } from './drop-pending.js';
+import { stopPlanRun } from './control-run.js';
 import { insertPlanRun } from './insert-plan-run.js';
 import { fanOutStep, moveSteps, readItems, type StepMove } from './move-steps.js';
 import { findBegun, findMissedEndings, readEndings } from './read-endings.js';
+import { listSteps } from './read-steps.js';
 import { readMovedSteps } from './step-states.js';
 
 const store = await openTestStore();
 const HASH = hashJson(null);
 
+const titleOf = (step: number) => ({ step_id: `s${step}`, name: step === 0 ? 'the first' : null, tool_id: 'x' });
+
 async function submitRun(count: number): Promise<string> {
   const run_id = `run_${nanoid()}`;
   const principal = { tenant: 'acme', actor: 'ann', roles: ['submit' as const] };
-  await insertPlanRun(store.db, {
+  await insertPlanRun(store.query, {
     ...principal,
     run_id,
     name: null,
@@ -33,13 +36,13 @@ async function submitRun(count: number): Promise<string> {
     inputs: {},
     max_parallel: null,
     webhook_url: null,
-    steps: Array.from({ length: count }, (_, step) => ({ step_id: `s${step}`, name: null, tool_id: 'x', unmet: step })),
+    steps: Array.from({ length: count }, (_, step) => titleOf(step)),
   });
   return run_id;
 }
 
 const started = (run_id: string, step: number, seq: number): StepMove => ({
-  ...{ run_id, step, element: -1, status: 'started', has_invocation: true, reason: null, seq },
+  ...{ run_id, step, element: -1, ...titleOf(step), status: 'started', has_invocation: true, reason: null, seq },
 });
 
 /** A run of which the first step is under way. */
@@ -136,7 +139,7 @@ test('a run that one has is not given to another', async () => {
 test('what has moved since a change is read, and since the beginning all that is not pending', async () => {
   const run_id = await submitRun(4);
   await moveSteps(store.query, [started(run_id, 0, 1), started(run_id, 1, 2)]);
-  await fanOutStep(store.query, { run_id, step: 2, seq: 3 }, ['a', 'b']);
+  await fanOutStep(store.query, { run_id, step: 2, ...titleOf(2), seq: 3 }, ['a', 'b']);
   await moveSteps(store.query, [{ ...started(run_id, 0, 4), status: 'succeeded' }]);
   const places = async (seq: number) =>
     (await readMovedSteps(store.query, [{ run_id, seq }])).map(({ step, element, status, elements }) => [
@@ -154,25 +157,46 @@ test('what has moved since a change is read, and since the beginning all that is
   expect((await readItems(store.query, elements)).map(({ item }) => item)).toEqual(['a', 'b']);
 });
 
-test('what is pending is dropped, and what was begun is not', async () => {
-  const run_id = await submitRun(3);
-  const invocation_id = stepInvocationId(run_id, 1, null);
-  await insertInvocations(store, [newInvocation({ invocation_id, run_id })]);
-  expect(await findBegun(store.query, [stepInvocationId(run_id, 0, null), invocation_id])).toEqual(
-    new Set([invocation_id]),
-  );
-  const to = { run_id, status: 'canceled' as const, reason: 'the run was canceled', seq: 5 };
-  const dropped = await dropPending(store.query, [to]);
-  expect(dropped.sort((a, b) => a.step - b.step)).toEqual([
-    { run_id, step: 0, of_elements: false, count: 1, begun: [] },
-    { run_id, step: 1, of_elements: false, count: 0, begun: [-1] },
-    { run_id, step: 2, of_elements: false, count: 1, begun: [] },
-  ]);
-  expect((await readMovedSteps(store.query, [{ run_id, seq: 5 }])).map(({ status }) => status)).toEqual([
-    'canceled',
-    'started',
-    'canceled',
-  ]);
+describe('steps that have not moved', () => {
+  const listed = async (run_id: string, limit = 10, cursor?: string) => {
+    const { items, next_cursor } = await listSteps(store.db, run_id, { limit, cursor });
+    const places = items.map(({ index, element, step_id, name, status, reason }) => [
+      ...[index, element, step_id, name, status, reason],
+    ]);
+    return { places, next_cursor };
+  };
+  const unmoved = (step: number) => [step, null, `s${step}`, titleOf(step).name, 'pending', null];
+
+  test('are listed among the others, page by page', async () => {
+    const run_id = await submitRun(4);
+    expect((await listed(run_id)).places).toEqual([0, 1, 2, 3].map(unmoved));
+    await moveSteps(store.query, [{ ...started(run_id, 2, 1), status: 'succeeded', has_invocation: false }]);
+    await fanOutStep(store.query, { run_id, step: 1, ...titleOf(1), seq: 2 }, ['a', 'b']);
+    const first = await listed(run_id, 2);
+    expect(first.places).toEqual([unmoved(0), [1, 0, 's1', null, 'pending', null]]);
+    const second = await listed(run_id, 2, first.next_cursor ?? '');
+    expect(second.places).toEqual([
+      [1, 1, 's1', null, 'pending', null],
+      [2, null, 's2', null, 'succeeded', null],
+    ]);
+    expect(await listed(run_id, 2, second.next_cursor ?? '')).toEqual({ places: [unmoved(3)], next_cursor: null });
+  });
+
+  test('are skipped when the run cannot go on, and what was begun is not', async () => {
+    const run_id = await submitRun(3);
+    const invocation_id = stepInvocationId(run_id, 1, null);
+    await insertInvocations(store, [newInvocation({ invocation_id, run_id })]);
+    expect(await findBegun(store.query, [stepInvocationId(run_id, 0, null), invocation_id])).toEqual(
+      new Set([invocation_id]),
+    );
+    await fanOutStep(store.query, { run_id, step: 2, ...titleOf(2), seq: 1 }, ['a']);
+    await stopPlanRun(store, run_id, 'out of order');
+    expect((await listed(run_id)).places).toEqual([
+      [0, null, 's0', 'the first', 'skipped', 'out of order'],
+      [1, null, 's1', null, 'queued', null],
+      [2, 0, 's2', null, 'skipped', 'out of order'],
+    ]);
+  });
 });
 
 describe('calls that are committed ahead of a turn', () => {

@@ -11,7 +11,7 @@ import {
 import { type RawBuilder, sql } from 'kysely';
 import { isResult } from '../invocation/load-outcomes.js';
 import type { Db } from '../open-store.js';
-import { invocationIdOf } from './step-sql.js';
+import { invocationIdOf, unmovedSteps } from './step-sql.js';
 import type { StepTable } from './tables.js';
 
 type Row = Pick<
@@ -45,7 +45,8 @@ const WHY = sql`CASE WHEN i.status IN ('denied', 'held') THEN i.decision ->> 're
     WHERE h.invocation_id = i.invocation_id AND e.kind = 'reject' LIMIT 1)
   WHEN i.status = 'deferred' AND i.quota_scopes IS NOT NULL
     THEN 'waits for room under the quota of ' || array_to_string(i.quota_scopes, ', ') END`;
-const COLUMNS = sql`s.run_id, s.step, s.element, s.step_id, s.name, s.tool_id, s.seq, s.has_invocation, s.reused_from, s.status,
+const ROW = sql`s.run_id, s.step, s.element, s.step_id, s.name, s.tool_id, s.status, s.seq, s.has_invocation, s.reused_from, s.reason`;
+const COLUMNS = sql`s.run_id, s.step, s.element, s.step_id, s.name, s.tool_id, s.status, s.seq, s.has_invocation, s.reused_from,
   s.reason AS step_reason, i.status AS invocation_status, i.started_at, i.finished_at,
   ${WHY} AS decision_reason, r.error AS result_error`;
 /**
@@ -69,9 +70,13 @@ export async function listSteps(
   const after = page.cursor === undefined ? { step: -1, element: -1 } : fromCursor(page.cursor);
   const { rows } = await sql<RowWithResult>`
     SELECT ${COLUMNS}, ${RESULT} FROM ${withCalls(sql`
-      SELECT * FROM steps s
-      WHERE s.run_id = ${run_id} AND (s.step, s.element) > (${after.step}::int, ${after.element}::int) AND ${SHOWN}
-      ORDER BY s.step, s.element LIMIT ${page.limit + 1}`)}
+      (SELECT ${ROW} FROM steps s
+        WHERE s.run_id = ${run_id} AND (s.step, s.element) > (${after.step}::int, ${after.element}::int) AND ${SHOWN}
+        ORDER BY s.step, s.element LIMIT ${page.limit + 1})
+      UNION ALL
+      (SELECT u.*, 'pending', 0, false, NULL, NULL FROM (${unmovedSteps(run_id, after.step)} ORDER BY u.place
+        LIMIT ${page.limit + 1}) AS u)
+      ORDER BY step, element LIMIT ${page.limit + 1}`)}
     ORDER BY s.step, s.element`.execute(db);
   const shown = rows.slice(0, page.limit);
   const last = shown.at(-1);
@@ -125,7 +130,7 @@ export async function listPlainSteps(
 export async function readStepChanges(db: Db, run_id: string, after: number, limit: number): Promise<StepChange[]> {
   const { rows } = await sql<Row>`
     SELECT ${COLUMNS} FROM ${withCalls(sql`
-      SELECT * FROM steps s
+      SELECT ${ROW} FROM steps s
       WHERE s.run_id = ${run_id} AND s.seq > ${after} AND s.seq > 0 AND ${SHOWN} ORDER BY s.seq LIMIT ${limit}`)}
     ORDER BY s.seq`.execute(db);
   return rows.map((row) => ({ seq: row.seq, step: stepTold(row) }));

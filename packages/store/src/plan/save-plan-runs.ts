@@ -37,7 +37,7 @@ const SAVE: Statement = {
   text: `
     WITH moved AS (${MOVE}
     ), saved AS (
-      SELECT * FROM json_to_recordset($8::json) AS s (run_id text, active boolean, stopping text, dropped boolean, waiting boolean,
+      SELECT * FROM json_to_recordset($11::json) AS s (run_id text, active boolean, stopping text, dropped boolean, waiting boolean,
         live int, unended int, ended int, seq int, calls json, status text, reason text, told boolean, total int, live_steps int, completed int,
         denied int, failed int, canceled int, skipped int)
       ORDER BY run_id
@@ -59,10 +59,11 @@ const SAVE: Statement = {
         completed_steps = r.completed_steps + s.completed, denied_steps = r.denied_steps + s.denied,
         failed_steps = r.failed_steps + s.failed, canceled_steps = r.canceled_steps + s.canceled,
         skipped_steps = r.skipped_steps + s.skipped, status = s.status, reason = coalesce(r.reason, s.reason),
-        finished_at = CASE WHEN s.active THEN r.finished_at ELSE now() END
+        -- Not the start of the turn, which may be long ago.
+        finished_at = CASE WHEN s.active THEN r.finished_at ELSE clock_timestamp() END
       FROM saved s WHERE r.run_id = s.run_id AND s.told
     )
-    SELECT count(${notify('signal')}) FROM unnest($9::text[]) AS signal`,
+    SELECT count(${notify('signal')}) FROM unnest($12::text[]) AS signal`,
 };
 
 /**

@@ -22,6 +22,10 @@ type PlanRunTable = {
   webhook_url: string | null;
   session_id: string | null;
   labels: JsonText<Record<string, string>>;
+  /** What its steps are called, in the order of the plan, and which tools they call. */
+  step_ids: Generated<string[]>;
+  step_names: Generated<(string | null)[]>;
+  step_tools: Generated<string[]>;
   active: Generated<boolean>;
   paused: Generated<boolean>;
   stopping: 'failed' | 'canceled' | null;
@@ -35,6 +39,7 @@ type PlanRunTable = {
   created_at: Timestamp;
 };
 
+/** A step that has moved, or an element. What has not moved has no row. */
 export type StepTable = {
   run_id: string;
   step: number;
@@ -44,8 +49,6 @@ export type StepTable = {
   name: string | null;
   tool_id: string;
   status: Exclude<StepStatus, 'held' | 'deferred' | 'queued' | 'running'> | 'started';
-  /** How many others it needs that had not ended when its run began. */
-  unmet: number;
   seq: number;
   item: JsonText<Json>;
   has_invocation: boolean;

@@ -10,14 +10,11 @@ import { copyInvocations } from './replay-run.js';
 export type RecordedStep = Pick<StepTable, 'step' | 'element'> & { status: StepStatus };
 
 /** The same in a run that goes on from there: with its result, or still to be done. */
-export type CarriedStep = Pick<
-  StepTable,
-  'step' | 'element' | 'status' | 'unmet' | 'elements' | 'unended' | 'unsuccessful'
-> & {
+export type CarriedStep = Pick<StepTable, 'step' | 'element' | 'status' | 'elements' | 'unended' | 'unsuccessful'> & {
   reused: boolean;
 };
 
-/** By place in the plan, a step before its elements. Its invocation says how it stands, also after a redrive. */
+/** By place in the plan, a step before its elements; what has not moved is not among them. Its invocation says how it stands, also after a redrive. */
 export async function readRecordedSteps(db: Db, run_id: string): Promise<Map<number, RecordedStep[]>> {
   const { rows } = await sql<RecordedStep>`
     SELECT s.step, s.element, coalesce(i.status, s.status) AS status
@@ -51,7 +48,7 @@ export async function continueRun(
 ): Promise<void> {
   const reused = steps.filter((step) => step.reused && step.elements === null);
   await store.db.transaction().execute(async (db) => {
-    await insertSteps(db, run_id, of.run_id, steps);
+    await insertSteps(db, run_id, of.run_id, steps.filter(hasMoved));
     await copyInvocations(
       db,
       run_id,
@@ -59,23 +56,25 @@ export async function continueRun(
       sql`invocation_id IN (SELECT ${sql.raw(invocationIdOf('s'))}
         FROM (SELECT ${of.run_id}::text AS run_id, step, element FROM steps WHERE run_id = ${run_id} AND has_invocation) AS s)`,
     );
-    await insertRun(db, by, { run_id, of, policy_hash });
+    await insertRun(db, by, { run_id, of, policy_hash, steps });
     await insertPlan(db, by, { run_id, of, policy_hash, unended: steps.filter(({ reused: ended }) => !ended).length });
     const detail = { replay_of: of.run_id, plan_hash: of.plan_hash, from, policy_hash, reused_steps: reused.length };
     await appendAudit(db, [{ tenant: by.tenant, actor: by.actor, event: 'run.replay', subject: run_id, detail }]);
   });
 }
 
+const hasMoved = ({ status, element }: CarriedStep): boolean => status !== 'pending' || element >= 0;
+
 /** The numbers of changes go on after what is re-used, so that whoever follows the run is told of that first. */
 async function insertSteps(db: Db, run_id: string, of: string, steps: readonly CarriedStep[]): Promise<void> {
   await sql`
-    INSERT INTO steps (run_id, step, element, step_id, name, tool_id, item, status, unmet, elements, unended, unsuccessful,
+    INSERT INTO steps (run_id, step, element, step_id, name, tool_id, item, status, elements, unended, unsuccessful,
       seq, has_invocation, reason, reused_from)
-    SELECT ${run_id}, s.step, s.element, s.step_id, s.name, s.tool_id, s.item, c.status, c.unmet, c.elements, c.unended, c.unsuccessful,
+    SELECT ${run_id}, s.step, s.element, s.step_id, s.name, s.tool_id, s.item, c.status, c.elements, c.unended, c.unsuccessful,
       CASE WHEN c.reused THEN row_number() OVER (PARTITION BY c.reused ORDER BY s.seq, s.step, s.element) ELSE 0 END,
       c.reused AND s.has_invocation, CASE WHEN c.reused THEN s.reason END,
       CASE WHEN c.reused THEN coalesce(s.reused_from, s.run_id) END
-    FROM json_to_recordset(${JSON.stringify(steps)}::json) AS c (step int, element int, status text, unmet int, elements int,
+    FROM json_to_recordset(${JSON.stringify(steps)}::json) AS c (step int, element int, status text, elements int,
         unended int, unsuccessful int, reused boolean)
       JOIN steps s ON s.run_id = ${of} AND s.step = c.step AND s.element = c.element`.execute(db);
 }
@@ -84,16 +83,22 @@ async function insertSteps(db: Db, run_id: string, of: string, steps: readonly C
 async function insertRun(
   db: Db,
   by: Principal,
-  { run_id, of, policy_hash }: Pick<Continuation, 'run_id' | 'of' | 'policy_hash'>,
+  { run_id, of, policy_hash, steps }: Pick<Continuation, 'run_id' | 'of' | 'policy_hash' | 'steps'>,
 ): Promise<void> {
-  await sql`
-    INSERT INTO runs (run_id, tenant, actor, kind, status, name, plan_hash, policy_hash, replay_of, total_steps, live_steps,
-      completed_steps, denied_steps, failed_steps)
-    SELECT ${run_id}, ${by.tenant}, ${by.actor}, 'plan', 'pending', ${of.name}, ${of.plan_hash}, ${policy_hash}, ${of.run_id},
-      count(*), count(*) FILTER (WHERE reused_from IS NULL) + 1, count(*) FILTER (WHERE status = 'succeeded'),
-      count(*) FILTER (WHERE status IN ('denied', 'rejected')),
-      count(*) FILTER (WHERE status IN ('failed', 'timed_out', 'expired', 'ambiguous'))
-    FROM steps WHERE run_id = ${run_id} AND coalesce(elements, 0) = 0`.execute(db);
+  const shown = steps.filter(({ elements }) => elements === null);
+  const count = (...statuses: CarriedStep['status'][]) =>
+    shown.filter(({ status }) => statuses.includes(status)).length;
+  await db
+    .insertInto('runs')
+    .values({
+      ...{ run_id, tenant: by.tenant, actor: by.actor, kind: 'plan', status: 'pending', name: of.name, policy_hash },
+      ...{ plan_hash: of.plan_hash, replay_of: of.run_id, total_steps: shown.length },
+      live_steps: shown.filter(({ reused }) => !reused).length + 1,
+      completed_steps: count('succeeded'),
+      denied_steps: count('denied', 'rejected'),
+      failed_steps: count('failed', 'timed_out', 'expired', 'ambiguous'),
+    })
+    .execute();
 }
 
 /** A tool that was called on record counts as called: a policy that limits it decides as it did then. */
@@ -102,12 +107,12 @@ async function insertPlan(
   by: Principal,
   { run_id, of, policy_hash, unended }: Pick<Continuation, 'run_id' | 'of' | 'policy_hash'> & { unended: number },
 ): Promise<void> {
-  const kept = sql`plan, plan_hash, inputs, max_parallel, session_id, labels`;
+  const kept = sql`plan, plan_hash, inputs, max_parallel, session_id, labels, step_ids, step_names, step_tools`;
   await sql`
     INSERT INTO plan_runs (run_id, tenant, actor, roles, policy_hash, unended, ended, seq, calls, ${kept})
     SELECT ${run_id}, ${by.tenant}, ${by.actor}, ${by.roles}, ${policy_hash}, ${unended},
       (SELECT completed_steps + denied_steps + failed_steps FROM runs WHERE run_id = ${run_id}),
-      (SELECT max(seq) FROM steps WHERE run_id = ${run_id}),
+      coalesce((SELECT max(seq) FROM steps WHERE run_id = ${run_id}), 0),
       coalesce((SELECT json_object_agg(tool_id, n) FROM (
         SELECT tool_id, count(*) AS n FROM invocations WHERE run_id = ${run_id} AND status <> 'denied' GROUP BY tool_id) AS called), '{}'),
       ${kept}

@@ -67,7 +67,7 @@ export async function insertReplay(db: Db, by: Principal, run_id: string, of: Ru
 
 async function copyPlan(db: Db, run_id: string, of: string): Promise<void> {
   const plan = sql`tenant, actor, roles, plan, plan_hash, policy_hash, inputs, max_parallel, session_id, labels, stopping, dropped, live,
-    unended, ended, seq, calls`;
+    unended, ended, seq, calls, step_ids, step_names, step_tools`;
   await sql`INSERT INTO plan_runs (run_id, active, ${plan}) SELECT ${run_id}, false, ${plan} FROM plan_runs WHERE run_id = ${of}`.execute(
     db,
   );

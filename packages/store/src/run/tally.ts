@@ -28,12 +28,13 @@ export const countOf = (rows: string, counted: Class) =>
 /**
  * Moves the counts of runs as their steps move, in the statement (or transaction) that moves the steps, so that the counts
  * are right whatever happens. `moved` selects run_id, the status that each step had (`was`), and the one it has. Runs are
- * taken in order, so that two statements that share several of them do not wait for each other.
+ * taken in order, so that two statements that share several of them do not wait for each other. Who ends a run may have
+ * waited for others to count: it is over now, and not when the statement began.
  */
 export const tally = (moved: string) => `
   UPDATE runs r SET
     ${STEP_COUNTS.map((one) => `${one} = r.${one} + t.${one}`).join(',\n    ')},
-    finished_at = CASE WHEN r.live_steps + t.live_steps = 0 THEN now() END
+    finished_at = CASE WHEN r.live_steps + t.live_steps = 0 THEN clock_timestamp() END
   FROM (
     SELECT run_id,
       ${STEP_COUNTS.map(

@@ -1,13 +1,14 @@
 import {
-  dropPending,
   type Ending,
   endFans,
+  findBegun,
   findMissedEndings,
   moveSteps,
   type Query,
   readEndings,
   savePlanRuns,
 } from '@capstan/store';
+import { callOf } from './begun.js';
 import type { Calls } from './calls.js';
 import type { Parts } from './parts.js';
 import { CHUNK, type RunTurn } from './run-turn.js';
@@ -70,15 +71,11 @@ function takeReady(turns: Turns, most: number): ReadyStep[] {
 async function drop(query: Query, turns: Turns): Promise<void> {
   const stopping = [...turns.values()].filter(({ row }) => row.stopping && !row.dropped);
   if (stopping.length === 0) return;
-  // What is pending has to be known there.
+  const pending = stopping.flatMap(({ run_id, state }) => state.pending().map((place) => ({ run_id, ...place })));
+  const begun = await findBegun(query, pending.map(callOf));
+  for (const turn of stopping) turn.drop((place) => begun.has(callOf({ run_id: turn.run_id, ...place })));
+  // What has begun has to be known there; and what waited to be resolved is not waited for any more.
   await flush(query, stopping);
-  const dropped = await dropPending(
-    query,
-    stopping.map(({ row: { run_id, seq, stopping: to } }) => ({ run_id, seq, ...REASONS[to ?? 'failed'] })),
-  );
-  for (const one of dropped) turns.get(one.run_id)?.drop(one);
-  for (const turn of stopping) turn.dropped();
-  // What waited to be resolved is not waited for any more.
   takeOver(
     turns,
     await findMissed(
@@ -87,11 +84,6 @@ async function drop(query: Query, turns: Turns): Promise<void> {
     ),
   );
 }
-
-const REASONS = {
-  canceled: { status: 'canceled', reason: 'the run was canceled' },
-  failed: { status: 'skipped', reason: 'the run stopped before it' },
-} as const;
 
 async function flush(query: Query, turns: readonly RunTurn[]): Promise<void> {
   await moveSteps(

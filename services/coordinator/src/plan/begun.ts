@@ -2,7 +2,8 @@ import { stepInvocationId } from '@capstan/contracts';
 import { findBegun, type Query, type StepKey } from '@capstan/store';
 import type { Turns } from './advance.js';
 
-const idOf = ({ run_id, step, element }: StepKey): string =>
+/** The id of its call. */
+export const callOf = ({ run_id, step, element }: StepKey): string =>
   stepInvocationId(run_id, step, element < 0 ? null : element);
 
 /** Which of the steps that are ready were called already, by a turn that was lost. */
@@ -24,13 +25,13 @@ export class Begun {
     for (const one of ready) {
       const turn = turns.get(one.run_id);
       // Elements that this very turn made cannot have been begun.
-      if (turn && !turn.fanned.has(one.step)) (turn.unsure ? asked : unasked).push(idOf(one));
+      if (turn && !turn.fanned.has(one.step)) (turn.unsure ? asked : unasked).push(callOf(one));
     }
     return new Begun(query, unasked, await findBegun(query, asked));
   }
 
   has(one: StepKey): boolean {
-    return this.#found.has(idOf(one));
+    return this.#found.has(callOf(one));
   }
 
   /**

@@ -48,7 +48,7 @@ export class Fan {
     if (!TOLERATED.has(status)) this.unsuccessful += 1;
   }
 
-  dropPending(status: 'skipped' | 'canceled'): void {
-    for (const [element, stands] of this.#stands.entries()) if (stands === PENDING) this.move(element, status);
+  pending(): number[] {
+    return [...this.#stands.keys()].filter((element) => this.#stands[element] === PENDING);
   }
 }

@@ -68,8 +68,11 @@ describe('a step that is fanned out', () => {
     end(state, 0, 0);
     state.apply({ step: 0, element: 1, status: 'failed' });
     expect(state.fanOf(0)).toMatchObject({ unended: 2, unsuccessful: 1 });
-    state.dropPending('canceled');
-    expect(state.fanOf(0)).toMatchObject({ unended: 0, unsuccessful: 3 });
+    expect(state.pending()).toEqual([
+      { step: 0, element: 2 },
+      { step: 0, element: 3 },
+      { step: 1, element: -1 },
+    ]);
   });
 
   test('and has ended is known with its elements', () => {

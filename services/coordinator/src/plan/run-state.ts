@@ -82,11 +82,13 @@ export class RunState {
     else this.#moveStep(step, status, elements);
   }
 
-  /** All that is pending has ended so. */
-  dropPending(status: 'skipped' | 'canceled'): void {
-    this.#ready.length = 0;
-    for (const [step, before] of this.#status.entries()) if (before === 'pending') this.#status[step] = status;
-    for (const fan of this.#fans.values()) fan.dropPending(status);
+  /** All that was not started, ready or not. */
+  pending(): Place[] {
+    return this.#status.flatMap((status, step) =>
+      status === 'pending'
+        ? [{ step, element: -1 }]
+        : (this.#fans.get(step)?.pending() ?? []).map((element) => ({ step, element })),
+    );
   }
 
   #moveStep(step: number, status: Status, elements: number | null): void {

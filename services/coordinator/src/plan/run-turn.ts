@@ -1,7 +1,7 @@
 import type { JsonObject, RunStatus } from '@capstan/contracts';
 import type { CompiledStep } from '@capstan/plan';
 import type { CompiledPolicy } from '@capstan/policy';
-import type { ClaimedRun, Dropped, EndedFan, Ending, SavedRun, StepMove } from '@capstan/store';
+import type { ClaimedRun, EndedFan, Ending, SavedRun, StepMove, Titled } from '@capstan/store';
 import { TOLERATED } from './fan.js';
 import type { Place, RunState } from './run-state.js';
 
@@ -48,6 +48,11 @@ export class RunTurn {
 
   step(index: number): CompiledStep {
     return this.state.step(index);
+  }
+
+  titleOf(index: number): Titled {
+    const { id, name, tool_id } = this.step(index);
+    return { step_id: id, name, tool_id };
   }
 
   nextSeq(): number {
@@ -101,25 +106,13 @@ export class RunTurn {
     this.#end(ending, ending.status, null, ending.error, true);
   }
 
-  /** What was pending of a step is not to be started any more, and is written as such; some of it was under way. */
-  drop({ step, count, begun }: Pick<Dropped, 'step' | 'count' | 'begun'>): void {
-    const to = this.row.stopping === 'canceled' ? 'canceled' : 'skipped';
-    this.row.seq += count + begun.length;
-    for (const element of begun) {
-      this.#countCall(step);
-      this.state.apply({ step, element, status: 'started' });
-    }
-    this.row.unended -= count;
-    this.more.live -= count;
-    if (to === 'canceled') this.row.ended += count;
-    this.more[to] += count;
-  }
-
-  /** Now that nothing is pending any more. */
-  dropped(): void {
+  /** All that has not been started will not be; what a turn that was lost had begun is under way. */
+  drop(hasBegun: (place: Place) => boolean): void {
+    const { status, reason } = DROPPED[this.row.stopping ?? 'failed'];
+    for (const place of this.state.pending())
+      if (hasBegun(place)) this.start(place);
+      else this.endUncalled(place, status, reason);
     this.row.dropped = true;
-    this.state.dropPending(this.row.stopping === 'canceled' ? 'canceled' : 'skipped');
-    for (const { index } of this.state.plan.steps) this.#endFan(index);
   }
 
   /** For whoever writes them. */
@@ -205,7 +198,7 @@ export class RunTurn {
     const seq = this.nextSeq();
     if (status !== 'started') this.#ended += 1;
     this.#moves.set(`${step}.${element}`, {
-      ...{ run_id: this.run_id, step, element, status, reason: told, has_invocation, seq },
+      ...{ run_id: this.run_id, step, element, ...this.titleOf(step), status, reason: told, has_invocation, seq },
     });
     this.state.apply({ step, element, status, told: status === 'started' && told !== null });
   }
@@ -216,7 +209,18 @@ export class RunTurn {
   }
 }
 
-const COUNTED = { skipped: 'skipped', failed: 'failed', denied: 'denied', succeeded: 'completed' } as const;
+const COUNTED = {
+  skipped: 'skipped',
+  failed: 'failed',
+  denied: 'denied',
+  canceled: 'canceled',
+  succeeded: 'completed',
+} as const;
+
+const DROPPED = {
+  canceled: { status: 'canceled', reason: 'the run was canceled' },
+  failed: { status: 'skipped', reason: 'the run stopped before it' },
+} as const;
 
 /** A reason may quote what a tool answered: short, and nothing that Postgres refuses. */
 const storable = (text: string): string => text.slice(0, 1000).toWellFormed().replaceAll('\u0000', '\ufffd');

@@ -36,7 +36,7 @@ export async function startSteps(
     const { context, element } = contexts(turn, one);
     const prepared = prepareStep(turn.step(one.step), context, element);
     if (prepared.kind === 'fan_out' && prepared.items.length > 0) {
-      await fanOutStep(query, { ...one, seq: turn.nextSeq() }, prepared.items);
+      await fanOutStep(query, { ...one, ...turn.titleOf(one.step), seq: turn.nextSeq() }, prepared.items);
       turn.fanOut(one.step, prepared.items.length);
     } else await decide({ admission, calls, begun }, turn, one, prepared);
   }

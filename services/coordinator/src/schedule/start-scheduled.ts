@@ -94,7 +94,7 @@ async function startPlan(
     const plan = compilePlan(schedule.plan, (tool_id) => (catalog.get(tool_id) ? undefined : { similar: [] }));
     const { max_parallel, webhook_url } = schedule.submission ?? {};
     const run_id = `run_${nanoid()}`;
-    await insertPlanRun(db, {
+    await insertPlanRun(queryIn(db), {
       run_id,
       tenant: schedule.tenant,
       actor: schedule.actor,
@@ -107,7 +107,7 @@ async function startPlan(
       max_parallel: typeof max_parallel === 'number' ? max_parallel : plan.max_parallel,
       webhook_url: typeof webhook_url === 'string' ? webhook_url : null,
       labels: labelsOf(schedule),
-      steps: plan.steps.map(({ id, name, tool_id, needs }) => ({ step_id: id, name, tool_id, unmet: needs.length })),
+      steps: plan.steps.map(({ id, name, tool_id }) => ({ step_id: id, name, tool_id })),
     });
     return { fire_at, outcome: 'started', run_id, detail: null, box: null };
   } catch (error) {

@@ -13,11 +13,7 @@ const WITHOUT_RESULT: ReadonlySet<StepStatus> = new Set(['skipped', 'canceled', 
  */
 export function carryOver(plan: readonly CompiledStep[], from: number, recorded: Recorded): CarriedStep[] {
   const after = reach(plan, from, 'dependents');
-  const rows = plan.map((step) => (after.has(step.index) ? [pending(step.index)] : carry(step, recorded)));
-  const ended = new Set(rows.flatMap(([own]) => (own?.reused ? [own.step] : [])));
-  for (const [index, [own]] of rows.entries())
-    if (own?.status === 'pending') own.unmet = plan[index]?.needs.filter((need) => !ended.has(need)).length ?? 0;
-  return rows.flat();
+  return plan.flatMap((step) => (after.has(step.index) ? [pending(step.index)] : carry(step, recorded)));
 }
 
 /** A step that the one to go on from needs, and that stopped the plan: nothing can follow from its result. */
@@ -50,7 +46,7 @@ function carryOne(step: CompiledStep, { element, status }: RecordedStep): Carrie
 }
 
 const pending = (step: number, element = -1): CarriedStep => ({
-  ...{ step, element, status: 'pending', unmet: 0, reused: false, elements: null, unended: null, unsuccessful: null },
+  ...{ step, element, status: 'pending', reused: false, elements: null, unended: null, unsuccessful: null },
 });
 
 type Ended = Exclude<CarriedStep['status'], 'started' | 'pending'> & StepStatus;

@@ -27,9 +27,9 @@ export async function submitRun(gateway: GatewayContext, principal: Principal, b
     inputs,
     max_parallel: submission.max_parallel ?? plan.max_parallel,
     webhook_url: submission.webhook_url ?? null,
-    steps: plan.steps.map(({ id, name, tool_id, needs }) => ({ step_id: id, name, tool_id, unmet: needs.length })),
+    steps: plan.steps.map(({ id, name, tool_id }) => ({ step_id: id, name, tool_id })),
   };
-  await insertPlanRun(gateway.store.db, run, signals ?? []);
+  await insertPlanRun(gateway.store.query, run, signals ?? []);
   if (!signals) gateway.relay.publish('due', [run_id]);
   return {
     run_id,
