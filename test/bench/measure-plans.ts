@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { TOOL } from './call-and-check.js';
 import type { CapstanUnderTest } from './capstan-under-test.js';
 import { type Endpoint, request } from './endpoint.js';
+import { hasBubblewrap, withExecWorkers } from './exec-workers.js';
 import { pollUntil } from './poll-until.js';
 import type { Progress } from './progress.js';
 import { perSecond } from './sample.js';
@@ -32,14 +33,29 @@ export interface PlanRound {
   readonly elapsed_ms: number;
 }
 
-/** Plans beside bulk submissions of as many calls, in turns. */
-export async function measurePlans(
+interface MeasurePlans {
+  readonly rounds: number;
+  readonly progress: Progress;
+}
+
+/**
+ * Plans beside bulk submissions of as many calls, in turns: of a tool that does next to nothing, so that all that is left is
+ * what the plan costs, and of processes, so that it is seen how much that is of real work.
+ */
+export async function measurePlans(capstans: readonly CapstanUnderTest[], options: MeasurePlans): Promise<PlanRound[]> {
+  const found = await measurePairs(capstans, SUMS, options);
+  if (!hasBubblewrap()) return found;
+  return [...found, ...(await withExecWorkers(capstans, () => measurePairs(capstans, PROCESSES, options)))];
+}
+
+async function measurePairs(
   capstans: readonly CapstanUnderTest[],
-  { rounds, progress }: { rounds: number; progress: Progress },
+  pairs: readonly Pair[],
+  { rounds, progress }: MeasurePlans,
 ): Promise<PlanRound[]> {
   const found: PlanRound[] = [];
   for (let round = 0; round <= rounds; round += 1)
-    for (const { title, count, works } of pairs())
+    for (const { title, count, works } of pairs)
       for (const { name: subject, endpoint } of capstans)
         for (const work of works) {
           const what = `${title}, ${subject}, ${work.kind}`;
@@ -78,55 +94,69 @@ async function sealAndVerify(endpoint: Endpoint, run_id: string): Promise<void> 
   if (!ok) throw new Error(`${run_id} does not verify`);
 }
 
-function pairs(): Pair[] {
-  return [
-    pair(`a graph of ${STEPS} steps, one to many to one`, STEPS, { steps: wideGraph() }),
-    pair(`a graph of ${STEPS} steps in ${LAYERS} layers`, STEPS, { steps: deepGraph() }),
-    pair(`for_each over ${ELEMENTS}`, ELEMENTS, {
-      steps: [
-        { for_each: Array.from({ length: ELEMENTS }, (_, n) => n), tool: TOOL, args: { a: `\${{ item }}`, b: 3 } },
-      ],
-    }),
-  ];
+/** What the steps call: alone, or with what another step gave. */
+interface Tool {
+  readonly tool_id: string;
+  inputs(at: number): object;
+  inputsFrom(step: string): object;
 }
 
-function pair(title: string, count: number, plan: object): Pair {
-  const invocations = Array.from({ length: count }, (_, a) => ({ tool_id: TOOL, inputs: { a, b: 3 } }));
+const SUM: Tool = {
+  tool_id: TOOL,
+  inputs: (at) => ({ a: at, b: 3 }),
+  inputsFrom: (step) => ({ a: `\${{ steps.${step}.output.result }}`, b: 3 }),
+};
+const PROCESS: Tool = {
+  tool_id: 'shell.run',
+  inputs: () => ({ cmd: ['true'] }),
+  inputsFrom: (step) => ({ cmd: ['test', `\${{ steps.${step}.status }}`, '=', 'succeeded'] }),
+};
+
+const SUMS: readonly Pair[] = [
+  pair(`a graph of ${STEPS} steps, one to many to one`, STEPS, SUM, wideGraph(SUM)),
+  pair(`a graph of ${STEPS} steps in ${LAYERS} layers`, STEPS, SUM, deepGraph(SUM)),
+  pair(`for_each over ${ELEMENTS}`, ELEMENTS, SUM, [
+    { for_each: Array.from({ length: ELEMENTS }, (_, n) => n), tool: TOOL, args: { a: `\${{ item }}`, b: 3 } },
+  ]),
+];
+const PROCESSES: readonly Pair[] = [
+  pair(`a graph of ${STEPS} processes, one to many to one`, STEPS, PROCESS, wideGraph(PROCESS)),
+  pair(`a graph of ${STEPS} processes in ${LAYERS} layers`, STEPS, PROCESS, deepGraph(PROCESS)),
+];
+
+function pair(title: string, count: number, { tool_id, inputs }: Tool, steps: readonly object[]): Pair {
+  const invocations = Array.from({ length: count }, (_, at) => ({ tool_id, inputs: inputs(at) }));
   return {
     title,
     count,
     works: [
       { kind: 'bulk', path: '/v1/invocations/bulk', body: JSON.stringify({ invocations }) },
-      { kind: 'plan', path: '/v1/runs', body: JSON.stringify({ plan }) },
+      { kind: 'plan', path: '/v1/runs', body: JSON.stringify({ plan: { steps } }) },
     ],
   };
 }
 
 /** One step that all but the last need, and the last needs all of them. */
-function wideGraph(): object[] {
+function wideGraph({ tool_id: tool, inputs, inputsFrom }: Tool): object[] {
   const middle = Array.from({ length: STEPS - 2 }, (_, at) => ({
     id: `s${at}`,
     needs: ['first'],
-    tool: TOOL,
-    args: { a: `\${{ steps.first.output.result }}`, b: at },
+    tool,
+    args: inputsFrom('first'),
   }));
-  const first = { id: 'first', needs: [], tool: TOOL, args: { a: 1, b: 3 } };
-  return [first, ...middle, { id: 'last', needs: middle.map(({ id }) => id), tool: TOOL, args: { a: 2, b: 3 } }];
+  const first = { id: 'first', needs: [], tool, args: inputs(1) };
+  return [first, ...middle, { id: 'last', needs: middle.map(({ id }) => id), tool, args: inputs(2) }];
 }
 
 /** Each step needs two of the layer before, and takes what one of them gave. */
-function deepGraph(): object[] {
+function deepGraph({ tool_id: tool, inputs, inputsFrom }: Tool): object[] {
   const width = STEPS / LAYERS;
   const id = (layer: number, at: number) => `s${layer}_${at % width}`;
   return Array.from({ length: STEPS }, (_, place) => {
     const [layer, at] = [Math.floor(place / width), place % width];
-    const step = { id: id(layer, at), tool: TOOL };
-    if (layer === 0) return { ...step, needs: [], args: { a: at, b: 3 } };
+    const step = { id: id(layer, at), tool };
+    if (layer === 0) return { ...step, needs: [], args: inputs(at) };
     const before = id(layer - 1, at);
-    return {
-      ...step,
-      needs: [before, id(layer - 1, at + 1)],
-      args: { a: `\${{ steps.${before}.output.result }}`, b: 3 },
-    };
+    return { ...step, needs: [before, id(layer - 1, at + 1)], args: inputsFrom(before) };
   });
 }
