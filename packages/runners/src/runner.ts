@@ -62,6 +62,7 @@ export type ToolSuccess = Outcome & { success: true; payload: Json };
 export type ToolFailure = Outcome & {
   success: false;
   error: string;
+  /** OUTCOME_UNKNOWN: it may have taken effect. Unless the tool is idempotent, the invocation ends `ambiguous`. */
   kind: FailureName;
   /** Whether the same call may succeed when it is tried again. */
   retryable: boolean;

@@ -156,6 +156,23 @@ describe('an attempt that broke outside of its tool', () => {
   });
 });
 
+describe('a tool whose runner cannot tell whether it took effect', () => {
+  const cut = ran({ success: false, error: 'cut off', kind: 'OUTCOME_UNKNOWN', retryable: false });
+
+  test('ends ambiguous when it may not be repeated', () => {
+    expect(settle(cut, { idempotent: false })).toMatchObject({
+      status: 'ambiguous',
+      outcome: 'ambiguous',
+      error: 'cut off',
+      result: { success: false, code: 2009 },
+    });
+  });
+
+  test('is tried again when it may be repeated', () => {
+    expect(settle(cut)).toMatchObject({ status: 'queued', error: 'cut off' });
+  });
+});
+
 test('a denial right before the run ends it, with the reason', () => {
   const decision: Decision = {
     effect: 'deny',

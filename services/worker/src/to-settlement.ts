@@ -93,19 +93,23 @@ function judgeOutcome(running: Running, finished: Finished): Verdict {
   if (finished.kind === 'broke') return judgeFault(running, finished);
   const { outcome } = finished;
   if (outcome === null) return failed(running, 'RUNNER_FAILED', 'the runner did not stop', false);
-  return outcome.success
-    ? { status: 'succeeded', backoff_ms: 0, outcome: 'succeeded', error: null, code: null }
+  if (outcome.success) return { status: 'succeeded', backoff_ms: 0, outcome: 'succeeded', error: null, code: null };
+  return outcome.kind === 'OUTCOME_UNKNOWN'
+    ? leftOpen(running, outcome.kind, outcome.error)
     : failed(running, outcome.kind, outcome.error, outcome.retryable);
 }
 
 /** A fault that nobody foresaw leaves open whether the tool took effect before it. */
 function judgeFault(running: Running, { error, started }: Extract<Finished, { kind: 'broke' }>): Verdict {
   if (error instanceof Failure) return failed(running, error.kind, error.message, error.retryable);
-  const { claimed } = running;
-  return started && !claimed.idempotent && !retriesAnything(claimed)
-    ? unknown(message(error))
+  return started
+    ? leftOpen(running, 'RUNNER_FAILED', message(error))
     : failed(running, 'RUNNER_FAILED', message(error), true);
 }
+
+/** It may have taken effect: only what may be repeated is tried again. */
+const leftOpen = (running: Running, kind: FailureName, error: string): Verdict =>
+  running.claimed.idempotent || retriesAnything(running.claimed) ? failed(running, kind, error, true) : unknown(error);
 
 function failed({ claimed }: Running, kind: FailureName, error: string, retryable: boolean): Verdict {
   return retryable || retriesAnything(claimed)

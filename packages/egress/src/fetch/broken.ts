@@ -2,7 +2,7 @@ import { Failure } from '@capstan/contracts';
 import { errors } from 'undici';
 
 /** Our own failures as they are; what the network does, in words that name no internals. */
-export function broken(error: unknown): Failure {
+export function broken(error: unknown, phase: 'tls' | 'exchange' = 'exchange'): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof errors.InvalidArgumentError)
     return new Failure('INVALID_INPUTS', { detail: `the request cannot be sent: ${error.message}`, cause: error });
@@ -10,7 +10,7 @@ export function broken(error: unknown): Failure {
   return new Failure('EGRESS_FAILED', {
     detail: `the request failed: ${message}`,
     cause: error,
-    context: { phase: isTls(error) ? 'tls' : 'exchange' },
+    context: { phase },
     // A certificate does not become valid by asking again.
     retryable: !isTls(error),
   });

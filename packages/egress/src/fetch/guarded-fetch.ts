@@ -51,7 +51,9 @@ export async function guardedFetch(agent: Agent, url: string, request: EgressReq
   let hop: Hop = { url: checkUrl(url, rules), method, headers, body: request.body ?? null };
   const redirects: string[] = [];
   for (;;) {
-    const answer = await exchange(agent, hop, request);
+    const answer = await exchange(agent, hop, request).catch((error: unknown) => {
+      throw redirects.length > 0 ? afterRedirect(error) : error;
+    });
     const next = max_redirects > 0 && follow(hop, answer, rules);
     if (!next) return toResponse(hop, answer, redirects);
     answer.body.dump({ limit: REDIRECT_BODY_BYTES, signal: AbortSignal.timeout(1000) }).catch(() => {});
@@ -64,6 +66,13 @@ export async function guardedFetch(agent: Agent, url: string, request: EgressReq
       });
     hop = next;
   }
+}
+
+/** The request that led here was answered, so it was sent, whatever became of this hop. */
+function afterRedirect(error: unknown): unknown {
+  if (!(error instanceof Failure) || error.kind !== 'EGRESS_FAILED') return error;
+  const { message: detail, retryable } = error;
+  return new Failure(error.kind, { detail, retryable, cause: error, context: { phase: 'redirect' } });
 }
 
 function follow(hop: Hop, answer: Dispatcher.ResponseData, rules: EgressRules): Hop | null {

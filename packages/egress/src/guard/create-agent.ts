@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { Agent, buildConnector } from 'undici';
+import { broken } from '../fetch/broken.js';
 import { dial } from './dial.js';
 import type { Resolve } from './resolve-checked.js';
 
@@ -39,10 +40,12 @@ export function createAgent({ resolve, deny_private_ips, tls }: AgentOptions): A
   });
 }
 
-/** A handshake that fails takes its TCP connection with it. */
+/** A handshake that fails takes its TCP connection with it. No request was sent yet, and the failure says so. */
 const closingOnError =
   (socket: Socket, callback: buildConnector.Callback): buildConnector.Callback =>
   (...result) => {
-    if (result[0]) socket.destroy();
-    callback(...result);
+    const [error] = result;
+    if (!error) return callback(...result);
+    socket.destroy();
+    callback(broken(error, 'tls'), null);
   };

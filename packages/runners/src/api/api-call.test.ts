@@ -130,20 +130,41 @@ describe('api.call', () => {
     expect(await run('api.call', { url, method: 'POST', body: {} })).toMatchObject({
       success: false,
       retryable: false,
+      kind: status === null ? 'OUTCOME_UNKNOWN' : 'TOOL_ERROR',
     });
     expect(asked).toBe(1);
   });
 
-  test.each([
-    { method: 'POST', retryable: false },
-    { method: 'PUT', retryable: true },
-  ])('an answer that breaks off is asked for again only where that is safe: %j', async ({ method, retryable }) => {
+  test('a POST whose redirect leads to a closed port has an unknown outcome and is not sent again', async () => {
+    let asked = 0;
     const url = await serve((_, response) => {
-      response.writeHead(200, { 'content-length': 100 }).write('begin', () => response.destroy());
+      asked++;
+      response.writeHead(303, { location: 'http://127.0.0.1:1/' }).end();
     });
-    const outcome = await run('api.call', { url, method, body: {} });
-    expect(outcome).toMatchObject({ success: false, kind: 'EGRESS_FAILED', retryable });
+    expect(await run('api.call', { url, method: 'POST', body: {} })).toMatchObject({ kind: 'OUTCOME_UNKNOWN' });
+    expect(asked).toBe(1);
   });
+
+  test('a POST to a closed port was never sent, so it failed and may be tried again', async () => {
+    expect(await run('api.call', { url: 'http://127.0.0.1:1/', method: 'POST', body: {} })).toMatchObject({
+      kind: 'EGRESS_FAILED',
+      retryable: true,
+    });
+  });
+
+  test.each([
+    { method: 'POST', kind: 'OUTCOME_UNKNOWN', retryable: false },
+    { method: 'PUT', kind: 'EGRESS_FAILED', retryable: true },
+  ])(
+    'an answer that breaks off is asked for again only where that is safe: %j',
+    async ({ method, kind, retryable }) => {
+      const url = await serve((_, response) => {
+        response.writeHead(200, { 'content-length': 100 }).write('begin', () => response.destroy());
+      });
+      const outcome = await run('api.call', { url, method, body: {} });
+      expect(outcome).toMatchObject({ success: false, kind, retryable });
+    },
+  );
 
   test('a POST with an idempotency key may be', async () => {
     let asked = 0;

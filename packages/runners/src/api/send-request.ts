@@ -24,7 +24,7 @@ const BACKOFF_MS = 200;
 const MAX_PAUSE_MS = 5000;
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 const BUSY = new Set([429, 502, 503, 504]);
-const UNSENT = new Set<unknown>(['resolve', 'connect']);
+const UNSENT = new Set<unknown>(['resolve', 'connect', 'tls']);
 
 /** Whether the same request may be sent again although it may have taken effect (RFC 9110, 9.2.2). */
 export const isRepeatable = ({ method, headers }: Pick<ApiRequest, 'method' | 'headers'>): boolean =>
@@ -80,21 +80,20 @@ async function sendOnce({ egress, call, domains }: ApiContext, request: ApiReque
     // An answer that breaks off was asked for all the same.
     const read: EgressResponse['read'] = (limits) =>
       response.read(limits).catch((error: unknown) => {
-        throw markSent(error, request);
+        throw error instanceof Failure ? markSent(error, request) : error;
       });
     return { ...response, read };
   } catch (error) {
-    const marked = markSent(error, request);
-    if (marked instanceof Failure && marked.kind === 'EGRESS_FAILED') return marked;
+    if (error instanceof Failure && error.kind === 'EGRESS_FAILED') return markSent(error, request);
     throw error;
   }
 }
 
-/** A request that may have taken effect must not be tried again by whoever reads this. */
-function markSent(error: unknown, request: ApiRequest): unknown {
-  if (!(error instanceof Failure) || isRepeatable(request) || UNSENT.has(error.context.phase)) return error;
-  const { kind, message: detail, context } = error;
-  return new Failure(kind, { detail, cause: error, context, retryable: false });
+/** The request may have taken effect although no answer came, and repeating it may do so again: nobody knows how it ended. */
+function markSent(failure: Failure, request: ApiRequest): Failure {
+  const { message: detail, context } = failure;
+  if (failure.kind !== 'EGRESS_FAILED' || isRepeatable(request) || UNSENT.has(context.phase)) return failure;
+  return new Failure('OUTCOME_UNKNOWN', { detail, cause: failure, context, retryable: false });
 }
 
 function pauseBefore(sent: EgressResponse | Failure, request: ApiRequest, tries: number): number | null {
