@@ -114,6 +114,37 @@ describe('explain', () => {
   });
 });
 
+describe('names in a policy', () => {
+  const forbid = (tool: string) => ({
+    rules: [
+      { id: 'all', effect: 'allow' },
+      { id: 'no-shell', effect: 'forbid', match: { tool } },
+    ],
+  });
+
+  test('are resolved in rules as in calls', async () => {
+    await put(forbid('shell_run'));
+    for (const tool_id of ['shell.run', 'shell_run'])
+      await expect(system.admin.submit({ tool_id, inputs: { cmd: ['true'] } })).rejects.toMatchObject({
+        problem: { decision: { rule_matched: 'no-shell' } },
+      });
+  });
+
+  test('that match no known tool are a warning in the answer', async () => {
+    const { warnings } = await put({
+      ...forbid('shell.runn'),
+      tools: { 'ext:nowhere:*': { allow_paths: [] }, fs_read: {} },
+      limits: [{ match: { tool: ['shell_run', 'cap:*', 'mcp:?'] }, timeout_ms: 1000 }],
+    });
+    expect(warnings).toEqual([
+      { field: 'tools', message: 'ext:nowhere:* matches no known tool' },
+      { field: 'rules.1.match.tool', message: 'shell.runn matches no known tool' },
+      { field: 'limits.0.match.tool', message: 'mcp:? matches no known tool' },
+    ]);
+    expect((await put(forbid('shell_run'))).warnings).toEqual([]);
+  });
+});
+
 describe('versions', () => {
   test('are kept, listed, and read by their number and as YAML', async () => {
     const first = await put(allowing({ reason: 'the first' }));

@@ -1,4 +1,4 @@
-import { type Descriptor, matchesWildcard, type Quota } from '@capstan/contracts';
+import { type Descriptor, matchesWildcard, type Quota, toolOfAlias } from '@capstan/contracts';
 import type { Relay } from '@capstan/queue';
 import { type ApprovedSpec, approvedSpecs, listQuotas, type Store, tenantsWatching } from '@capstan/store';
 import { keepFresh } from './keep-fresh.js';
@@ -83,7 +83,7 @@ function concerns(scope: string, { tenant, actor }: { tenant: string; actor: str
     case 'actor':
       return name === actor || name === `${tenant}/${actor}`;
     case 'tool':
-      return matchesWildcard(name, tool.tool_id);
+      return matchesWildcard(toolOfAlias(name), tool.tool_id);
     case 'source':
       return name === tool.source;
     case 'runner':

@@ -25,7 +25,7 @@ export const createCatalog = (descriptors: Descriptor[]): Catalog =>
 export function catalogOf(list: readonly CatalogEntry[], sources = toSources(list)): Catalog {
   const entries = new Map(list.map((entry) => [entry.descriptor.tool_id, entry]));
   let search: Search | undefined;
-  const get = (tool_id: string) => entries.get(tool_id) ?? entries.get(canonicalId(tool_id));
+  const get = (tool_id: string) => entries.get(tool_id) ?? entries.get(toolOfAlias(tool_id));
   return {
     get,
     find: (tool_id) => Promise.resolve(get(tool_id)),
@@ -38,20 +38,6 @@ export function catalogOf(list: readonly CatalogEntry[], sources = toSources(lis
     sources: () => sources,
     refresh: () => Promise.resolve(),
   };
-}
-
-/** `atip:gh:pr create` and `atip:gh:pr/create` are what people write for `atip:gh:pr.create`, and `fs_read` for `fs.read`. */
-function canonicalId(tool_id: string): string {
-  const [source, origin, ...path] = tool_id.split(':');
-  return source === 'atip' && path.length > 0
-    ? `atip:${origin}:${
-        path
-          .join('.')
-          .split(/[\s/.]/)
-          .filter(Boolean)
-          .join('.') || '.'
-      }`
-    : toolOfAlias(tool_id);
 }
 
 function toSources(list: readonly CatalogEntry[]): CatalogSource[] {

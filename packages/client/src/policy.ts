@@ -4,6 +4,7 @@ import type {
   Explanation,
   Policy,
   PolicyVersion,
+  PutPolicy,
   WhatIfAnswer,
   WhatIfLine,
   WhatIfRequest,
@@ -19,8 +20,8 @@ export type Policies = {
   get(name: string, options?: VersionOptions): Promise<Policy>;
   /** The document alone, as YAML that a person edits. */
   yaml(name: string, options?: VersionOptions): Promise<string>;
-  /** A document as an object, or as the YAML text that a person wrote. */
-  put(name: string, document: object | string): Promise<Policy>;
+  /** A document as an object, or as the YAML text that a person wrote. Warns of names that match no tool. */
+  put(name: string, document: object | string): Promise<PutPolicy>;
   versions(query?: PageOptions & { name?: string | undefined }): Listing<PolicyVersion>;
   /** What policy says of a call, and of every rule why; nothing is recorded. */
   explain(request: ExplainRequest): Promise<Explanation>;

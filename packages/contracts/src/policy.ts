@@ -132,6 +132,14 @@ export const Policy = z.object({
 });
 export type Policy = z.infer<typeof Policy>;
 
+/** What is allowed to stand in a policy and is probably a mistake. */
+export const PolicyWarning = z.object({ field: z.string(), message: z.string() });
+export type PolicyWarning = z.infer<typeof PolicyWarning>;
+
+/** The answer of a PUT. */
+export const PutPolicy = Policy.extend({ warnings: z.array(PolicyWarning) });
+export type PutPolicy = z.infer<typeof PutPolicy>;
+
 /** A version of a policy, without the document. */
 export const PolicyVersion = Policy.omit({ document: true }).extend({ created_by: z.string() });
 export type PolicyVersion = z.infer<typeof PolicyVersion>;

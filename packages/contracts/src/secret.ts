@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What stands after `secret://`. In an environment variable it is upper case, and `-` and `.` are `_`. */
+/** What stands after `secret://`. */
 export const SecretName = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/i, 'letters, digits, dot, dash and underscore');
 export type SecretName = z.infer<typeof SecretName>;
 

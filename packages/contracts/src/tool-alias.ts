@@ -5,5 +5,18 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['shell_run', 'shell.run'],
 ]);
 
-/** Capsule's plans and policies may write `fs_read` for `fs.read`. */
-export const toolOfAlias = (name: string): string => ALIASES.get(name) ?? name;
+/**
+ * The id that a name stands for, in calls as in rules, quotas and lists of tools. Capsule's plans and policies may write
+ * `fs_read` for `fs.read`; `atip:gh:pr create` and `atip:gh:pr/create` are `atip:gh:pr.create`. Wildcards stay as they are.
+ */
+export const toolOfAlias = (name: string): string =>
+  name.startsWith(ATIP) ? atipId(name) : (ALIASES.get(name) ?? name);
+
+const ATIP = 'atip:';
+
+function atipId(name: string): string {
+  const [, origin, ...path] = name.split(':');
+  if (path.length === 0) return name;
+  const words = path.join('.').split(/[\s/.]/);
+  return `${ATIP}${origin}:${words.filter(Boolean).join('.') || '.'}`;
+}

@@ -1,4 +1,4 @@
-import { type PolicyMatch, Risk, Trust } from '@capstan/contracts';
+import { type PolicyMatch, Risk, Trust, toolOfAlias } from '@capstan/contracts';
 import { compileWildcards } from './glob/wildcard.js';
 import type { Request } from './request.js';
 
@@ -26,7 +26,7 @@ const open = (holds: Test['holds'], why: Test['why']) => ({ fixed: false, holds,
 
 const MAKE: Make = {
   tool: (wanted) => {
-    const matches = compileWildcards(list(wanted));
+    const matches = compileWildcards(list(wanted).map(toolOfAlias));
     return fixed(
       ({ descriptor }) => matches(descriptor.tool_id),
       () => `the tool is not ${either(wanted)}`,

@@ -1,5 +1,6 @@
 export * from './compile-policy.js';
 export * from './default-policy.js';
+export * from './find-warnings.js';
 export * from './format-policy.js';
 export * from './parse-policy.js';
 export type { CompiledPolicy, Facts, Request } from './request.js';

@@ -27,7 +27,7 @@ describe('secret://name', () => {
     for (const name of ['a', 'b', 'c'])
       await putSecret(store, keys, admin, { tenant: 'default', name }, { value: `stored ${name}` });
     await putSecret(store, keys, admin, { tenant: 'acme', name: 'c' }, { value: 'acme stored c' });
-    const env = { CAPSTAN_SECRET_A: 'env a', CAPSTAN_SECRET_ACME__D_E: 'acme env d-e', CAPSTAN_SECRET_EMPTY: '' };
+    const env = { CAPSTAN_SECRET_A: 'env a', CAPSTAN_SECRET__ACME__D_x2DE: 'acme env d-e', CAPSTAN_SECRET_EMPTY: '' };
     const resolve = createSecretResolver(store, { env, file: openSecretFile(path), keys });
     const of = (tenant: string, name: string) => resolve(newClaimed({ tenant }), name, []);
 

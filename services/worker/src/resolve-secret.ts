@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, Failure, matchesWildcard, SecretName } from '@capstan/contracts';
+import { Failure, matchesWildcard, SecretName, toolOfAlias } from '@capstan/contracts';
 import { matchesDomain } from '@capstan/egress';
 import {
   auditSecretUse,
@@ -10,10 +10,11 @@ import {
   type Store,
 } from '@capstan/store';
 import type { SecretFile } from './secret-file.js';
+import { readSecretVariables, secretVariable } from './secret-variable.js';
 import type { WorkerContext } from './worker-context.js';
 
 export type SecretSources = {
-  /** `CAPSTAN_SECRET_<NAME>`, and `CAPSTAN_SECRET_<TENANT>__<NAME>` for another tenant than the default one. */
+  /** Where the variables of secrets are; each is spelled as `secretVariable` says. */
   env: Readonly<Record<string, string | undefined>>;
   file?: SecretFile | undefined;
   keys: SecretKeys;
@@ -25,9 +26,9 @@ export type SecretSources = {
  * it is on record who gets it.
  */
 export const createSecretResolver = (store: Store, { env, file, keys }: SecretSources): WorkerContext['secret'] => {
+  const variables = readSecretVariables(env);
   const find = async (tenant: string, name: string): Promise<OpenedSecret | undefined> => {
-    const set = env[variableOf(tenant, name)];
-    const own = (set === '' ? undefined : set) ?? file?.get(tenant, name);
+    const own = variables.get(secretVariable({ tenant, name })) ?? file?.get(tenant, name);
     return own === undefined ? openSecret(store.db, keys, { tenant, name }) : { value: own, tools: null, hosts: null };
   };
   return async (claimed, name, hosts) => {
@@ -52,11 +53,11 @@ export const createSecretResolver = (store: Store, { env, file, keys }: SecretSo
 const unknown = (tenant: string, name: string): Failure =>
   new Failure('INVALID_INPUTS', {
     detail: `There is no secret ${name} for the tenant ${tenant}.`,
-    suggestion: `Keep it with PUT /v1/secrets/${name} or \`capstan secret put ${name}\`, or set ${variableOf(tenant, name)}.`,
+    suggestion: `Keep it with PUT /v1/secrets/${name} or \`capstan secret put ${name}\`, or set ${secretVariable({ tenant, name })}.`,
   });
 
 const whyRefused = (secret: OpenedSecret, { tool_id }: Claimed, hosts: readonly string[]): string | null => {
-  if (secret.tools && !secret.tools.some((pattern) => matchesWildcard(pattern, tool_id)))
+  if (secret.tools && !secret.tools.some((pattern) => matchesWildcard(toolOfAlias(pattern), tool_id)))
     return `not for the tool ${tool_id}`;
   const { hosts: allowed } = secret;
   const other = allowed && hosts.find((host) => !allowed.some((pattern) => covers(pattern, host)));
@@ -69,8 +70,3 @@ const covers = (pattern: string, host: string): boolean => {
   if (!host.startsWith('*')) return matchesDomain(host, pattern);
   return pattern.startsWith('*.') && host.startsWith('*.') && matchesDomain(host.slice(2), pattern);
 };
-
-const variableOf = (tenant: string, name: string): string =>
-  tenant === DEFAULT_TENANT ? `CAPSTAN_SECRET_${spelt(name)}` : `CAPSTAN_SECRET_${spelt(tenant)}__${spelt(name)}`;
-
-const spelt = (word: string): string => word.toUpperCase().replaceAll(/[.-]/g, '_');

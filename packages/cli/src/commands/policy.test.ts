@@ -138,6 +138,15 @@ describe('capstan policy', () => {
     expect(seen.map(({ path }) => path)).toEqual(['/v1/policies/default', '/v1/policies/default?version=2']);
   });
 
+  it('warns on stderr of names that match no tool', async () => {
+    writeFileSync(join(folder(), 'new.yaml'), 'rules: []\n');
+    const warnings = [{ field: 'rules.0.match.tool', message: 'shel.run matches no known tool' }];
+    answers['/v1/policies/default'] = json({ name: 'default', version: 3, warnings });
+    const { code, stdout, stderr } = await capstan(['policy', 'put', 'new.yaml']);
+    expect([code, stdout]).toEqual([0, '✓ default is now version 3\n']);
+    expect(stderr).toBe('warning rules.0.match.tool: shel.run matches no known tool\n');
+  });
+
   it('lists the versions', async () => {
     const version = { name: 'default', version: 2, policy_hash: `sha256:${'a'.repeat(64)}`, created_by: 'ann' };
     answers['/v1/policies'] = json({

@@ -160,6 +160,7 @@ export const startFakeGateway = async ({ port = 0, bodyLimit = Number.POSITIVE_I
           name: id,
           version: 3,
           policy_hash: HASH,
+          warnings: [],
           document: { boundary: 'deny_by_default' },
           created_at: CREATED,
         },

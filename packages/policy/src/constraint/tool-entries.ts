@@ -31,7 +31,7 @@ export type ToolEntry = {
 /** What `tools` says of a tool: the entry of its own first, then those with wildcards. All of them are checked. */
 export function entriesFor({ tools = {} }: PolicyDocument, { tool_id }: Descriptor): ToolEntry[] {
   return Object.entries(tools)
-    .filter(([key]) => (isWildcard(key) ? matchesWildcard(key, tool_id) : toolOfAlias(key) === tool_id))
+    .filter(([key]) => matchesWildcard(toolOfAlias(key), tool_id))
     .map(([key, constraints]) => toEntry(key, tool_id, constraints))
     .sort((one, other) => Number(other.names_it) - Number(one.names_it));
 }

@@ -9,11 +9,12 @@ import {
   PolicyDocument,
   PolicyVersion,
   type Principal,
+  PutPolicy,
   pageOf,
   WhatIfAnswer,
   WhatIfRequest,
 } from '@capstan/contracts';
-import { compilePolicy, formatPolicy } from '@capstan/policy';
+import { compilePolicy, findWarnings, formatPolicy } from '@capstan/policy';
 import { latestPolicy, listPolicyVersions, policyVersion, putPolicy } from '@capstan/store';
 import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
@@ -76,13 +77,14 @@ export const policyRoutes: Route[] = [
     summary: 'A new version of a policy, as JSON or YAML; in force at once',
     roles: ['admin'],
     body: z.unknown().meta({ override: PolicyDocument }),
-    answers: { 200: { description: 'The policy', schema: Policy } },
-    handle: async ({ store, relay, policies }, { principal, params, body }) => {
+    answers: { 200: { description: 'The policy, and warnings about names that match no tool', schema: PutPolicy } },
+    handle: async ({ store, relay, policies, catalog }, { principal, params, body }) => {
       requireOwn(principal, params.name ?? '');
       const policy = await putPolicy(store, principal, params.name ?? '', await readPolicy(body));
       relay.publish('refresh', ['policies']);
       await policies.refresh();
-      return policy;
+      const tool_ids = catalog.list().map(({ descriptor }) => descriptor.tool_id);
+      return { ...policy, warnings: findWarnings(policy.document, tool_ids) };
     },
   }),
   route({
