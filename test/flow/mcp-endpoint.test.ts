@@ -44,6 +44,18 @@ describe.each(queues)("Capstan's own MCP endpoint on the $name queue", (queue) =
     for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,63}$/);
   });
 
+  test('refuses a web page of another origin, with the right key or without', async () => {
+    const headers = { 'content-type': 'application/json', origin: 'http://evil.example' };
+    for (const key of [{ authorization: `Bearer ${ADMIN_KEY}` }, {}]) {
+      const response = await fetch(`${system.url}/mcp`, {
+        method: 'POST',
+        headers: { ...headers, ...key },
+        body: '{}',
+      });
+      expect(await response.json()).toMatchObject({ status: 403, code: 6004 });
+    }
+  });
+
   test('calls a tool through the queue', async () => {
     const result = await call('cap_test_math_add', { a: 2, b: 3 });
     expect(result).toMatchObject({ structuredContent: { result: 5 } });

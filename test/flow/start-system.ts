@@ -26,7 +26,14 @@ export async function startSystem(
     llm,
     mcp_file,
     webhooks = {},
-  }: { workers?: number; llm?: LlmSettings; mcp_file?: string; webhooks?: WebhookOptions } = {},
+    webhook_allow_private = webhooks.allow_private ?? false,
+  }: {
+    workers?: number;
+    llm?: LlmSettings;
+    mcp_file?: string;
+    webhooks?: WebhookOptions;
+    webhook_allow_private?: boolean;
+  } = {},
 ) {
   const secret_keys = parseSecretKeys('5'.repeat(64));
   const database = await createTestDatabase();
@@ -52,6 +59,7 @@ export async function startSystem(
     bulk_limit: 67_108_864,
     mcp_file,
     secret_keys,
+    webhook_allow_private,
   });
   atEnd(() => gateway.stop());
   const coordinator = startCoordinator(await backbone('coordinator'), {

@@ -267,16 +267,57 @@ describe.each(queues)('a webhook on the $name queue', (queue) => {
   });
 });
 
-test('a webhook to an address within the own network is refused, and the log says so', async () => {
-  const system = await startSystem(
-    { name: 'postgres' },
-    { webhooks: { backoff: { first_ms: 20, most_ms: 40, give_up_ms: 200 } } },
-  );
-  const receiver = await startReceiver();
-  await system.admin.submit({ ...ADD, webhook_url: receiver.url }, { wait_s: 10 });
-  await eventually(async () => {
-    const { items } = await system.admin.webhooks.deliveries('urls').page();
-    expect(items).toMatchObject([{ state: 'failed', error: expect.stringContaining('EGRESS_DENIED') }]);
+describe('an address within the own network', () => {
+  let system: System;
+  beforeAll(async () => {
+    system = await startSystem(
+      { name: 'postgres' },
+      { webhooks: { backoff: { first_ms: 20, most_ms: 40, give_up_ms: 200 } } },
+    );
   });
-  expect(receiver.got).toEqual([]);
+  const PRIVATE = [
+    'http://127.0.0.1:9/hook',
+    'http://localhost/hook',
+    'http://[::ffff:10.0.0.1]/hook',
+    'http://0x7f.1/hook',
+    'http://169.254.169.254/latest',
+    'https://user:password@example.com/hook',
+  ];
+
+  test.each(PRIVATE)('is refused as a webhook when it is added, and when one is changed to it: %s', async (url) => {
+    const refused = { status: 400, problem: { errors: [{ field: 'url' }] } };
+    await expect(system.admin.webhooks.create({ url })).rejects.toMatchObject(refused);
+    const { webhook_id } = await system.admin.webhooks.create({ url: 'https://hooks.invalid/later' });
+    await expect(system.admin.webhooks.change(webhook_id, { url })).rejects.toMatchObject(refused);
+    expect((await system.admin.webhooks.get(webhook_id)).url).toBe('https://hooks.invalid/later');
+  });
+
+  test.each(PRIVATE)('is refused as the webhook_url of a call, a plan and a schedule: %s', async (webhook_url) => {
+    const refused = { status: 400, problem: { errors: [{ field: 'webhook_url' }] } };
+    await expect(system.admin.submit({ ...ADD, webhook_url })).rejects.toMatchObject(refused);
+    const plan = { steps: [{ tool: ADD.tool_id, args: ADD.inputs }] };
+    await expect(system.admin.runs.submit({ plan, webhook_url })).rejects.toMatchObject(refused);
+    await expect(system.admin.schedules.create({ ...ADD, every_ms: 60_000, webhook_url })).rejects.toMatchObject(
+      refused,
+    );
+    const { items } = await system.admin.submitBulk([ADD, { ...ADD, webhook_url }]);
+    expect(items.map(({ status }) => status)).toEqual(['queued', 'invalid']);
+  });
+
+  test('is not sent to even if the gateway took it, and the log says so', async () => {
+    const lenient = await startSystem(
+      { name: 'postgres' },
+      {
+        webhook_allow_private: true,
+        webhooks: { allow_private: false, backoff: { first_ms: 20, most_ms: 40, give_up_ms: 200 } },
+      },
+    );
+    const receiver = await startReceiver();
+    await lenient.admin.submit({ ...ADD, webhook_url: receiver.url }, { wait_s: 10 });
+    await eventually(async () => {
+      const { items } = await lenient.admin.webhooks.deliveries('urls').page();
+      expect(items).toMatchObject([{ state: 'failed', error: expect.stringContaining('EGRESS_DENIED') }]);
+    });
+    expect(receiver.got).toEqual([]);
+  });
 });

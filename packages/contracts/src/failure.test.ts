@@ -47,6 +47,7 @@ const AREAS: Record<FailureName, number> = {
   UNAUTHENTICATED: 6,
   ROLE_MISSING: 6,
   TENANT_FORBIDDEN: 6,
+  CALLER_REFUSED: 6,
   QUOTA_EXCEEDED: 7,
 };
 const isName = (name: string): name is FailureName => name in AREAS;

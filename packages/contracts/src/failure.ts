@@ -88,6 +88,7 @@ const FAILURES = {
   UNAUTHENTICATED: [6001, 401, false, 'Send Authorization: Bearer <key>.'],
   ROLE_MISSING: [6002, 403, false, 'Use a key that has the role named, or ask an admin for one.'],
   TENANT_FORBIDDEN: [6003, 403, false, 'Only an admin of the default tenant manages other tenants.'],
+  CALLER_REFUSED: [6004, 403, false, 'Call the gateway by its own address, and not from a foreign web page.'],
   // 7xxx quota
   QUOTA_EXCEEDED: [7001, 429, true, 'Wait for Retry-After, or ask for a larger quota.'],
 } as const satisfies Record<string, readonly [number: number, status: number, retryable: boolean, suggestion: string]>;

@@ -7,6 +7,7 @@ export { checkUrl, urlRefusal } from './guard/check-url.js';
 export type { EgressRules } from './guard/egress-rules.js';
 export { hostRefusal } from './guard/host-refusal.js';
 export { matchesDomain } from './guard/matches-domain.js';
+export { refusalOf } from './guard/refusal-of.js';
 export { type Resolve, systemResolve } from './guard/resolve-checked.js';
 export {
   type EgressProxy,

@@ -1,6 +1,12 @@
 import { ARTIFACTS_ENV, BackboneEnv, readEnv, SEAL_ENV, SecretsKey } from '@capstan/backbone';
 import { z } from 'zod';
 
+/** `a, b`: blanks and empty entries do not count. */
+const List = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []));
+const Origins = List.pipe(z.array(z.url({ protocol: /^https?$/ })));
 const Port = z.coerce.number().int().min(0).max(65_535);
 
 export const GatewayEnv = BackboneEnv.extend({
@@ -14,6 +20,11 @@ export const GatewayEnv = BackboneEnv.extend({
   CAPSTAN_SECRETS_KEY: SecretsKey.optional(),
   CAPSTAN_MCP_FILE: z.string().optional(),
   CAPSTAN_API_KEY: z.string().min(8).optional(),
+  /** Where people reach the gateway. */
+  CAPSTAN_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  CAPSTAN_ALLOWED_HOSTS: List,
+  CAPSTAN_ALLOWED_ORIGINS: Origins,
+  CAPSTAN_WEBHOOK_ALLOW_PRIVATE: z.stringbool().default(false),
   CAPSTAN_CAPABILITIES_FILE: z.string().optional(),
 });
 export type GatewayEnv = z.infer<typeof GatewayEnv>;

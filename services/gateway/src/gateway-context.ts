@@ -8,8 +8,10 @@ import type { Changes } from './event/changes.js';
 import type { Metrics } from './health/metrics.js';
 import type { Committer } from './invocation/committer.js';
 import type { Waiters } from './invocation/waiters.js';
+import type { CheckCaller } from './mcp/check-caller.js';
 import type { McpDiscovery } from './mcp-server/mcp-discovery.js';
 import type { TenantPolicies } from './policy/tenant-policies.js';
+import type { WebhookAddresses } from './webhook/webhook-addresses.js';
 
 /** What the routes work with. */
 export type GatewayContext = Backbone & {
@@ -20,6 +22,8 @@ export type GatewayContext = Backbone & {
   policies: TenantPolicies;
   authenticator: Authenticator;
   refusals: Refusals;
+  checkCaller: CheckCaller;
+  webhook_addresses: WebhookAddresses;
   committer: Committer;
   waiters: Waiters;
   metrics: Metrics;

@@ -26,6 +26,7 @@ import { createCommitter } from './invocation/committer.js';
 import { invocationRoutes } from './invocation/invocation-routes.js';
 import { createWaiters } from './invocation/waiters.js';
 import { keyRoutes } from './key/key-routes.js';
+import { type CallerRules, createCallerCheck } from './mcp/check-caller.js';
 import { mcpRoutes } from './mcp/mcp-routes.js';
 import { takeFile } from './mcp-server/keep-mcp-servers.js';
 import { createMcpDiscovery } from './mcp-server/mcp-discovery.js';
@@ -44,13 +45,15 @@ import { sessionRoutes } from './session/session-routes.js';
 import { toolRoutes } from './tool/tool-routes.js';
 import { toolCallRoutes } from './tool-call/tool-call-routes.js';
 import { verifyRoutes } from './verify/verify-routes.js';
+import { createWebhookAddresses } from './webhook/webhook-addresses.js';
 import { webhookRoutes } from './webhook/webhook-routes.js';
 
-export type GatewayOptions = {
-  host: string;
+export type GatewayOptions = CallerRules & {
   port: number;
   body_limit: number;
   bulk_limit: number;
+  /** Whether webhooks may go to addresses within the own network. */
+  webhook_allow_private?: boolean;
   artifacts?: ArtifactStorage;
   capabilities_file?: string | undefined;
   secret_keys?: SecretKeys;
@@ -106,6 +109,8 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
     policies: await createTenantPolicies(store, relay),
     authenticator: createAuthenticator(store, relay),
     refusals: createRefusals(backbone),
+    checkCaller: createCallerCheck(options),
+    webhook_addresses: createWebhookAddresses(options.webhook_allow_private ?? false),
     committer,
     waiters,
     changes: createChanges(relay),

@@ -35,6 +35,7 @@ function registerRoute(app: FastifyInstance, gateway: GatewayContext, route: Rou
     ...(route.body_limit === 'bulk' ? { bodyLimit: bulk_limit } : {}),
     // Before the body is read: nobody without the role makes us parse anything.
     onRequest: async (request) => {
+      if (route.own_pages_only) gateway.checkCaller(request);
       if (!route.roles) return;
       let principal: Principal | null = null;
       try {

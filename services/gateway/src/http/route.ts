@@ -23,6 +23,8 @@ export type Route = {
   summary: string;
   /** Any one of these roles. Absent: no key is needed. */
   roles?: Role[];
+  /** Refuses what a foreign web page may have sent. */
+  own_pages_only?: boolean;
   query?: z.ZodType;
   body?: z.ZodType;
   answers: Record<number, RouteAnswer>;

@@ -15,6 +15,7 @@ export function admitSent(
   facts?: FactsOf,
 ): NewInvocation {
   const submission = validate(sent);
+  gateway.webhook_addresses.check(submission.webhook_url, 'webhook_url');
   const { session_id = null } = submission;
   const call = { ...submission, invocation_id: newInvocationId(), run_id, tenant, actor, roles, session_id };
   return admit(gateway, gateway.policies.of(tenant), call, facts);

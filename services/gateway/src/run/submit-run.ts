@@ -51,8 +51,9 @@ export async function tryRun(gateway: GatewayContext, principal: Principal, body
 }
 
 /** A body that is text is a bare plan. */
-async function read({ catalog }: GatewayContext, body: unknown) {
+async function read({ catalog, webhook_addresses }: GatewayContext, body: unknown) {
   const submission = parseWith(RunSubmission, typeof body === 'string' ? { plan: body } : body, 'body');
+  webhook_addresses.check(submission.webhook_url, 'webhook_url');
   const plan = await readPlan(catalog, submission.plan);
   return { submission, plan, inputs: plan.inputs.fill(submission.inputs) };
 }

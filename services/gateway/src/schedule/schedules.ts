@@ -33,6 +33,7 @@ export async function createSchedule(
   principal: Principal,
   sent: NewSchedule,
 ): Promise<ScheduleDetail> {
+  gateway.webhook_addresses.check(sent.webhook_url, 'webhook_url');
   const target = sent.plan === undefined ? readTool(gateway, sent) : await readSentPlan(gateway, sent);
   const now = await storeNow(gateway.store.db);
   const when = { cron: sent.cron ?? null, time_zone: sent.time_zone ?? 'UTC', every_ms: sent.every_ms ?? null };

@@ -50,6 +50,12 @@ function mustBeEnabled(webhook: Webhook | null): void {
     });
 }
 
+/** Another address is checked as a new one is; so is the one it has when it is enabled again. */
+async function checkChange(gateway: GatewayContext, tenant: string, id: string, change: WebhookChange): Promise<void> {
+  const url = change.url ?? (change.enabled ? (await getWebhook(gateway.store.db, tenant, id))?.url : undefined);
+  if (url !== undefined) await gateway.webhook_addresses.checkResolved(url, 'url');
+}
+
 export const webhookRoutes: Route[] = [
   route({
     method: 'POST',
@@ -59,6 +65,7 @@ export const webhookRoutes: Route[] = [
     body: NewWebhook,
     answers: { 201: { description: 'The endpoint, with its secret', schema: CreatedWebhook } },
     handle: async (gateway, { principal, body, reply }) => {
+      await gateway.webhook_addresses.checkResolved(body.url, 'url');
       const webhook = await insertWebhook(gateway.store, gateway.secret_keys, principal, body);
       await changed(gateway);
       return reply.code(201).header('location', `/v1/webhooks/${webhook.webhook_id}`).send(webhook);
@@ -103,6 +110,7 @@ export const webhookRoutes: Route[] = [
     body: WebhookChange,
     answers: { 200: { description: 'The endpoint', schema: Webhook } },
     handle: async (gateway, { principal, params, body }) => {
+      await checkChange(gateway, principal.tenant, params.id ?? '', body);
       const webhook = await updateWebhook(gateway.store, gateway.secret_keys, principal, params.id ?? '', body);
       if (!webhook) throw notFound(params.id ?? '');
       await changed(gateway);
