@@ -1,8 +1,8 @@
 import type { Invocation } from '@capstan/contracts';
+import { visibleLine } from '@capstan/contracts/visible-text';
 import { type ExitCode, exitCodeOf } from './exit-code.js';
 import { formatFailure } from './format/failure.js';
 import { renderPayload } from './format/payload.js';
-import { printable } from './format/printable.js';
 import type { Session } from './session.js';
 import { suggestionOf } from './suggestion-of.js';
 
@@ -30,7 +30,7 @@ const printPayload = async ({ out, err }: Session, { status, result }: Invocatio
 };
 
 const printFiles = async ({ err }: Session, { invocation_id, result }: Invocation): Promise<void> => {
-  const names = (result?.artifacts ?? []).map(({ name }) => printable(name));
+  const names = (result?.artifacts ?? []).map(({ name }) => visibleLine(name));
   if (names.length === 0) return;
   const shown = names.length > SHOWN_FILES ? [...names.slice(0, SHOWN_FILES), '…'] : names;
   await err.line(err.colors.dim(`  files: ${shown.join(', ')} (capstan artifacts ${invocation_id})`));
@@ -44,7 +44,7 @@ const printTrouble = async ({ err }: Session, invocation: Invocation): Promise<v
     case 'succeeded':
       return;
     case 'held':
-      return warn(`⏸ held: ${printable(decision.reason)}`, `It waits for a person: capstan holds ${hold_id}`);
+      return warn(`⏸ held: ${visibleLine(decision.reason)}`, `It waits for a person: capstan holds ${hold_id}`);
     case 'queued':
     case 'running':
     case 'deferred':

@@ -1,3 +1,4 @@
+import { visibleJson } from '@capstan/contracts/visible-text';
 import { EXIT, type ExitCode, exitCodeOfProblem } from './exit-code.js';
 import { formatFailure } from './format/failure.js';
 import { describeMistakes } from './format/mistakes.js';
@@ -8,7 +9,7 @@ import { UsageError } from './usage-error.js';
 export const reportError = async (error: unknown, session: Session): Promise<ExitCode> => {
   const { code, ...text } = await describe(error, session);
   const problem = 'problem' in text ? text.problem : { detail: text.headline, suggestion: text.suggestion ?? null };
-  await session.err.line(session.json ? JSON.stringify(problem) : formatFailure({ ...text, code }, session.err));
+  await session.err.line(session.json ? visibleJson(problem) : formatFailure({ ...text, code }, session.err));
   return text.exit;
 };
 

@@ -53,13 +53,14 @@ const buildProgram = async (cli: Cli, io: Io, args: readonly string[]): Promise<
     .option('--url <url>', 'the gateway (CAPSTAN_URL; default http://127.0.0.1:7070)')
     .option('--key <key>', 'the API key (CAPSTAN_API_KEY; default .capstan/admin.key here or above)')
     .option('--json', 'machine output: JSON on stdout and nothing else')
+    .option('--raw', 'print control characters as they are; without it they are made visible')
     .option('--no-color', 'no colours (also NO_COLOR; never any in a pipe)')
     .version(readVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void io.stdout.write(text),
-      writeErr: (text) => void io.stderr.write(text),
+      writeOut: (text) => void createOutput(io.stdout, io.env).write(text),
+      writeErr: (text) => void createOutput(io.stderr, io.env).write(text),
       outputError: (text, write) =>
         write(text.replace(/^error: /, `${createOutput(io.stderr, io.env).colors.red('✗')} `)),
       getOutHelpWidth: () => io.stdout.columns ?? 80,

@@ -1,10 +1,15 @@
 import type { Client } from '@capstan/client';
+import { visibleJson } from '@capstan/contracts/visible-text';
 import { type Connection, type ConnectionOptions, resolveConnection } from './connection.js';
 import { Interrupted } from './interrupted.js';
 import type { InputStream, Io } from './io.js';
 import { createOutput, type Output } from './output.js';
 
-export type GlobalOptions = ConnectionOptions & { json?: boolean | undefined; color?: boolean | undefined };
+export type GlobalOptions = ConnectionOptions & {
+  json?: boolean | undefined;
+  color?: boolean | undefined;
+  raw?: boolean | undefined;
+};
 
 /** What the body of a command works with. */
 export type Session = {
@@ -26,7 +31,7 @@ export type Session = {
 };
 
 export const openSession = (options: GlobalOptions, io: Io): Session => {
-  const outputs = { color: options.color !== false };
+  const outputs = { color: options.color !== false, raw: options.raw === true };
   const out = createOutput(io.stdout, io.env, outputs);
   const controller = new AbortController();
   const release = io.onInterrupt(() => controller.abort(new Interrupted()));
@@ -55,7 +60,7 @@ export const openSession = (options: GlobalOptions, io: Io): Session => {
       client ??= connect();
       return client;
     },
-    printJson: (value) => out.line(out.tty ? JSON.stringify(value, null, 2) : JSON.stringify(value)),
+    printJson: (value) => out.line(visibleJson(value, out.tty ? 2 : undefined)),
     async close() {
       release();
       await (await client?.catch(() => null))?.close();

@@ -37,6 +37,7 @@ export * from './status.js';
 export * from './tool.js';
 export * from './tool-alias.js';
 export * from './tool-call.js';
+export * from './visible-text.js';
 export * from './webhook.js';
 export * from './wildcard.js';
 export * from './worker.js';

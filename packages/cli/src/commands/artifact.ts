@@ -55,7 +55,7 @@ const get = async (session: Session, sha256: string, output: string | undefined)
     throw new UsageError('name a file with -o, or send it into a pipe: a terminal is not for files');
   const client = await session.client();
   const content = await client.artifacts.read(sha256, { signal: session.signal });
-  if (output === undefined) for await (const chunk of content) await session.out.write(chunk);
+  if (output === undefined) for await (const chunk of content) await session.out.bytes(chunk);
   else {
     await writeWhole(content, resolve(session.cwd, output));
     await session.err.line(session.err.colors.dim(`wrote ${output}`));

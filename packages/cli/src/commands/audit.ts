@@ -1,9 +1,9 @@
 import type { AuditEntry, AuditFilter } from '@capstan/contracts';
+import { visibleJson, visibleLine } from '@capstan/contracts/visible-text';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { countOf } from '../format/count.js';
-import { printable } from '../format/printable.js';
 import { relativeTime } from '../format/relative-time.js';
 import { integer } from '../parse/integer.js';
 import { parseMoment } from '../parse/moment.js';
@@ -38,7 +38,7 @@ const list = async (
   const client = await session.client();
   const filter = { event, subject, actor, since, until };
   if (all) {
-    for await (const entry of client.audit.export(filter)) await session.out.line(JSON.stringify(entry));
+    for await (const entry of client.audit.export(filter)) await session.out.line(visibleJson(entry));
     return EXIT.success;
   }
   const page = await client.audit.list({ ...filter, limit }).page();
@@ -48,10 +48,10 @@ const list = async (
       empty: 'Nothing of the kind is on record.',
       columns: [
         { title: 'WHEN', text: ({ at }) => relativeTime(at, session.now()) },
-        { title: 'ACTOR', text: ({ actor: by }) => printable(by) },
-        { title: 'EVENT', text: ({ event: what }) => printable(what) },
-        { title: 'SUBJECT', text: ({ subject: about }) => printable(about) },
-        { title: 'DETAIL', text: ({ detail }) => printable(JSON.stringify(detail)), shrinks: true },
+        { title: 'ACTOR', text: ({ actor: by }) => visibleLine(by) },
+        { title: 'EVENT', text: ({ event: what }) => visibleLine(what) },
+        { title: 'SUBJECT', text: ({ subject: about }) => visibleLine(about) },
+        { title: 'DETAIL', text: ({ detail }) => visibleLine(JSON.stringify(detail)), shrinks: true },
       ],
     });
   return EXIT.success;

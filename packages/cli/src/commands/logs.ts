@@ -1,4 +1,5 @@
 import type { InvocationEvent } from '@capstan/contracts';
+import { visibleJson } from '@capstan/contracts/visible-text';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -46,7 +47,7 @@ const printLogs = async (session: Session, invocation_id: string, follow: boolea
 };
 
 const printEvent = async (session: Session, event: InvocationEvent, follow: boolean): Promise<void> => {
-  if (session.json) return session.out.line(JSON.stringify(event));
+  if (session.json) return session.out.line(visibleJson(event));
   if (event.event === 'log') return session[event.data.stream === 'stdout' ? 'out' : 'err'].write(event.data.text);
   if (event.event === 'status' && follow) await session.err.line(formatStatus(event.data.status, session.err.colors));
 };

@@ -1,11 +1,11 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ReplayAnswer, StepDifference } from '@capstan/contracts';
+import { visibleLine } from '@capstan/contracts/visible-text';
 import { type Command, Option } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { countOf } from '../format/count.js';
-import { printable } from '../format/printable.js';
 import { printTable } from '../print-items.js';
 import { followRun } from '../run/follow-run.js';
 import type { Session } from '../session.js';
@@ -93,7 +93,7 @@ const printDifferences = async (session: Session, items: StepDifference[]): Prom
       { title: 'TOOL', text: ({ tool_id }) => tool_id },
       { title: 'NOW', text: ({ status }) => status },
       { title: 'OUTPUT', text: ({ outcome }) => outcome.replace('_', ' ') },
-      { title: 'DIFFERENCE', text: (one) => printable(first(one)), shrinks: true },
+      { title: 'DIFFERENCE', text: (one) => visibleLine(first(one)), shrinks: true },
     ],
   });
 };

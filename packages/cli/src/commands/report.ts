@@ -4,6 +4,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { visibleJson } from '@capstan/contracts/visible-text';
 import { type Command, Option } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -44,7 +45,7 @@ const report = async (
   const { signal } = session;
   const text =
     as === 'json'
-      ? `${JSON.stringify(await records.report(run_id, { signal }), null, 2)}\n`
+      ? `${visibleJson(await records.report(run_id, { signal }), 2)}\n`
       : await records.reportText(run_id, as, { signal });
   const file =
     output !== undefined

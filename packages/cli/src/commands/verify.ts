@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Mismatch, Verification } from '@capstan/contracts';
+import { visibleLine } from '@capstan/contracts/visible-text';
 import { BundleError, bundleLines, verifyBundle } from '@capstan/integrity';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { countOf, formatCount } from '../format/count.js';
-import { printable } from '../format/printable.js';
 import { printTable } from '../print-items.js';
 import { createProgress } from '../progress/progress.js';
 import type { Session } from '../session.js';
@@ -77,7 +77,7 @@ const printRemoved = async ({ out }: Session, { removed, removed_more }: Verdict
   const count = removed.length + removed_more;
   if (count === 0) return;
   await out.line(`  ${countOf(count, 'result')} removed by retention, verified by hash:`);
-  for (const { row, removed_at } of removed.slice(0, SHOWN)) await out.line(`    ${printable(row)}  ${removed_at}`);
+  for (const { row, removed_at } of removed.slice(0, SHOWN)) await out.line(`    ${visibleLine(row)}  ${removed_at}`);
   if (count > SHOWN) await out.line(`    and ${formatCount(count - SHOWN)} more`);
 };
 
@@ -97,11 +97,11 @@ const print = async (session: Session, verdict: Verdict): Promise<ExitCode> => {
     await printTable<Mismatch>(session, mismatches, {
       empty: '',
       columns: [
-        { title: 'TABLE', text: ({ table }) => printable(table) },
-        { title: 'ROW', text: ({ row }) => printable(row) },
-        { title: 'FIELD', text: ({ field }) => printable(field) },
-        { title: 'STORED', text: ({ stored }) => printable(JSON.stringify(stored ?? null)), shrinks: true },
-        { title: 'WHY', text: ({ why }) => printable(why), shrinks: true },
+        { title: 'TABLE', text: ({ table }) => visibleLine(table) },
+        { title: 'ROW', text: ({ row }) => visibleLine(row) },
+        { title: 'FIELD', text: ({ field }) => visibleLine(field) },
+        { title: 'STORED', text: ({ stored }) => visibleLine(JSON.stringify(stored ?? null)), shrinks: true },
+        { title: 'WHY', text: ({ why }) => visibleLine(why), shrinks: true },
       ],
     });
     await out.line(

@@ -1,8 +1,8 @@
 import type { Approvals, Explanation, Limits, RuleLook } from '@capstan/contracts';
+import { visibleLine } from '@capstan/contracts/visible-text';
 import type { Output } from '../output.js';
 import { formatDuration } from './duration.js';
 import { type Field, formatFields } from './fields.js';
-import { printable } from './printable.js';
 import { formatTable } from './table.js';
 
 const LOOK = {
@@ -17,16 +17,16 @@ export const formatExplanation = (tool_id: string, explanation: Explanation, out
   const { effect, reason, rule_matched, code, approvals, limits, rules = [], suggestion } = explanation;
   const [icon, word, paint] = LOOK[effect];
   const fields: Field[] = [
-    ['decided by', rule_matched === null ? null : printable(rule_matched)],
+    ['decided by', rule_matched === null ? null : visibleLine(rule_matched)],
     ['code', code],
     ['needs', approvals && formatApprovals(approvals)],
     ['limits', effect === 'deny' ? null : formatLimits(limits)],
   ];
   return [
-    `${colors[paint](`${icon} ${word}`)}  ${colors.bold(printable(tool_id))}  ${printable(reason)}`,
+    `${colors[paint](`${icon} ${word}`)}  ${colors.bold(visibleLine(tool_id))}  ${visibleLine(reason)}`,
     ...formatFields(fields, colors),
     ...(rules.length > 0 ? ['', ...formatRules(rules, out)] : []),
-    ...(suggestion ? ['', `${colors.cyan('→')} ${suggestion.split('\n').map(printable).join('\n  ')}`] : []),
+    ...(suggestion ? ['', `${colors.cyan('→')} ${suggestion.split('\n').map(visibleLine).join('\n  ')}`] : []),
   ];
 };
 
@@ -65,5 +65,5 @@ const formatLimits = ({ timeout_ms, ...rest }: Limits): string =>
       value === undefined ? [] : [`${name} ${Array.isArray(value) ? `[${value.join(', ')}]` : value}`],
     ),
   ]
-    .map(printable)
+    .map(visibleLine)
     .join(', ');

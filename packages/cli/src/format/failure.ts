@@ -1,5 +1,5 @@
+import { visibleLine } from '@capstan/contracts/visible-text';
 import type { Output } from '../output.js';
-import { printable } from './printable.js';
 
 export type FailureText = {
   headline: string;
@@ -14,10 +14,10 @@ export const formatFailure = (
   { headline, code, suggestion, context = [] }: FailureText,
   { colors }: Output,
 ): string => {
-  const facts = [...(code ? [`code ${code}`] : []), ...context].map(printable);
+  const facts = [...(code ? [`code ${code}`] : []), ...context].map(visibleLine);
   return [
-    `${colors.red('✗')} ${headline.trimEnd().split('\n').map(printable).join('\n  ')}`,
+    `${colors.red('✗')} ${headline.trimEnd().split('\n').map(visibleLine).join('\n  ')}`,
     ...(facts.length > 0 ? [`  ${colors.dim(facts.join(' · '))}`] : []),
-    ...(suggestion ? [`  ${colors.cyan('→')} ${suggestion.split('\n').map(printable).join('\n    ')}`] : []),
+    ...(suggestion ? [`  ${colors.cyan('→')} ${suggestion.split('\n').map(visibleLine).join('\n    ')}`] : []),
   ].join('\n');
 };

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { formatCount } from './count.js';
 import { formatDuration } from './duration.js';
 import { renderPayload } from './payload.js';
-import { printable } from './printable.js';
 import { absoluteTime, relativeTime } from './relative-time.js';
 import { statusText } from './status.js';
 import { formatTable } from './table.js';
@@ -124,13 +123,6 @@ describe('a table', () => {
   it('lets no control character of a cell reach the terminal', () => {
     const [, line] = formatTable(columns, [{ name: '\u001b[2Jgone\n', size: '1' }], { colors: plain, columns: null });
     expect(line).not.toMatch(/\p{Cc}/u);
-  });
-});
-
-describe('text from elsewhere', () => {
-  it('keeps its letters and loses what could act on a terminal', () => {
-    expect(printable('naïve 🛠 日本')).toBe('naïve 🛠 日本');
-    expect(printable('a\u001b[31mb\u202ec\nd\te')).toBe('a�[31mb�c d e');
   });
 });
 

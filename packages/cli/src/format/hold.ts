@@ -1,7 +1,7 @@
 import type { Hold, HoldEntry, HoldSummary } from '@capstan/contracts';
+import { visibleLine } from '@capstan/contracts/visible-text';
 import type { Colors } from '../output.js';
 import { type Field, formatFields, indent } from './fields.js';
-import { printable } from './printable.js';
 import { absoluteTime, relativeTime } from './relative-time.js';
 import type { Column } from './table.js';
 
@@ -41,7 +41,7 @@ export const holdInALine = (hold: HoldSummary): string => {
   const by = status === 'released' ? approvals.given_by.join(', ') : status === 'expired' ? null : decided_by;
   const changes = edits.map(({ actor, changed }) => `; ${actor} changed ${changed.join(', ')}`).join('');
   const again = status === 'pending' && returned_because ? ` again: ${returned_because}` : '';
-  return printable(`${hold_id} ${status}${by ? ` by ${by}` : ''}${again}${changes}`);
+  return visibleLine(`${hold_id} ${status}${by ? ` by ${by}` : ''}${again}${changes}`);
 };
 
 /** All that somebody who decides has to know, on a screen. */
@@ -52,8 +52,8 @@ export const formatHold = (hold: Hold, colors: Colors, now: Date): string => {
     ['tool', hold.tool_id],
     ['risk', hold.risk],
     ['asked by', hold.actor],
-    ['reason', printable(hold.reason)],
-    ['back because', hold.returned_because && printable(hold.returned_because)],
+    ['reason', visibleLine(hold.reason)],
+    ['back because', hold.returned_because && visibleLine(hold.returned_because)],
     ['votes', `${given} of ${required}${given > 0 ? ` by ${given_by.join(', ')}` : ''} (${who})`],
     ['expires', hold.status === 'pending' ? absoluteTime(hold.expires_at, now) : null],
     ['decided', hold.decided_by && `by ${hold.decided_by}, ${relativeTime(hold.decided_at ?? '', now)}`],
@@ -71,7 +71,7 @@ export const formatHold = (hold: Hold, colors: Colors, now: Date): string => {
     ...formatFields(fields, colors),
     ...JSON.stringify(hold.inputs, null, 2)
       .split('\n')
-      .map((line) => indent(printable(line))),
+      .map((line) => indent(visibleLine(line))),
     ...formatEdits(hold, colors),
     ...entries.map((entry) => `  ${formatEntry(entry, ageWidth, colors, now)}`),
   ].join('\n');
@@ -79,7 +79,7 @@ export const formatHold = (hold: Hold, colors: Colors, now: Date): string => {
 
 const MAX_VALUE = 60;
 const shortValue = (value: unknown): string => {
-  const text = printable(JSON.stringify(value) ?? 'nothing');
+  const text = visibleLine(JSON.stringify(value) ?? 'nothing');
   return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text;
 };
 
@@ -90,7 +90,7 @@ const formatEdits = ({ inputs, original_inputs, edits }: Hold, colors: Colors): 
   return [...names].map((name) => {
     const [was, is] = [original_inputs[name], inputs[name]].map(shortValue);
     const by = [...new Set(edits.flatMap(({ actor, changed }) => (changed.includes(name) ? actor : [])))].join(', ');
-    return `  ${colors.yellow('~')} ${printable(name)}: ${was} → ${is} ${colors.dim(`by ${by}`)}`;
+    return `  ${colors.yellow('~')} ${visibleLine(name)}: ${was} → ${is} ${colors.dim(`by ${by}`)}`;
   });
 };
 
@@ -102,6 +102,6 @@ const formatEntry = (entry: HoldEntry, ageWidth: number, colors: Colors, now: Da
     ...(kind === 'release' && !counts ? ['void'] : []),
   ];
   const note = notes.length === 0 ? '' : ` (${notes.join(', ')})`;
-  const said = comment === null ? '' : ` “${printable(comment)}”`;
+  const said = comment === null ? '' : ` “${visibleLine(comment)}”`;
   return `${colors.dim(relativeTime(at, now).padEnd(ageWidth))}  ${actor}: ${what}${note}${said}`;
 };

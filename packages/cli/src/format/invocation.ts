@@ -1,10 +1,10 @@
 import type { Attempt, Decision, InvocationDetail, Result } from '@capstan/contracts';
+import { visibleJson, visibleLine } from '@capstan/contracts/visible-text';
 import type { Output } from '../output.js';
 import { formatDuration } from './duration.js';
 import { formatFields, indent } from './fields.js';
 import { holdInALine } from './hold.js';
 import { renderPayload } from './payload.js';
-import { printable } from './printable.js';
 import { absoluteTime, relativeTime } from './relative-time.js';
 import { formatStatus } from './status.js';
 import { formatTable } from './table.js';
@@ -14,18 +14,18 @@ export const formatInvocation = (invocation: InvocationDetail, out: Output, now:
   const { colors } = out;
   const when = (time: string | null): string | null => (time === null ? null : absoluteTime(time, now));
   return [
-    `${formatStatus(invocation.status, colors)}  ${colors.bold(printable(invocation.tool_id))}`,
+    `${formatStatus(invocation.status, colors)}  ${colors.bold(visibleLine(invocation.tool_id))}`,
     ...formatFields(
       [
         ['invocation', invocation.invocation_id],
         ['run', invocation.run_id],
-        ['actor', printable(invocation.actor)],
+        ['actor', visibleLine(invocation.actor)],
         ['session', invocation.session_id],
         ['labels', formatLabels(invocation.labels)],
         ['runner', invocation.runner],
         ['policy', formatDecision(invocation.decision)],
         ['hold', invocation.hold && holdInALine(invocation.hold)],
-        ['waits for', invocation.waits_for.map((scope) => `the quota ${printable(scope)}`).join(', ')],
+        ['waits for', invocation.waits_for.map((scope) => `the quota ${visibleLine(scope)}`).join(', ')],
         ['created', when(invocation.created_at)],
         ['runs at', when(invocation.run_at)],
         ['expires', invocation.finished_at === null ? when(invocation.expires_at) : null],
@@ -42,7 +42,7 @@ export const formatInvocation = (invocation: InvocationDetail, out: Output, now:
       ],
       colors,
     ),
-    ...section('inputs', JSON.stringify(invocation.inputs, null, 2), out),
+    ...section('inputs', visibleJson(invocation.inputs, 2), out),
     ...formatResult(invocation.result, out),
     ...formatAttempts(invocation.attempts, invocation.max_attempts, out, now),
   ];
@@ -57,10 +57,10 @@ const formatResult = (result: Result | null, out: Output): string[] => {
   const removed = result.removed_at ? `removed by retention at ${result.removed_at}; its hash stays` : '';
   const code = result.code === null ? '' : out.colors.dim(`  (code ${result.code})`);
   return [
-    ...(result.error === null ? [] : section('error', `${out.colors.red(printable(result.error))}${code}`, out)),
-    ...section(result.truncated ? 'output (truncated)' : 'output', stdout.split('\n').map(printable).join('\n'), out),
+    ...(result.error === null ? [] : section('error', `${out.colors.red(visibleLine(result.error))}${code}`, out)),
+    ...section(result.truncated ? 'output (truncated)' : 'output', stdout, out),
     ...section('output', removed, out),
-    ...section('stderr', stderr.split('\n').map(printable).join('\n'), out),
+    ...section('stderr', stderr, out),
   ];
 };
 
@@ -68,13 +68,15 @@ const formatResult = (result: Result | null, out: Output): string[] => {
 const formatObserved = (result: Result | null): string => {
   const { processes = 0, ...names } = result?.facts?.observed ?? {};
   const listed = Object.entries(names).flatMap(([what, each]) =>
-    each === undefined || each.length === 0 ? [] : [`${what.replaceAll('_', ' ')}: ${each.map(printable).join(', ')}`],
+    each === undefined || each.length === 0
+      ? []
+      : [`${what.replaceAll('_', ' ')}: ${each.map(visibleLine).join(', ')}`],
   );
   return [...(processes > 0 ? [processes === 1 ? '1 process' : `${processes} processes`] : []), ...listed].join(' · ');
 };
 
 const formatFiles = (result: Result | null): string =>
-  (result?.artifacts ?? []).map(({ name }) => printable(name)).join(', ');
+  (result?.artifacts ?? []).map(({ name }) => visibleLine(name)).join(', ');
 
 const formatAttempts = (attempts: readonly Attempt[], max: number, out: Output, now: Date): string[] => {
   if (attempts.length === 0) return [];
@@ -98,11 +100,11 @@ const took = ({ started_at, ended_at }: Attempt): string =>
 
 const formatLabels = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)
-    .map(([name, value]) => printable(`${name}=${value}`))
+    .map(([name, value]) => visibleLine(`${name}=${value}`))
     .join(' ');
 
 const formatDecision = ({ effect, reason, rule_matched }: Decision): string =>
-  printable(
+  visibleLine(
     [effect, rule_matched === null ? '' : `by ${rule_matched}`, reason === '' ? '' : `(${reason})`]
       .filter(Boolean)
       .join(' '),

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@capstan/contracts';
+import { visibleJson } from '@capstan/contracts/visible-text';
 
 export type RenderedPayload = {
   stdout: string;
@@ -11,7 +12,7 @@ export type RenderedPayload = {
 export const renderPayload = (payload: Json): RenderedPayload => {
   if (isExecOutput(payload)) return { stdout: payload.stdout, stderr: payload.stderr, raw: true };
   const value = isLoneResult(payload) ? payload.result : payload;
-  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  const text = typeof value === 'string' ? value : visibleJson(value, 2);
   return { stdout: text.endsWith('\n') ? text : `${text}\n`, stderr: '', raw: false };
 };
 

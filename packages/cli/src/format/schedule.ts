@@ -1,8 +1,8 @@
 import type { Schedule, ScheduleDetail, ScheduleFire } from '@capstan/contracts';
+import { visibleJson, visibleLine } from '@capstan/contracts/visible-text';
 import type { Colors, Output } from '../output.js';
 import { formatDuration } from './duration.js';
 import { formatFields, indent } from './fields.js';
-import { printable } from './printable.js';
 import { absoluteTime, relativeTime } from './relative-time.js';
 import { formatTable } from './table.js';
 
@@ -29,19 +29,19 @@ export const formatSchedule = (schedule: ScheduleDetail, out: Output, now: Date)
   const { schedule_id, paused, next, last } = schedule;
   const fields = formatFields(
     [
-      ['name', schedule.name && printable(schedule.name)],
-      ['starts', schedule.tool_id === null ? `the plan ${schedule.plan_hash ?? ''}` : printable(schedule.tool_id)],
-      ['when', printable(formatWhen(schedule))],
+      ['name', schedule.name && visibleLine(schedule.name)],
+      ['starts', schedule.tool_id === null ? `the plan ${schedule.plan_hash ?? ''}` : visibleLine(schedule.tool_id)],
+      ['when', visibleLine(formatWhen(schedule))],
       ['overlap', OVERLAP[schedule.overlap]],
       ['catches up', String(schedule.catch_up)],
-      ['for', printable(schedule.actor)],
+      ['for', visibleLine(schedule.actor)],
       ['created', absoluteTime(schedule.created_at, now)],
-      ['paused', paused ? printable(schedule.paused_reason ?? 'until it is resumed') : null],
-      ['last error', schedule.last_error && colors.red(printable(schedule.last_error))],
+      ['paused', paused ? visibleLine(schedule.paused_reason ?? 'until it is resumed') : null],
+      ['last error', schedule.last_error && colors.red(visibleLine(schedule.last_error))],
     ],
     colors,
   );
-  const inputs = JSON.stringify(schedule.inputs, null, 2).split('\n').map(printable).join('\n');
+  const inputs = visibleJson(schedule.inputs, 2);
   return [
     `${paused ? colors.yellow('⏸ paused') : colors.green('● open')}  ${colors.bold(schedule_id)}`,
     ...fields,

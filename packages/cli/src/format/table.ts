@@ -1,5 +1,5 @@
+import { visibleLine } from '@capstan/contracts/visible-text';
 import type { Colors } from '../output.js';
-import { printable } from './printable.js';
 import { cut, cutStart, fill, widthOf } from './width.js';
 
 export type Column<Row> = {
@@ -43,7 +43,7 @@ export const formatTable = <Row>(columns: readonly Column<Row>[], rows: readonly
 type Measured<Row> = Column<Row> & { cells: readonly string[]; width: number; least: number };
 
 const measure = <Row>(column: Column<Row>, rows: readonly Row[]): Measured<Row> => {
-  const cells = rows.map((row) => printable(column.text(row)));
+  const cells = rows.map((row) => visibleLine(column.text(row)));
   const width = cells.reduce((widest, cell) => Math.max(widest, widthOf(cell)), widthOf(column.title));
   const { shrinks } = column;
   const least = shrinks === undefined ? width : Math.min(width, shrinks === true ? MIN_SHRUNK : shrinks);

@@ -5,18 +5,19 @@ export type LiveBlock = { show(lines: readonly string[]): Promise<void>; clear()
 const upAndClear = (lines: number): string => (lines === 0 ? '' : `\u001b[${lines}A\u001b[0J`);
 
 /** A terminal may draw a character wider than we count it: then it cuts the line rather than wrapping it. */
-const unwrapped = (text: string): string => `\u001b[?7l${text}\u001b[?7h`;
+const NO_WRAP = '\u001b[?7l';
+const WRAP = '\u001b[?7h';
 
 /** Lines of a terminal that are written over and over, and gone in the end. Each must fit: a line that wraps is two. */
 export const createLiveBlock = (output: Output): LiveBlock => {
   let shown = 0;
   return {
     async show(lines) {
-      await output.write(upAndClear(shown) + unwrapped(lines.map((line) => `${line}\n`).join('')));
+      await output.redraw(upAndClear(shown) + NO_WRAP, lines.map((line) => `${line}\n`).join(''), WRAP);
       shown = lines.length;
     },
     async clear() {
-      if (shown > 0) await output.write(upAndClear(shown));
+      if (shown > 0) await output.redraw(upAndClear(shown));
       shown = 0;
     },
   };

@@ -9,11 +9,11 @@ export const createLiveLine = (output: Output): LiveLine => {
   let shown = false;
   return {
     async show(text) {
-      await output.write(CLEAR_LINE + text);
+      await output.redraw(CLEAR_LINE, text);
       shown = true;
     },
     async clear() {
-      if (shown) await output.write(CLEAR_LINE);
+      if (shown) await output.redraw(CLEAR_LINE);
       shown = false;
     },
   };

@@ -1,6 +1,6 @@
 import type { RunDetail, RunEvent, Step } from '@capstan/contracts';
+import { visibleLine } from '@capstan/contracts/visible-text';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { printable } from '../format/printable.js';
 import { formatStatus } from '../format/status.js';
 import type { Output } from '../output.js';
 import { createLiveBlock } from '../progress/live-block.js';
@@ -123,7 +123,7 @@ const printEnd = async (session: Session, tree: PlanTree, run: RunDetail): Promi
     await out.line(`${formatStatus(run.status, out.colors)}  ${run.name ?? ''}  ${run.run_id}`.replace(/ {3,}/g, '  '));
   if (parked) await err.line(err.colors.yellow(`⏸ it waits for a person: capstan show ${run.run_id}`));
   else if (run.status === 'failed' && run.reason !== null && !json)
-    await err.line(`${err.colors.red('✗')} ${printable(run.reason)}`);
+    await err.line(`${err.colors.red('✗')} ${visibleLine(run.reason)}`);
   return exitCodeOfRun(run, parked);
 };
 

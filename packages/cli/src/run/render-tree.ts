@@ -1,7 +1,7 @@
 import { holdIdOf, type Step } from '@capstan/contracts';
+import { visibleLine } from '@capstan/contracts/visible-text';
 import { formatCount } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
-import { printable } from '../format/printable.js';
 import { paintStatus, statusText } from '../format/status.js';
 import { cut, fill, widthOf } from '../format/width.js';
 import type { Output } from '../output.js';
@@ -29,7 +29,7 @@ export function renderTree(tree: PlanTree, look: Look): string[] {
   const heading = fitting(
     [
       { text: statusText(run.status), paint: (text) => paintStatus(run.status, text, colors) },
-      { text: cut(printable(run.name ?? run.run_id), MAX_NAME), paint: colors.bold },
+      { text: cut(visibleLine(run.name ?? run.run_id), MAX_NAME), paint: colors.bold },
       { text: `${formatCount(done)}/${formatCount(run.total_steps)}`, paint: String },
       { text: formatDuration(Math.max(0, took)), paint: colors.dim },
       ...(run.name === null ? [] : [{ text: run.run_id, paint: colors.dim }]),
@@ -37,7 +37,7 @@ export function renderTree(tree: PlanTree, look: Look): string[] {
     look.columns,
   );
   const { shown, hidden } = choose(tree.branches, look.max_lines);
-  const width = shown.reduce((widest, { id }) => Math.max(widest, widthOf(printable(id))), 0);
+  const width = shown.reduce((widest, { id }) => Math.max(widest, widthOf(visibleLine(id))), 0);
   const lines = shown.flatMap((branch, at) => {
     const last = at === shown.length - 1 && hidden === 0;
     return renderBranch(branch, width, last, look);
@@ -78,11 +78,11 @@ function renderBranch(branch: Branch, width: number, last: boolean, look: Look):
   const status = statusOf(branch);
   const text = [
     statusText(status).padEnd(11),
-    fill(printable(branch.id), width),
+    fill(visibleLine(branch.id), width),
     timeOf(spanOf(branch), look.now).padStart(TIME_WIDTH),
-    printable(branch.tool_id),
+    visibleLine(branch.tool_id),
     ...(branch.elements.size > 0 ? [progressOf(branch)] : []),
-    ...(branch.needs && branch.needs.length > 0 ? [`← ${printable(branch.needs.join(', '))}`] : []),
+    ...(branch.needs && branch.needs.length > 0 ? [`← ${visibleLine(branch.needs.join(', '))}`] : []),
     ...(branch.elements.size === 0 && branch.told ? whyOf(branch.told) : []),
   ].join('  ');
   const line = `${last ? '└─' : '├─'} ${paintStatus(status, cut(text, columns === null ? null : columns - 4), colors)}`;
@@ -103,7 +103,7 @@ function renderBranch(branch: Branch, width: number, last: boolean, look: Look):
 export function whyOf({ status, invocation_id, reason }: Omit<Step, 'result'>): string[] {
   return [
     ...(status === 'held' && invocation_id !== null ? [holdIdOf(invocation_id)] : []),
-    ...(reason === null ? [] : [printable(reason)]),
+    ...(reason === null ? [] : [visibleLine(reason)]),
   ];
 }
 

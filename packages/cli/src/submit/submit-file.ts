@@ -1,3 +1,4 @@
+import { visibleJson } from '@capstan/contracts/visible-text';
 import type { ExitCode } from '../exit-code.js';
 import { countOf, formatCount } from '../format/count.js';
 import { formatFailure } from '../format/failure.js';
@@ -102,7 +103,7 @@ const printOutcomes = async (
     for await (const outcomes of awaitRuns(taken, { client, signal: session.signal, deadline, onProgress })) {
       for (const { status } of outcomes) counts.set(status, (counts.get(status) ?? 0) + 1);
       if (session.out.tty) await progress.end();
-      for (const outcome of outcomes) await session.out.line(JSON.stringify(outcome));
+      for (const outcome of outcomes) await session.out.line(visibleJson(outcome));
     }
   } catch (error) {
     await progress.end();

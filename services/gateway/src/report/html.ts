@@ -1,3 +1,5 @@
+import { visibleText } from '@capstan/contracts';
+
 /** Text that is HTML already. */
 export class Html {
   constructor(readonly text: string) {}
@@ -5,7 +7,7 @@ export class Html {
 
 type Part = Html | string | number | null | undefined | false | readonly Part[];
 
-/** Everything that is put in is escaped, unless it is Html itself. */
+/** Everything that is put in is escaped, and its control characters made visible, unless it is Html itself. */
 export const html = (strings: TemplateStringsArray, ...parts: Part[]): Html =>
   new Html(strings.map((text, at) => text + (at < parts.length ? show(parts[at]) : '')).join(''));
 
@@ -23,4 +25,5 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 };
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+const escaped = (text: string): string =>
+  visibleText(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);

@@ -1,4 +1,4 @@
-import type { Report, ReportStep, StepStatus } from '@capstan/contracts';
+import { type Report, type ReportStep, type StepStatus, visibleLine } from '@capstan/contracts';
 import { whatOf } from './hold-entry.js';
 
 export const ICONS: Record<StepStatus, string> = {
@@ -103,6 +103,4 @@ export function duration(ms: number): string {
 }
 
 /** What tools and people wrote must not move the cursor of who reads it. */
-const plain = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced
-  text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').slice(0, 300);
+const plain = (text: string): string => visibleLine(text.slice(0, 300));
