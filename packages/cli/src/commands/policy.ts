@@ -1,8 +1,8 @@
 import type { PolicyVersion } from '@capstan/contracts';
+import { visibleLine } from '@capstan/contracts/visible-text';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { printable } from '../format/printable.js';
 import { relativeTime } from '../format/relative-time.js';
 import { integer } from '../parse/integer.js';
 import { printItems } from '../print-items.js';
@@ -53,7 +53,7 @@ const putPolicy = async (session: Session, name: string, file: string): Promise<
   if (session.json) await session.printJson(policy);
   else await session.out.line(`${session.out.colors.green('✓')} ${policy.name} is now version ${policy.version}`);
   for (const { field, message } of policy.warnings)
-    await session.err.line(`${session.err.colors.yellow('warning')} ${field}: ${printable(message)}`);
+    await session.err.line(`${session.err.colors.yellow('warning')} ${field}: ${visibleLine(message)}`);
   return EXIT.success;
 };
 

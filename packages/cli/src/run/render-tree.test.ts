@@ -53,7 +53,7 @@ describe('the tree of a run', () => {
       '▸ running  notes  0/3  2.0s  run_1',
       '├─ ✓ succeeded  page      250ms  http.get',
       '├─ ○ pending    each             x',
-      '└─ ✗ failed     step_3     1.0s  y  ← page  no\ufffd[31m luck',
+      '└─ ✗ failed     step_3     1.0s  y  ← page  no\\x1b[31m luck',
     ]);
   });
 
