@@ -1,7 +1,9 @@
 import { type Client, createClient } from '@capstan/client';
+import { INSTALLATION_POLICY } from '@capstan/contracts';
 import { atEnd } from '../fixtures/at-end.js';
 import { createTestDatabase } from '../fixtures/create-test-database.js';
 import { freePort } from '../fixtures/free-port.js';
+import { OPEN_INSTALLATION } from '../fixtures/open-installation.js';
 import { spawnCapstan } from '../fixtures/spawn-capstan.js';
 import type { LineProcess } from '../fixtures/start-line-process.js';
 import type { TestRedis } from '../fixtures/start-test-redis.js';
@@ -120,6 +122,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     startCoordinator(),
     ...Array.from({ length: count }, () => startWorker()),
   ]);
+  await gateway.client.policies.put(INSTALLATION_POLICY, OPEN_INSTALLATION);
   return {
     client: gateway.client,
     gateway,

@@ -2,11 +2,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createClient } from '@capstan/client';
+import { INSTALLATION_POLICY } from '@capstan/contracts';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
 import { createTestDatabase } from '../fixtures/create-test-database.js';
+import { OPEN_INSTALLATION } from '../fixtures/open-installation.js';
 import { queues } from '../fixtures/queues.js';
 import { spawnCapstan } from '../fixtures/spawn-capstan.js';
 import { startTestRedis } from '../fixtures/start-test-redis.js';
@@ -101,6 +103,7 @@ describe.each(queues)('secrets of the worker on the $name queue', (queue) => {
     });
     const up = await capstan.waitForLine(/Capstan is up at (\S+)/);
     const client = createClient({ url: up[1] ?? '', key: ADMIN_KEY });
+    await client.policies.put(INSTALLATION_POLICY, OPEN_INSTALLATION);
     await client.policies.put('default', {
       ...ALLOW_ALL,
       limits: [{ shell: true, deny_private_ips: false, sandbox: 'preferred' }],

@@ -1,15 +1,16 @@
 import { join } from 'node:path';
 import { type Backbone, createLog, openBackbone } from '@capstan/backbone';
 import { createClient } from '@capstan/client';
-import type { JsonObject } from '@capstan/contracts';
+import { INSTALLATION_POLICY, type JsonObject, type PolicyDocument } from '@capstan/contracts';
 import { startCoordinator, type WebhookOptions } from '@capstan/coordinator';
 import { prepareFirstStart, startGateway } from '@capstan/gateway';
 import { createRedactor } from '@capstan/redact';
 import { createRunners, type LlmSettings } from '@capstan/runners';
-import { parseSecretKeys } from '@capstan/store';
+import { ensurePolicy, parseSecretKeys } from '@capstan/store';
 import { createAnalyzePorts, createExtensionTools, createMcpPorts, startWorker, type Worker } from '@capstan/worker';
 import { atEnd } from '../fixtures/at-end.js';
 import { createTestDatabase } from '../fixtures/create-test-database.js';
+import { OPEN_INSTALLATION } from '../fixtures/open-installation.js';
 import { startTestRedis } from '../fixtures/start-test-redis.js';
 import { tempDir } from '../fixtures/temp-dir.js';
 
@@ -27,12 +28,14 @@ export async function startSystem(
     mcp_file,
     webhooks = {},
     webhook_allow_private = webhooks.allow_private ?? false,
+    installation = OPEN_INSTALLATION,
   }: {
     workers?: number;
     llm?: LlmSettings;
     mcp_file?: string;
     webhooks?: WebhookOptions;
     webhook_allow_private?: boolean;
+    installation?: PolicyDocument;
   } = {},
 ) {
   const secret_keys = parseSecretKeys('5'.repeat(64));
@@ -51,6 +54,7 @@ export async function startSystem(
   };
 
   const front = await backbone('gateway');
+  await ensurePolicy(front.store, INSTALLATION_POLICY, installation);
   await prepareFirstStart(front, ADMIN_KEY);
   const gateway = await startGateway(front, {
     host: '127.0.0.1',

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
+import { OPEN_INSTALLATION } from '../fixtures/open-installation.js';
 import { add, endedBulk } from './ended-bulk.js';
 import { endedPlan } from './ended-plan.js';
 import { ALLOW_ALL, type System, startSystem } from './start-system.js';
@@ -180,7 +181,7 @@ describe('tampering', () => {
     expect((await system.admin.records.verify(lone.run_id)).mismatches).toMatchObject([
       { table: 'policies', row: policy?.hash, field: 'document' },
     ]);
-    await sql`UPDATE policies SET document = ${JSON.stringify(ALLOW_ALL)} WHERE policy_hash = ${policy?.hash}`.execute(
+    await sql`UPDATE policies SET document = ${JSON.stringify({ ...ALLOW_ALL, installation: OPEN_INSTALLATION })} WHERE policy_hash = ${policy?.hash}`.execute(
       db,
     );
   });

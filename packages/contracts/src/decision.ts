@@ -47,7 +47,12 @@ export const Approvals = z.strictObject({
 export type Approvals = z.infer<typeof Approvals>;
 
 /** A rule that was looked at. */
-export const RuleLook = z.object({ id: z.string(), matched: z.boolean(), why: z.string() });
+export const RuleLook = z.object({
+  id: z.string(),
+  matched: z.boolean(),
+  why: z.string(),
+  of: z.literal('installation').optional().describe('It is a rule of the installation’s policy'),
+});
 export type RuleLook = z.infer<typeof RuleLook>;
 
 /** What policy says of one call, and why. */
@@ -63,6 +68,11 @@ export const Decision = z.object({
   limits: Limits,
   /** Of a hold: of all that hold it the largest quorum, all the roles, the shortest expiry. */
   approvals: Approvals.optional(),
-  policy_hash: Hash,
+  decided_by: z
+    .enum(['tenant', 'installation'])
+    .optional()
+    .describe('Whose policy decided: the installation’s, where the tenant’s own would have allowed more'),
+  lowered: z.array(z.string()).optional().describe('The limits that the installation’s policy has lowered'),
+  policy_hash: Hash.describe('Of the tenant’s policy together with the installation’s'),
 });
 export type Decision = z.infer<typeof Decision>;

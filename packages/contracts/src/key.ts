@@ -9,7 +9,9 @@ const Slug = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/i, 'letters, digits, 
 /** Also an address, as people are known by. */
 const Actor = z.string().regex(/^[a-z0-9][a-z0-9_.@+:-]{0,254}$/i, 'letters, digits and any of . - _ @ + :');
 
-export const NewKey = z.strictObject({ tenant: Slug, actor: Actor, roles: z.array(Role).min(1) });
+export const Tenant = Slug;
+
+export const NewKey = z.strictObject({ tenant: Tenant, actor: Actor, roles: z.array(Role).min(1) });
 export type NewKey = z.infer<typeof NewKey>;
 
 export const Key = z.object({

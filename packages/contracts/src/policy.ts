@@ -123,6 +123,19 @@ export const PolicyDocument = z.strictObject({
 });
 export type PolicyDocument = z.infer<typeof PolicyDocument>;
 
+/** The name of the policy that bounds those of all tenants. No tenant can be called so. */
+export const INSTALLATION_POLICY = '_installation';
+
+/** What bounds all tenants while nobody has put another: everything that only an installation's policy opens is closed. */
+export const CLOSED_INSTALLATION: PolicyDocument = { version: '1.0', boundary: 'deny_by_default' };
+
+/**
+ * What calls are decided by: a tenant's policy, and the installation's that bounded it at that moment. Kept as one document,
+ * so that one hash on a call covers both, and the worker that decides again has both.
+ */
+export const EffectivePolicy = PolicyDocument.extend({ installation: PolicyDocument.optional() });
+export type EffectivePolicy = z.infer<typeof EffectivePolicy>;
+
 export const Policy = z.object({
   name: z.string(),
   version: z.int(),

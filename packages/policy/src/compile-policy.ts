@@ -1,163 +1,88 @@
-import type { Decision, Limits, PolicyDocument, PolicyRule, RuleLook } from '@capstan/contracts';
+import {
+  CLOSED_INSTALLATION,
+  type Decision,
+  type EffectivePolicy,
+  type Limits,
+  type RuleLook,
+} from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import { combineApprovals } from './combine-approvals.js';
-import { type CompiledRule, compileRule, lookAt, matchesNow } from './compile-rule.js';
-import { checkGate, effectCode, type Hold } from './gates.js';
-import { limitsNow } from './limits.js';
-import { nearMiss } from './near-miss.js';
+import { compileDocument, type Judgement } from './compile-document.js';
+import { createLowering } from './lower-limits.js';
 import { type CompiledPolicy, deny, type Request, type Verdict } from './request.js';
-import { createPlanner, type ToolPlan } from './tool-plan.js';
 
-export function compilePolicy(document: PolicyDocument): CompiledPolicy {
+/**
+ * A tenant's policy under the installation's: a denial of either denies, a hold of either holds, and of each limit the stricter
+ * counts. Without an installation's policy in the document, what only that opens stays closed.
+ */
+export function compilePolicy(document: EffectivePolicy): CompiledPolicy {
   const policy_hash = hashJson(document);
-  const rules = (document.rules ?? []).map(compileRule);
-  const planOf = createPlanner(document, rules);
-  const global_ms = document.global_timeout_seconds === undefined ? Infinity : document.global_timeout_seconds * 1000;
+  const { installation = CLOSED_INSTALLATION, ...own } = document;
+  const approved_specs = own.approved_specs ?? [];
+  const tenant = compileDocument(own, 'tenant', approved_specs);
+  const ceiling = compileDocument(installation, 'installation', approved_specs);
+  const lowered = createLowering();
 
   const decide = (request: Request): Decision => {
     try {
-      const plan = planOf(request);
-      const matched = matchRules(plan.rules, request);
-      const left_ms = global_ms - (request.facts?.run_elapsed_ms ?? 0);
-      const limits = limitsNow(plan.limits, request, left_ms);
-      const verdict = judge(document, rules, plan, matched, request, left_ms);
-      return toDecision(verdict, matched.looks, limits, policy_hash);
+      const judged = tenant.judge(request);
+      const bound = ceiling.judge(request);
+      const limits = lowered(judged.limits, bound.limits, request.descriptor);
+      return toDecision(combine(judged, bound), limits, policy_hash);
     } catch (error) {
-      return { ...fault(error), rules: [], limits: NOTHING, policy_hash };
+      return { ...fault(error), rules: [], limits: NOTHING, decided_by: 'tenant', policy_hash };
     }
   };
 
   return {
     policy_hash,
     decide,
-    explain: (request) => ({ ...decide(request), rules: rules.map((rule) => safely(rule, request)) }),
-    readsInputs: (descriptor) => planOf({ ...NOBODY, descriptor }).reads_inputs,
+    explain: (request) => ({
+      ...decide(request),
+      rules: [...tenant.look(request), ...ceiling.look(request).map(ofInstallation)],
+    }),
+    readsInputs: (descriptor) => tenant.readsInputs(descriptor) || ceiling.readsInputs(descriptor),
   };
 }
 
+type Combined = { verdict: Verdict; rules: RuleLook[]; decided_by: 'tenant' | 'installation' };
+
+const STRENGTH = { allow: 0, hold: 1, deny: 2 } as const;
+
+/** The installation decides only where the tenant's own policy would have allowed more. */
+function combine(tenant: Judgement, ceiling: Judgement): Combined {
+  const rules = ceiling.rules.length === 0 ? tenant.rules : [...tenant.rules, ...ceiling.rules.map(ofInstallation)];
+  const [own, bound] = [tenant.verdict, ceiling.verdict];
+  if (bound.effect === 'hold' && own.effect === 'hold')
+    return { verdict: heldByBoth(own, bound), rules, decided_by: 'tenant' };
+  return STRENGTH[bound.effect] > STRENGTH[own.effect]
+    ? { verdict: bound, rules, decided_by: 'installation' }
+    : { verdict: own, rules, decided_by: 'tenant' };
+}
+
+const heldByBoth = (own: Verdict, bound: Verdict): Verdict => ({
+  ...own,
+  reason: `${own.reason}; the installation: ${bound.reason}`,
+  approvals: combineApprovals([own.approvals, bound.approvals]),
+});
+
+const ofInstallation = (look: RuleLook): RuleLook => ({ ...look, of: 'installation' });
+
 /** Member by member: spreading the verdict took most of the time of a decision. */
-function toDecision(verdict: Verdict, rules: RuleLook[], limits: Limits, policy_hash: string): Decision {
+function toDecision(
+  { verdict, rules, decided_by }: Combined,
+  { limits, lowered }: ReturnType<ReturnType<typeof createLowering>>,
+  policy_hash: string,
+): Decision {
   const { effect, allowed, reason, rule_matched, code, approvals } = verdict;
-  if (approvals) return { effect, allowed, reason, rule_matched, code, rules, limits, approvals, policy_hash };
-  return { effect, allowed, reason, rule_matched, code, rules, limits, policy_hash };
+  const decision: Decision = { effect, allowed, reason, rule_matched, code, rules, limits, decided_by, policy_hash };
+  if (approvals) decision.approvals = approvals;
+  if (lowered) decision.lowered = lowered;
+  return decision;
 }
 
 const NOTHING: Limits = { timeout_ms: 1, max_output_bytes: 1 };
-const NOBODY: Omit<Request, 'descriptor'> = {
-  inputs: {},
-  mode: 'execution',
-  actor: { name: '', roles: [], tenant: '' },
-  labels: {},
-  session_id: null,
-};
 
 /** A fault of ours must not let a call through. */
 const fault = (error: unknown): Verdict =>
   deny('POLICY_ERROR', `the policy could not be evaluated: ${error instanceof Error ? error.message : error}`, null);
-
-function safely(rule: CompiledRule, request: Request): RuleLook {
-  try {
-    return lookAt(rule, request);
-  } catch (error) {
-    return { id: rule.rule.id, matched: false, why: error instanceof Error ? error.message : 'it failed' };
-  }
-}
-
-type Matched = {
-  forbid: PolicyRule | null;
-  allow: PolicyRule | null;
-  holds: PolicyRule[];
-  broken: { id: string; error: string } | null;
-  looks: RuleLook[];
-};
-
-function matchRules(candidates: readonly CompiledRule[], request: Request): Matched {
-  const matched: Matched = { forbid: null, allow: null, holds: [], broken: null, looks: [] };
-  for (const candidate of candidates) {
-    const match = matchesNow(candidate, request);
-    if (match === false) continue;
-    const { rule, reason } = candidate;
-    if (match !== true) {
-      matched.broken ??= { id: rule.id, error: match.error };
-      continue;
-    }
-    matched.looks.push({ id: rule.id, matched: true, why: reason });
-    if (rule.effect === 'forbid') matched.forbid ??= rule;
-    else if (rule.effect === 'hold') matched.holds.push(rule);
-    else matched.allow ??= rule;
-  }
-  return matched;
-}
-
-/** Any forbid denies; else any hold holds; else any allow allows; else it is denied. What fails on the way denies too. */
-function judge(
-  document: PolicyDocument,
-  rules: readonly CompiledRule[],
-  plan: ToolPlan,
-  matched: Matched,
-  request: Request,
-  left_ms: number,
-): Verdict {
-  const { forbid, allow, holds, broken } = matched;
-  if (broken) return deny('RULE_ERROR', `rule ${broken.id} could not be evaluated: ${broken.error}`, broken.id);
-  if (forbid) return forbidden(forbid);
-  if (plan.refused) return plan.refused;
-  if (request.mode === 'planning' && !plan.read_only)
-    return deny('PLANNING_MODE', 'planning mode allows only tools without side effects', null);
-  if (!allow && holds.length === 0 && !plan.named) return nearMiss(rules, request);
-  return (
-    checkGate(plan.gate, document, request) ??
-    checkRun(document, request, left_ms) ??
-    checkInputs(plan, request) ??
-    heldOrAllowed(plan, allow, holds)
-  );
-}
-
-const forbidden = (rule: PolicyRule): Verdict =>
-  deny(effectCode(rule.match?.effects) ?? 'FORBIDDEN', rule.reason ?? `rule ${rule.id} forbids this call`, rule.id);
-
-function checkRun({ max_calls_per_tool }: PolicyDocument, request: Request, left_ms: number): Verdict | null {
-  const calls = request.facts?.calls_of_tool ?? 0;
-  if (max_calls_per_tool !== undefined && calls >= max_calls_per_tool) {
-    const said = `${request.descriptor.tool_id} was called ${calls} times in this run, and ${max_calls_per_tool} is the most`;
-    return deny('CALLS_EXCEEDED', said, 'max_calls_per_tool');
-  }
-  if (left_ms > 0) return null;
-  return deny('RUN_TIMEOUT', 'the time of this run is used up', 'global_timeout_seconds');
-}
-
-function checkInputs({ checks }: ToolPlan, request: Request): Verdict | null {
-  for (const check of checks) {
-    const refusal = check(request);
-    if (refusal) return deny('CONSTRAINT', refusal.reason, refusal.rule);
-  }
-  return null;
-}
-
-function heldOrAllowed(plan: ToolPlan, allow: PolicyRule | null, holds: readonly PolicyRule[]): Verdict {
-  const all: Hold[] = [
-    ...holds.map(({ id, reason, approvals }) => ({
-      rule: id,
-      reason: reason ?? `rule ${id} asks for a person's consent`,
-      approvals,
-    })),
-    ...plan.holds,
-  ];
-  const [first] = all;
-  if (first)
-    return {
-      effect: 'hold',
-      allowed: false,
-      reason: all.map(({ reason }) => reason).join('; '),
-      rule_matched: first.rule,
-      code: 'HELD',
-      approvals: combineApprovals(all.map(({ approvals }) => approvals)),
-    };
-  return {
-    effect: 'allow',
-    allowed: true,
-    reason: allow ? (allow.reason ?? `allowed by ${allow.id}`) : `allowed by tools.${plan.named?.key}`,
-    rule_matched: allow ? allow.id : `tools[${plan.named?.key}]`,
-    code: null,
-  };
-}

@@ -6,14 +6,14 @@ import {
   type ToolConstraints,
 } from '@capstan/contracts';
 import { describe, expect, test } from 'vitest';
-import { compilePolicy } from './compile-policy.js';
 import { DEFAULT_POLICY } from './default-policy.js';
 import { parsePolicy } from './parse-policy.js';
 import { suggestFor } from './suggest/suggest-for.js';
+import { compileOpen } from './testing/compile-open.js';
 import { newRequest, newTool } from './testing/new-request.js';
 
 const decide = (tool: Partial<Descriptor>, inputs: JsonObject = {}) =>
-  compilePolicy(DEFAULT_POLICY).decide(newRequest({ descriptor: newTool(tool), inputs }));
+  compileOpen(DEFAULT_POLICY).decide(newRequest({ descriptor: newTool(tool), inputs }));
 
 describe('the first policy', () => {
   test.each([
@@ -47,7 +47,7 @@ describe('the first policy', () => {
 /** The YAML of a suggestion, which is between its first line and the one that says how to put it in force. */
 function suggested(document: PolicyDocument, tool: Partial<Descriptor>, inputs: JsonObject): PolicyDocument {
   const descriptor = newTool(tool);
-  const decision = compilePolicy(document).decide(newRequest({ descriptor, inputs }));
+  const decision = compileOpen(document).decide(newRequest({ descriptor, inputs }));
   const [, ...lines] = suggestFor({ descriptor, inputs, decision })?.split('\n') ?? [];
   return parsePolicy(lines.slice(0, -1).join('\n'));
 }
@@ -66,7 +66,7 @@ describe('what is suggested for a denial', () => {
     const added = suggested(DEFAULT_POLICY, tool, given);
     const policy = { ...DEFAULT_POLICY, ...added, rules: [...(DEFAULT_POLICY.rules ?? []), ...(added.rules ?? [])] };
     const request = newRequest({ descriptor: newTool(tool), inputs: given });
-    expect(compilePolicy(policy).decide(request).effect).toBe('allow');
+    expect(compileOpen(policy).decide(request).effect).toBe('allow');
   });
   test.each<[Partial<Descriptor>, JsonObject, ToolConstraints]>([
     [{ tool_id: 'shell.run', runner: 'exec', risk: 'HIGH' }, { cmd: ['jq', '.'] }, { allow_executables: ['git'] }],
@@ -77,7 +77,7 @@ describe('what is suggested for a denial', () => {
   ])('of %j is what its entry lacks', (tool, inputs, constraints) => {
     const tool_id = tool.tool_id ?? '';
     const added = suggested({ tools: { [tool_id]: constraints } }, tool, inputs).tools?.[tool_id];
-    const policy = compilePolicy({ tools: { [tool_id]: { ...constraints, ...added } } });
+    const policy = compileOpen({ tools: { [tool_id]: { ...constraints, ...added } } });
     expect(policy.decide(newRequest({ descriptor: newTool(tool), inputs })).effect).toBe('allow');
   });
   test('is there for inputs that are too deep to be looked at', () => {
@@ -98,9 +98,7 @@ describe('what is suggested for a denial', () => {
       binding: { kind: 'atip', executable: 'gh', path: [], parameters: [] },
       effects: ALL_EFFECTS,
     });
-    const allowed = compilePolicy({ rules: [{ id: 'a', effect: 'allow' }] }).decide(
-      newRequest({ descriptor: program }),
-    );
+    const allowed = compileOpen({ rules: [{ id: 'a', effect: 'allow' }] }).decide(newRequest({ descriptor: program }));
     expect(suggestFor({ descriptor: program, inputs: {}, decision: allowed })).toContain('it reaches no others');
   });
 });

@@ -9,7 +9,7 @@ import type {
 } from '@capstan/contracts';
 import { isTrusted } from './compile-match.js';
 import { hasAllowList, type ToolEntry } from './constraint/tool-entries.js';
-import { deny, type Request, type Verdict } from './request.js';
+import { deny, type Part, type Request, type Verdict } from './request.js';
 
 /** What holds a call although a rule allows it. */
 export type Hold = { rule: string; reason: string; approvals?: Approvals | undefined };
@@ -26,26 +26,32 @@ const DEFAULT_GATES: Record<Risk, RiskGate> = {
  * tool that `tools` names together with a list of what it may touch has passed the default gate of HIGH, so that the
  * policies of Capsule mean what they say.
  */
-export function riskGate({ risk = {} }: PolicyDocument, { risk: level }: Descriptor, entries: ToolEntry[]): RiskGate {
+export function riskGate(
+  { risk = {} }: PolicyDocument,
+  { risk: level }: Descriptor,
+  entries: ToolEntry[],
+  part: Part,
+): RiskGate {
   const own = risk[level];
+  if (part === 'installation') return own ?? {};
   const named = entries.find(({ names_it }) => names_it);
   if (!own && level === 'HIGH' && named && hasAllowList(named)) return {};
   return { ...DEFAULT_GATES[level], ...own };
 }
 
 /** Null when the call is not stopped. */
-export function checkGate(gate: RiskGate, document: PolicyDocument, request: Request): Verdict | null {
+export function checkGate(gate: RiskGate, approved: readonly string[], request: Request): Verdict | null {
   const { risk } = request.descriptor;
   if (gate.effect === 'forbid') return deny('RISK_FORBIDDEN', `calls of risk ${risk} are forbidden`, `risk.${risk}`);
-  return gate.require_spec_frozen ? checkSpec(document, request) : null;
+  return gate.require_spec_frozen ? checkSpec(approved, request) : null;
 }
 
-function checkSpec({ approved_specs = [] }: PolicyDocument, request: Request): Verdict | null {
+function checkSpec(approved: readonly string[], request: Request): Verdict | null {
   const { descriptor, spec_frozen, spec_hash, facts } = request;
   const rule = `risk.${descriptor.risk}.require_spec_frozen`;
   if (!spec_frozen || !spec_hash)
     return deny('SPEC_NOT_FROZEN', `a call of risk ${descriptor.risk} needs a frozen specification and its hash`, rule);
-  if (approved_specs.includes(spec_hash) || facts?.approved_specs?.includes(spec_hash)) return null;
+  if (approved.includes(spec_hash) || facts?.approved_specs?.includes(spec_hash)) return null;
   return deny('SPEC_HASH_MISMATCH', 'the specification is not one that was approved', rule);
 }
 

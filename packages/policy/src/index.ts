@@ -1,7 +1,8 @@
+export * from './check-installation.js';
 export * from './compile-policy.js';
 export * from './default-policy.js';
 export * from './find-warnings.js';
 export * from './format-policy.js';
-export * from './parse-policy.js';
+export { type PolicyError, parsePolicy } from './parse-policy.js';
 export type { CompiledPolicy, Facts, Request } from './request.js';
 export * from './suggest/suggest-for.js';

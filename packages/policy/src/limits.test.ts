@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { compilePolicy } from './compile-policy.js';
 import { parsePolicy } from './parse-policy.js';
 import type { Request } from './request.js';
+import { compileOpen } from './testing/compile-open.js';
 import { newRequest, newTool } from './testing/new-request.js';
 
 const limitsOf = (limits: object[], given: Partial<Request> = {}, more: object = {}) =>
-  compilePolicy(parsePolicy({ rules: [{ id: 'all', effect: 'allow' }], limits, ...more })).decide(newRequest(given))
+  compileOpen(parsePolicy({ rules: [{ id: 'all', effect: 'allow' }], limits, ...more })).decide(newRequest(given))
     .limits;
 
 describe('the smaller of all that apply wins', () => {
@@ -47,7 +47,7 @@ describe('time', () => {
     expect(limitsOf([], { timeout_ms: 86_400_000 }).timeout_ms).toBe(600_000);
   });
   test('of one call does not become that of the next', () => {
-    const compiled = compilePolicy(parsePolicy({ rules: [{ id: 'all', effect: 'allow' }] }));
+    const compiled = compileOpen(parsePolicy({ rules: [{ id: 'all', effect: 'allow' }] }));
     const descriptor = newTool();
     const times = [1000, undefined, 2000].map((timeout_ms) => compiled.decide(newRequest({ descriptor, timeout_ms })));
     expect(times.map(({ limits }) => limits.timeout_ms)).toEqual([1000, 30_000, 2000]);
@@ -64,7 +64,7 @@ test('a process is contained from MED risk up, and where it can be below', () =>
 
 describe('connections of tools that are told where to go', () => {
   const fetching = (url: string, limits: object[] = []) =>
-    compilePolicy(parsePolicy({ rules: [{ id: 'all', effect: 'allow' }], limits })).decide(
+    compileOpen(parsePolicy({ rules: [{ id: 'all', effect: 'allow' }], limits })).decide(
       newRequest({ descriptor: newTool({ runner: 'api' }), inputs: { url } }),
     ).rule_matched;
   test('stay away from private addresses unless told otherwise', () => {

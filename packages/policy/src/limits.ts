@@ -2,15 +2,15 @@ import type { Descriptor, Limits, PolicyDocument, PolicyLimit, ToolConstraints }
 import { compileMatch, type Test } from './compile-match.js';
 import type { ToolEntry } from './constraint/tool-entries.js';
 import { narrowDomains } from './glob/domain-pattern.js';
-import type { Request } from './request.js';
+import type { Part, Request } from './request.js';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MAX_TIMEOUT_MS = 600_000;
 const DEFAULT_OUTPUT = 1_048_576;
 const MAX_OUTPUT = 10_485_760;
 
-type Part = { [Field in keyof Limits]?: Limits[Field] | undefined };
-type CompiledLimit = { index: number; part: Part; fixed: Test[]; open: Test[] };
+type SomeLimits = { [Field in keyof Limits]?: Limits[Field] | undefined };
+type CompiledLimit = { index: number; part: SomeLimits; fixed: Test[]; open: Test[] };
 
 export function compileLimits({ limits = [] }: PolicyDocument): CompiledLimit[] {
   return limits.map(({ match, ...part }: PolicyLimit, index) => {
@@ -34,25 +34,35 @@ export type ToolLimits = {
 
 const MAX_COMBINED = 1000;
 
-export function limitsOf(document: PolicyDocument, limits: CompiledLimit[], entries: ToolEntry[], request: Request) {
+/** A tenant's document starts from what a tool gets where nobody asks, the installation's from the most there is. */
+export function limitsOf(
+  document: PolicyDocument,
+  limits: CompiledLimit[],
+  entries: ToolEntry[],
+  request: Request,
+  part: Part,
+): ToolLimits {
   const { descriptor } = request;
   const applying = limits.filter(({ fixed }) => fixed.every((test) => test.holds(request)));
   const parts = [
-    ...entries.map(({ constraints }) => toPart(constraints)),
+    ...entries.map(({ constraints }) => toLimits(constraints)),
     ...applying.filter(({ open }) => open.length === 0).map(({ part }) => part),
   ];
   const own = entries.find(({ names_it }) => names_it)?.constraints;
   const cap = Math.min(MAX_TIMEOUT_MS, milliseconds(document.global_timeout_seconds) ?? Infinity);
   const start: Limits = {
     timeout_ms: cap,
-    max_output_bytes: own?.max_output_bytes === undefined ? DEFAULT_OUTPUT : MAX_OUTPUT,
+    max_output_bytes: part === 'tenant' && own?.max_output_bytes === undefined ? DEFAULT_OUTPUT : MAX_OUTPUT,
   };
   const base = parts.reduce(narrow, start);
-  const whole: Limits = { ...sandboxOf(descriptor), ...base };
+  const whole: Limits = part === 'tenant' ? { ...sandboxOf(descriptor), ...base } : base;
   const tool: ToolLimits = {
     base: { limits: whole, last: whole },
     combined: new Map(),
-    timeout_ms: milliseconds(own?.timeout_seconds) ?? descriptor.timeout_ms ?? DEFAULT_TIMEOUT_MS,
+    timeout_ms:
+      part === 'tenant'
+        ? (milliseconds(own?.timeout_seconds) ?? descriptor.timeout_ms ?? DEFAULT_TIMEOUT_MS)
+        : MAX_TIMEOUT_MS,
     open: applying.filter(({ open }) => open.length > 0),
   };
   return tool;
@@ -81,10 +91,10 @@ function combine({ base, open, combined }: ToolLimits, request: Request): Narrow
 }
 
 /** Risk from MED up runs contained or not at all; LOW as well contained as the machine can. */
-const sandboxOf = ({ runner, risk }: Descriptor): Part =>
+const sandboxOf = ({ runner, risk }: Descriptor): SomeLimits =>
   runner === 'exec' ? { sandbox: risk === 'LOW' ? 'preferred' : 'required' } : {};
 
-function toPart(constraints: ToolConstraints): Part {
+function toLimits(constraints: ToolConstraints): SomeLimits {
   const { allow_domains, max_size_bytes, max_response_bytes, timeout_seconds } = constraints;
   const { allow_paths, deny_paths, allow_hidden, deny_domains, deny_private_ips, max_output_bytes } = constraints;
   return defined({
@@ -102,7 +112,7 @@ function toPart(constraints: ToolConstraints): Part {
 }
 
 /** Of two that say something the smaller, the narrower, the stricter. */
-function narrow(one: Limits, other: Part): Limits {
+function narrow(one: Limits, other: SomeLimits): Limits {
   return {
     ...one,
     ...defined({
@@ -125,14 +135,14 @@ function narrow(one: Limits, other: Part): Limits {
   };
 }
 
-const least = (one: number | undefined, other: number | undefined) =>
+export const least = (one: number | undefined, other: number | undefined) =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 const strict = <T>(one: T | undefined, other: T | undefined, strictest: T) =>
   one === strictest || other === strictest ? strictest : (one ?? other);
-const union = (one: string[] | undefined, other: string[] | undefined) =>
+export const union = (one: string[] | undefined, other: string[] | undefined) =>
   one && other ? [...new Set([...one, ...other])] : (one ?? other);
 
-function narrowNetwork(one: Limits['network'], other: Limits['network']): Limits['network'] {
+export function narrowNetwork(one: Limits['network'], other: Limits['network']): Limits['network'] {
   if (one === undefined || other === undefined) return one ?? other;
   if (one === 'none' || other === 'none') return 'none';
   const narrowed = narrowDomains(one, other);

@@ -11,7 +11,7 @@ export function parsePolicy(source: unknown): PolicyDocument {
 
 function parseText(text: string): PolicyDocument {
   const { value, errors, locate } = readYaml(text);
-  if (errors.length > 0) throw invalid(errors.map((error) => ({ field: '', ...error })));
+  if (errors.length > 0) throw invalidPolicy(errors.map((error) => ({ field: '', ...error })));
   return checked(value, locate);
 }
 
@@ -19,7 +19,7 @@ function checked(value: unknown, place: YamlText['locate']): PolicyDocument {
   const parsed = PolicyDocument.safeParse(value);
   const mistakes: Mistake[] = parsed.success ? findMistakes(parsed.data) : parsed.error.issues.flatMap(toMistakes);
   if (parsed.success && mistakes.length === 0) return parsed.data;
-  throw invalid(
+  throw invalidPolicy(
     mistakes.map(({ path, key, message }) => ({
       field: [...path, ...(key === undefined ? [] : [key])].join('.'),
       message,
@@ -40,7 +40,7 @@ function toMistakes(issue: Issue): Mistake[] {
     : [{ path: issue.path, message: issue.message }];
 }
 
-function invalid(errors: PolicyError[]): Failure {
+export function invalidPolicy(errors: PolicyError[]): Failure {
   const [first] = errors;
   const where = first?.line === undefined ? '' : `line ${first.line}, column ${first.column}: `;
   return new Failure('POLICY_INVALID', {

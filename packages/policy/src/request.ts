@@ -1,5 +1,8 @@
 import type { Decision, Descriptor, JsonObject, Role } from '@capstan/contracts';
 
+/** Whose document it is: a tenant's, which allows, or the installation's, which bounds what tenants allow. */
+export type Part = 'tenant' | 'installation';
+
 /** What is asked: may this call run? */
 export type Request = {
   descriptor: Descriptor;
@@ -34,8 +37,8 @@ export type CompiledPolicy = {
   readsInputs(descriptor: Descriptor): boolean;
 };
 
-/** A decision without what every one has. */
-export type Verdict = Omit<Decision, 'limits' | 'policy_hash' | 'rules'>;
+/** What one document says of the call itself. */
+export type Verdict = Pick<Decision, 'effect' | 'allowed' | 'reason' | 'rule_matched' | 'code' | 'approvals'>;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
 const CONTROL = /[\u0000-\u001f\u007f]/g;

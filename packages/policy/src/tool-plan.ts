@@ -5,7 +5,7 @@ import type { Check } from './constraint/constraint.js';
 import { entriesFor, type ToolEntry } from './constraint/tool-entries.js';
 import { effectGates, gateHold, type Hold, isReadOnly, riskGate } from './gates.js';
 import { compileLimits, limitsNow, limitsOf, type ToolLimits } from './limits.js';
-import type { Request, Verdict } from './request.js';
+import type { Part, Request, Verdict } from './request.js';
 
 /** All that a policy says of one tool whatever the call is; worked out once for each tool. */
 export type ToolPlan = {
@@ -27,14 +27,18 @@ export type ToolPlan = {
 /** Their URLs are told to them, so that they can be looked at beforehand. */
 const CONNECTING: ReadonlySet<string> = new Set(['api', 'browser']);
 
-export function createPlanner(document: PolicyDocument, rules: CompiledRule[]): (request: Request) => ToolPlan {
+export function createPlanner(
+  document: PolicyDocument,
+  rules: CompiledRule[],
+  part: Part,
+): (request: Request) => ToolPlan {
   const limits = compileLimits(document);
   // By the descriptor itself: a tool that changes has another, and what is no longer used is forgotten.
   const plans = new WeakMap<Descriptor, ToolPlan>();
   return (request) => {
     const known = plans.get(request.descriptor);
     if (known) return known;
-    const plan = makePlan(document, rules, limits, request);
+    const plan = makePlan(document, rules, limits, request, part);
     plans.set(request.descriptor, plan);
     return plan;
   };
@@ -45,12 +49,13 @@ function makePlan(
   rules: CompiledRule[],
   limits: ReturnType<typeof compileLimits>,
   request: Request,
+  part: Part,
 ): ToolPlan {
   const { descriptor } = request;
-  const entries = entriesFor(document, descriptor);
+  const entries = entriesFor(document, descriptor, part);
   const candidates = rules.filter((rule) => couldMatch(rule, request));
-  const ofTool = limitsOf(document, limits, entries, request);
-  const gate = riskGate(document, descriptor, entries);
+  const ofTool = limitsOf(document, limits, entries, request, part);
+  const gate = riskGate(document, descriptor, entries, part);
   const effects = effectGates(document, descriptor);
   const checks = [...entries.flatMap((entry) => entry.checks), ...connectionChecks(descriptor, ofTool)];
   return {

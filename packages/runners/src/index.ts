@@ -12,5 +12,6 @@ export * from './file/create-file-runner.js';
 export * from './mcp/create-mcp-runner.js';
 export type { McpPorts, McpServerSettings } from './mcp/mcp-ports.js';
 export * from './runner.js';
+export * from './sandbox/can-contain.js';
 export { openCgroups } from './sandbox/cgroup/open-cgroups.js';
 export * from './session-port.js';

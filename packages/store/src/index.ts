@@ -57,6 +57,7 @@ export * from './plan/read-steps.js';
 export * from './plan/save-plan-runs.js';
 export * from './plan/step-states.js';
 export * from './policy/approved-specs.js';
+export * from './policy/effective-policy.js';
 export * from './policy/policies.js';
 export * from './policy/read-decisions.js';
 export * from './queue/count-queued.js';

@@ -1,5 +1,5 @@
 import { type Backbone, createLog, openArtifacts, openBackbone, openSealKey, untilSignal } from '@capstan/backbone';
-import { DEFAULT_TENANT } from '@capstan/contracts';
+import { CLOSED_INSTALLATION, DEFAULT_TENANT, INSTALLATION_POLICY } from '@capstan/contracts';
 import { DEFAULT_POLICY } from '@capstan/policy';
 import { ALL_ROLES, ensureKey, ensurePolicy, parseSecretKeys } from '@capstan/store';
 import { DEFAULT_PORT, type GatewayEnv, gatewayEnv } from './env.js';
@@ -38,8 +38,9 @@ export const gatewayOptions = (env: Omit<GatewayEnv, 'DATABASE_URL'>): GatewayOp
   seal_key: openSealKey(env),
 });
 
-/** The default policy, and the admin key when one is set. */
+/** The policies of the tenant `default` and of the installation, and the admin key when one is set. */
 export async function prepareFirstStart({ store }: Backbone, key: string | undefined): Promise<void> {
   await ensurePolicy(store, DEFAULT_TENANT, DEFAULT_POLICY);
+  await ensurePolicy(store, INSTALLATION_POLICY, CLOSED_INSTALLATION);
   if (key !== undefined) await ensureKey(store, { tenant: DEFAULT_TENANT, actor: 'admin', roles: ALL_ROLES }, key);
 }

@@ -4,9 +4,10 @@ import { type Backbone, createLog, openArtifacts, openBackbone, openSealKey } fr
 import { retentionOf, startCoordinator, webhookOptions } from '@capstan/coordinator';
 import { ensureExtension, gatewayOptions, prepareFirstStart, startGateway } from '@capstan/gateway';
 import { migrate } from '@capstan/store';
-import { startWorker, workerOptions, workerRedactor } from '@capstan/worker';
+import { canContain, startWorker, workerOptions, workerRedactor } from '@capstan/worker';
 import { adminKey } from './admin-key.js';
 import { startEmbeddedPostgres } from './embedded-postgres/start-embedded-postgres.js';
+import { ensureInstallationPolicy } from './ensure-installation-policy.js';
 import type { StandaloneEnv } from './env.js';
 import { exampleExtensions } from './example-extensions.js';
 import { ownAddress } from './own-address.js';
@@ -39,6 +40,9 @@ export async function startStandalone(env: StandaloneEnv): Promise<Standalone> {
     await backbone.catalog.refresh();
     const key = await adminKey(data_dir, env.CAPSTAN_API_KEY);
     const secrets_key = await secretsKey(data_dir, env.CAPSTAN_SECRETS_KEY);
+    const work_dir = env.CAPSTAN_WORK_DIR ?? join(data_dir, 'work');
+    if (await ensureInstallationPolicy(backbone.store, () => canContain(work_dir)))
+      log.warn('no sandbox works here, so tools of LOW risk of the tenant default run without one; see capstan doctor');
     await prepareFirstStart(backbone, key);
     for (const folder of exampleExtensions()) await ensureExtension(backbone, folder);
     const url = await startServices(

@@ -1,4 +1,4 @@
-export { openCgroups } from '@capstan/runners';
+export { canContain, openCgroups } from '@capstan/runners';
 export * from './analyze-ports.js';
 export * from './env.js';
 export * from './extension-tools.js';

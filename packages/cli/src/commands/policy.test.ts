@@ -70,6 +70,19 @@ describe('capstan explain', () => {
     });
   });
 
+  it('says what the policy of the installation decided and lowered', async () => {
+    const rules = [{ id: 'no-shell', matched: true, why: 'not here', of: 'installation' }];
+    const bound = { ...decision, decided_by: 'installation', rule_matched: 'no-shell', rules };
+    answers['/v1/policy/explain'] = json(bound);
+    expect((await capstan(['explain', 'shell.run'])).stdout).toMatch(
+      /decided by +no-shell \(installation\)[\s\S]*✓ {2}no-shell \(installation\)/,
+    );
+    answers['/v1/policy/explain'] = json({ ...bound, effect: 'allow', lowered: ['env', 'shell'] });
+    expect((await capstan(['explain', 'shell.run'])).stdout).toMatch(
+      /lowered +env, shell, by the policy of the installation/,
+    );
+  });
+
   it('sends a draft, and ends with 4 for a hold', async () => {
     writeFileSync(join(folder(), 'draft.yaml'), 'rules: []\n');
     const approvals = { required: 2, roles: ['operate', 'admin'], allow_self: false, expires_in_ms: 60_000 };

@@ -15,12 +15,14 @@ const LOOK = {
 export const formatExplanation = (tool_id: string, explanation: Explanation, out: Output): string[] => {
   const { colors } = out;
   const { effect, reason, rule_matched, code, approvals, limits, rules = [], suggestion } = explanation;
+  const { decided_by, lowered } = explanation;
   const [icon, word, paint] = LOOK[effect];
   const fields: Field[] = [
-    ['decided by', rule_matched === null ? null : visibleLine(rule_matched)],
+    ['decided by', rule_matched === null ? null : `${visibleLine(rule_matched)}${whose(decided_by)}`],
     ['code', code],
     ['needs', approvals && formatApprovals(approvals)],
     ['limits', effect === 'deny' ? null : formatLimits(limits)],
+    ['lowered', lowered && effect !== 'deny' ? `${lowered.join(', ')}, by the policy of the installation` : null],
   ];
   return [
     `${colors[paint](`${icon} ${word}`)}  ${colors.bold(visibleLine(tool_id))}  ${visibleLine(reason)}`,
@@ -30,11 +32,13 @@ export const formatExplanation = (tool_id: string, explanation: Explanation, out
   ];
 };
 
+const whose = (part: Explanation['decided_by']): string => (part === 'installation' ? ' (installation)' : '');
+
 const formatRules = (rules: readonly RuleLook[], { colors, tty, columns }: Output): string[] =>
   formatTable(
     [
       { title: ' ', text: ({ matched }) => (matched ? '✓' : '·') },
-      { title: 'RULE', text: ({ id }) => id },
+      { title: 'RULE', text: ({ id, of }) => `${id}${whose(of)}` },
       { title: 'WHY', text: ({ why }) => why, shrinks: true },
     ],
     rules,

@@ -1,7 +1,7 @@
 import type { Descriptor, JsonObject, ToolConstraints } from '@capstan/contracts';
 import { describe, expect, test } from 'vitest';
-import { compilePolicy } from '../compile-policy.js';
 import { parsePolicy } from '../parse-policy.js';
+import { compileOpen } from '../testing/compile-open.js';
 import { newRequest, newTool } from '../testing/new-request.js';
 
 const decide = (
@@ -10,9 +10,7 @@ const decide = (
   inputs: JsonObject,
   key = tool.tool_id ?? '',
 ) =>
-  compilePolicy(parsePolicy({ tools: { [key]: constraints } })).decide(
-    newRequest({ descriptor: newTool(tool), inputs }),
-  );
+  compileOpen(parsePolicy({ tools: { [key]: constraints } })).decide(newRequest({ descriptor: newTool(tool), inputs }));
 
 describe('paths', () => {
   const read = (path: string, constraints: ToolConstraints = { allow_paths: ['./**'] }) =>
@@ -177,6 +175,6 @@ describe('entries', () => {
       tools: { 'ext:*': { deny_paths: ['**/.env'] }, 'ext:a:b': { allow_hidden: true } },
     });
     const request = newRequest({ descriptor: newTool(tool), inputs: { file: 'x/.env' } });
-    expect(compilePolicy(document).decide(request).rule_matched).toBe('deny_paths[**/.env]');
+    expect(compileOpen(document).decide(request).rule_matched).toBe('deny_paths[**/.env]');
   });
 });

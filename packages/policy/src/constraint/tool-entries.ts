@@ -6,6 +6,7 @@ import {
   type ToolConstraints,
   toolOfAlias,
 } from '@capstan/contracts';
+import type { Part } from '../request.js';
 import { checkCommand } from './check-command.js';
 import { checkPaths } from './check-paths.js';
 import { checkDomains } from './check-urls.js';
@@ -28,16 +29,19 @@ export type ToolEntry = {
   checks: Check[];
 };
 
-/** What `tools` says of a tool: the entry of its own first, then those with wildcards. All of them are checked. */
-export function entriesFor({ tools = {} }: PolicyDocument, { tool_id }: Descriptor): ToolEntry[] {
+/**
+ * What `tools` says of a tool: the entry of its own first, then those with wildcards. All of them are checked. The entries of
+ * a ceiling take away and never give, so that what they do not mention is as the tenant has it.
+ */
+export function entriesFor({ tools = {} }: PolicyDocument, { tool_id }: Descriptor, part: Part): ToolEntry[] {
   return Object.entries(tools)
     .filter(([key]) => matchesWildcard(toolOfAlias(key), tool_id))
-    .map(([key, constraints]) => toEntry(key, tool_id, constraints))
+    .map(([key, constraints]) => toEntry(key, tool_id, constraints, part))
     .sort((one, other) => Number(other.names_it) - Number(one.names_it));
 }
 
-function toEntry(key: string, tool_id: string, constraints: ToolConstraints): ToolEntry {
-  const names_it = !isWildcard(key);
+function toEntry(key: string, tool_id: string, constraints: ToolConstraints, part: Part): ToolEntry {
+  const names_it = part === 'tenant' && !isWildcard(key);
   const core = names_it && Object.hasOwn(CORE, tool_id) ? CORE[tool_id] : undefined;
   const checks = [
     checkPaths(constraints, { required: core === 'path' }),

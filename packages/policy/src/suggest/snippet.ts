@@ -1,12 +1,18 @@
-import type { Descriptor, JsonObject, ToolConstraints } from '@capstan/contracts';
+import { type Descriptor, INSTALLATION_POLICY, type JsonObject, type ToolConstraints } from '@capstan/contracts';
 import { canonicalHost, isDeniedAddress } from '@capstan/egress';
 import { commandIn, pathsIn, urlsIn } from '../constraint/read-inputs.js';
+import type { Part } from '../request.js';
 
 const FILE = 'policy.yaml';
 
 /** What to add, between how to get at the policy and how to put it in force. */
-export const addToPolicy = (yaml: string, note?: string): string =>
-  `Add this to the policy (capstan policy get > ${FILE}):\n${yaml}\nThen put it in force: capstan policy put ${FILE}.${note ? ` ${note}` : ''}`;
+export const addToPolicy = (yaml: string, note?: string, part: Part = 'tenant'): string => {
+  const [which, name, option] =
+    part === 'tenant'
+      ? ['the policy', '', '']
+      : ['the policy of the installation', ` ${INSTALLATION_POLICY}`, ` --name ${INSTALLATION_POLICY}`];
+  return `Add this to ${which} (capstan policy get${name} > ${FILE}):\n${yaml}\nThen put it in force: capstan policy put ${FILE}${option}.${note ? ` ${note}` : ''}`;
+};
 
 /** JSON is YAML, so that no name and no value needs more care. */
 export const toYaml = (value: string | number | boolean | readonly string[]): string =>

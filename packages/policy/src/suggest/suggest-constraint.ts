@@ -1,14 +1,15 @@
 import type { Descriptor, JsonObject, ToolConstraints } from '@capstan/contracts';
 import { methodOf } from '../constraint/read-inputs.js';
+import type { Part } from '../request.js';
 import { addToPolicy, domainsOf, entryOf, pathsOf, programsOf, toYaml } from './snippet.js';
 
 const BESIDE = 'What is in that list already stays in it.';
 
 /** What to change so that a constraint lets the call through; `rule` is spelt as in `deny_paths[**\/.env]`. */
-export function suggestConstraint(descriptor: Descriptor, inputs: JsonObject, rule: string): string {
+export function suggestConstraint(descriptor: Descriptor, inputs: JsonObject, rule: string, part: Part): string {
   const { tool_id } = descriptor;
   const [, name = rule, value = ''] = /^([a-z_]+)(?:\[(.*)\]|=.*)?$/s.exec(rule) ?? [];
-  const entry = (constraints: ToolConstraints, note?: string) => addToPolicy(entryOf(tool_id, constraints), note);
+  const entry = (constraints: ToolConstraints, note?: string) => addToPolicy(entryOf(tool_id, constraints), note, part);
   const takeOut = (list: string) =>
     `Take ${toYaml(value)} out of ${list} in the entry of ${tool_id} under tools in the policy, if this call should be allowed.`;
   switch (name) {

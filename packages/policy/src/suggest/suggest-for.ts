@@ -5,12 +5,21 @@ import { suggestHosts, suggestRule } from './suggest-rule.js';
 export type Denied = {
   descriptor: Descriptor;
   inputs: JsonObject;
-  decision: Pick<Decision, 'code' | 'rule_matched'> & Partial<Pick<Decision, 'limits'>>;
+  decision: Pick<Decision, 'code' | 'rule_matched'> & Partial<Pick<Decision, 'limits' | 'decided_by'>>;
 };
 
 /** What to change so that a call that was denied is allowed. Null for one that was not, and lacks nothing. */
-export function suggestFor({ descriptor, inputs, decision }: Denied): string | null {
-  const { code, rule_matched } = decision;
+export function suggestFor(denied: Denied): string | null {
+  const suggestion = changeFor(denied);
+  if (suggestion === null || denied.decision.code === 'HELD' || denied.decision.decided_by !== 'installation')
+    return suggestion;
+  return `${BOUND} ${suggestion}`;
+}
+
+const BOUND = 'The policy of the installation decides this; only an admin of the tenant default changes it.';
+
+function changeFor({ descriptor, inputs, decision }: Denied): string | null {
+  const { code, rule_matched, decided_by = 'tenant' } = decision;
   const rule = rule_matched ?? 'the rule';
   switch (code) {
     case null:
@@ -20,7 +29,7 @@ export function suggestFor({ descriptor, inputs, decision }: Denied): string | n
     case 'NO_RULE':
       return suggestRule(descriptor, inputs);
     case 'CONSTRAINT':
-      return suggestConstraint(descriptor, inputs, rule);
+      return suggestConstraint(descriptor, inputs, rule, decided_by);
     case 'TRUST_INSUFFICIENT':
       return `Use a tool of a more trusted source, or set trust_min${rule_matched ? '' : ' of that rule'} in the policy to ${descriptor.trust}, if this one deserves it.`;
     case 'COST_EXCEEDED':

@@ -1,4 +1,4 @@
-import type { PolicyDocument } from '@capstan/contracts';
+import { CLOSED_INSTALLATION, type PolicyDocument } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import { nanoid } from 'nanoid';
 import { expect, test } from 'vitest';
@@ -21,6 +21,7 @@ test.each([
   async ({ own_policy, decides }) => {
     const tenant = `tenant-${nanoid()}`;
     const policies = { brought: document('brought'), 'in force': document(tenant) };
+    const decided_by = { ...policies, 'in force': { ...policies['in force'], installation: CLOSED_INSTALLATION } };
     const hashes = { brought: hashJson(policies.brought), 'in force': hashJson(policies['in force']) };
     // Somebody has run something with it, whoever.
     await ensurePolicy(store, runPolicyName(hashes.brought), policies.brought);
@@ -38,6 +39,6 @@ test.each([
       },
       ...{ policy_hash: hashes.brought, own_policy, inputs: {}, max_parallel: null, webhook_url: null, steps: [] },
     });
-    expect((await policyInForce(store.db, { tenant, run_id }))?.document).toEqual(policies[decides]);
+    expect((await policyInForce(store.db, { tenant, run_id }))?.document).toEqual(decided_by[decides]);
   },
 );

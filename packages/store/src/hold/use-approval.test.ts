@@ -1,8 +1,9 @@
-import { type Decision, holdIdOf } from '@capstan/contracts';
+import { CLOSED_INSTALLATION, type Decision, holdIdOf } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { insertInvocations, type NewInvocation } from '../invocation/insert-invocations.js';
+import { boundBy } from '../policy/effective-policy.js';
 import { putPolicy } from '../policy/policies.js';
 import { newInvocation } from '../testing/new-invocation.js';
 import { openTestStore } from '../testing/open-test-store.js';
@@ -12,7 +13,7 @@ import { voteOnHold } from './vote-on-hold.js';
 
 const store = await openTestStore();
 const document = { version: '1.0', boundary: 'deny_by_default' } as const;
-const policy_hash = hashJson(document);
+const { policy_hash } = boundBy(document, CLOSED_INSTALLATION);
 const OTHER = hashJson('other');
 const admin = { key_id: 'key_1', tenant: 'acme', actor: 'root', roles: ['admin' as const] };
 

@@ -1,4 +1,4 @@
-import type { Page, Policy, PolicyDocument, PolicyVersion, Principal } from '@capstan/contracts';
+import type { EffectivePolicy, Page, Policy, PolicyVersion, Principal } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
@@ -6,8 +6,11 @@ import type { Db, Store } from '../open-store.js';
 
 const columns = ['name', 'version', 'policy_hash', 'document', 'created_at'] as const;
 
+/** A policy with the document that decides: an effective one has the installation's in it. */
+export type StoredPolicy = Policy & { document: EffectivePolicy };
+
 /** Versions are kept for ever: recorded decisions refer to them by hash. */
-export async function putPolicy(store: Store, by: Principal, name: string, document: PolicyDocument): Promise<Policy> {
+export async function putPolicy(store: Store, by: Principal, name: string, document: EffectivePolicy): Promise<Policy> {
   return store.db.transaction().execute(async (db) => {
     await sql`SELECT pg_advisory_xact_lock(hashtext(${`policy:${name}`}))`.execute(db);
     const policy_hash = hashJson(document);
@@ -27,7 +30,7 @@ export async function putPolicy(store: Store, by: Principal, name: string, docum
   });
 }
 
-const insertPolicy = (db: Db, name: string, version: number, document: PolicyDocument, created_by: string) =>
+const insertPolicy = (db: Db, name: string, version: number, document: EffectivePolicy, created_by: string) =>
   db
     .insertInto('policies')
     .values({ name, version, policy_hash: hashJson(document), document: JSON.stringify(document), created_by })
@@ -35,7 +38,7 @@ const insertPolicy = (db: Db, name: string, version: number, document: PolicyDoc
     .executeTakeFirstOrThrow();
 
 /** The policy of a first start; an existing one of that name is left alone. */
-export async function ensurePolicy(store: Store, name: string, document: PolicyDocument): Promise<void> {
+export async function ensurePolicy(store: Store, name: string, document: EffectivePolicy): Promise<void> {
   await store.db
     .insertInto('policies')
     .values({
@@ -49,29 +52,30 @@ export async function ensurePolicy(store: Store, name: string, document: PolicyD
     .execute();
 }
 
-export const latestPolicy = (db: Db, name: string): Promise<Policy | undefined> =>
+export const latestPolicy = (db: Db, name: string): Promise<StoredPolicy | undefined> =>
   db.selectFrom('policies').select(columns).where('name', '=', name).orderBy('version', 'desc').executeTakeFirst();
 
-/** Without those that came with a run: they are in force for that run alone, and found by their hash. */
-export const latestPolicies = (db: Db): Promise<Policy[]> =>
+/** Without those that are found by their hash alone: they came with a run, or are a tenant's with the installation's in it. */
+export const latestPolicies = (db: Db): Promise<StoredPolicy[]> =>
   db
     .selectFrom('policies')
     .distinctOn('name')
     .select(columns)
-    .where('name', 'not like', 'run:%')
+    .where('name', 'not like', '%:%')
     .orderBy('name')
     .orderBy('version', 'desc')
     .execute();
 
+/** No tenant has a colon in its name. */
 export const runPolicyName = (policy_hash: string): string => `run:${policy_hash}`;
 
-export const policyByHash = (db: Db, policy_hash: string): Promise<Policy | undefined> =>
+export const policyByHash = (db: Db, policy_hash: string): Promise<StoredPolicy | undefined> =>
   db.selectFrom('policies').select(columns).where('policy_hash', '=', policy_hash).executeTakeFirst();
 
-export const policyVersion = (db: Db, name: string, version: number): Promise<Policy | undefined> =>
+export const policyVersion = (db: Db, name: string, version: number): Promise<StoredPolicy | undefined> =>
   db.selectFrom('policies').select(columns).where('name', '=', name).where('version', '=', version).executeTakeFirst();
 
-/** Newest first within a name, without those that came with a run; the cursor is the last one's name and version. */
+/** Newest first within a name, without those that are found by their hash alone; the cursor is the last one's name and version. */
 export async function listPolicyVersions(
   db: Db,
   names: { name?: string | undefined; visible: string[] | null },
@@ -80,7 +84,7 @@ export async function listPolicyVersions(
   let query = db
     .selectFrom('policies')
     .select(['name', 'version', 'policy_hash', 'created_by', 'created_at'])
-    .where('name', 'not like', 'run:%')
+    .where('name', 'not like', '%:%')
     .orderBy('name')
     .orderBy('version', 'desc')
     .limit(page.limit + 1);

@@ -1,4 +1,4 @@
-import type { PolicyDocument } from '@capstan/contracts';
+import type { EffectivePolicy } from '@capstan/contracts';
 import type { JsonText, Timestamp } from '../columns.js';
 
 export type PolicyTables = {
@@ -6,7 +6,7 @@ export type PolicyTables = {
     name: string;
     version: number;
     policy_hash: string;
-    document: JsonText<PolicyDocument>;
+    document: JsonText<EffectivePolicy>;
     created_by: string;
     created_at: Timestamp;
   };

@@ -1,5 +1,5 @@
 import { MCP_DISCOVER } from '@capstan/catalog';
-import { DEFAULT_TENANT, type Principal } from '@capstan/contracts';
+import { DEFAULT_TENANT, type EffectivePolicy, type Principal } from '@capstan/contracts';
 import { compilePolicy, parsePolicy } from '@capstan/policy';
 import { putPolicy, type Store } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
@@ -9,7 +9,7 @@ export const INTERNAL: Principal = { key_id: '', tenant: DEFAULT_TENANT, actor: 
 
 const NAME = 'capstan.internal';
 
-const DOCUMENT = parsePolicy({
+const TENANT = parsePolicy({
   version: '1.0',
   boundary: 'deny_by_default',
   rules: [
@@ -24,6 +24,7 @@ const DOCUMENT = parsePolicy({
   limits: [{ sandbox: 'preferred' }],
 });
 
+const DOCUMENT: EffectivePolicy = { ...TENANT, installation: { limits: [{ sandbox: 'preferred' }] } };
 const POLICY = compilePolicy(DOCUMENT);
 export const INTERNAL_POLICY_HASH = POLICY.policy_hash;
 

@@ -29,4 +29,6 @@ function suggestInputs(tool: CatalogEntry, inputs: JsonObject): string | null {
 }
 
 const policyFor = async (gateway: GatewayContext, { tenant }: Principal, draft: unknown): Promise<CompiledPolicy> =>
-  draft === undefined ? gateway.policies.of(tenant) : compilePolicy(await readPolicy(draft));
+  draft === undefined
+    ? gateway.policies.of(tenant)
+    : compilePolicy({ ...(await readPolicy(draft)), installation: gateway.policies.installation() });

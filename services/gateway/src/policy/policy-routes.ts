@@ -4,6 +4,7 @@ import {
   ExplainRequest,
   Explanation,
   Failure,
+  INSTALLATION_POLICY,
   PageQuery,
   Policy,
   PolicyDocument,
@@ -11,10 +12,11 @@ import {
   type Principal,
   PutPolicy,
   pageOf,
+  Tenant,
   WhatIfAnswer,
   WhatIfRequest,
 } from '@capstan/contracts';
-import { compilePolicy, findWarnings, formatPolicy } from '@capstan/policy';
+import { checkInstallation, compilePolicy, findWarnings, formatPolicy } from '@capstan/policy';
 import { latestPolicy, listPolicyVersions, policyVersion, putPolicy } from '@capstan/store';
 import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
@@ -25,11 +27,24 @@ import { collectWhatIf, toNdjson, whatIf } from './what-if.js';
 
 /** A policy governs the tenant it is named after; `default` governs all others, so only the installation's own admins change it. */
 function requireOwn({ tenant }: Principal, name: string): void {
+  if (name === INSTALLATION_POLICY && tenant !== DEFAULT_TENANT)
+    throw new Failure('TENANT_FORBIDDEN', {
+      detail: 'The policy of the installation is for an admin of the tenant default.',
+      suggestion: 'capstan explain says what it decides about a call of this tenant.',
+    });
   if (tenant !== DEFAULT_TENANT && tenant !== name)
     throw new Failure('TENANT_FORBIDDEN', {
       detail: `This key manages the policy ${tenant} alone.`,
       suggestion: `Put it as ${tenant}, which governs this tenant instead of default: capstan policy put <file> --name ${tenant}.`,
     });
+}
+
+/** A policy nobody could ever use is a mistyped name. */
+function nameOf({ name = '' }: Record<string, string>): string {
+  if (name === INSTALLATION_POLICY || Tenant.safeParse(name).success) return name;
+  throw new Failure('INVALID_REQUEST', {
+    detail: `A policy is named after a tenant, or ${INSTALLATION_POLICY}: ${JSON.stringify(name.slice(0, 80))} is neither.`,
+  });
 }
 
 const YAML = 'application/yaml';
@@ -74,13 +89,16 @@ export const policyRoutes: Route[] = [
   route({
     method: 'PUT',
     path: '/v1/policies/{name}',
-    summary: 'A new version of a policy, as JSON or YAML; in force at once',
+    summary: `A new version of a policy, as JSON or YAML; in force at once. ${INSTALLATION_POLICY} bounds those of all tenants`,
     roles: ['admin'],
     body: z.unknown().meta({ override: PolicyDocument }),
     answers: { 200: { description: 'The policy, and warnings about names that match no tool', schema: PutPolicy } },
     handle: async ({ store, relay, policies, catalog }, { principal, params, body }) => {
-      requireOwn(principal, params.name ?? '');
-      const policy = await putPolicy(store, principal, params.name ?? '', await readPolicy(body));
+      const name = nameOf(params);
+      requireOwn(principal, name);
+      const document = await readPolicy(body);
+      const checked = name === INSTALLATION_POLICY ? checkInstallation(document) : document;
+      const policy = await putPolicy(store, principal, name, checked);
       relay.publish('refresh', ['policies']);
       await policies.refresh();
       const tool_ids = catalog.list().map(({ descriptor }) => descriptor.tool_id);
@@ -108,7 +126,12 @@ export const policyRoutes: Route[] = [
       const gone = new AbortController();
       reply.raw.on('close', () => gone.abort());
       const signal = AbortSignal.any([gone.signal, gateway.stopping]);
-      const lines = whatIf(gateway, compilePolicy(await readPolicy(policy)), { tenant, since, until, limit }, signal);
+      const lines = whatIf(
+        gateway,
+        compilePolicy({ ...(await readPolicy(policy)), installation: gateway.policies.installation() }),
+        { tenant, since, until, limit },
+        signal,
+      );
       if (!request.headers.accept?.includes(NDJSON)) return collectWhatIf(lines);
       reply.header('content-type', NDJSON);
       return reply.send(Readable.from(toNdjson(lines)));

@@ -1,7 +1,9 @@
 import { Failure, hasRole, type Principal, type ReplayAnswer, type Run } from '@capstan/contracts';
 import { compilePlan } from '@capstan/plan';
 import {
+  boundBy,
   continueRun,
+  ensurePolicy,
   hasRemovedResults,
   latestPolicy,
   loadPlan,
@@ -72,5 +74,8 @@ async function choosePolicy({ store, policies }: GatewayContext, principal: Prin
       detail: `${of.run_id} had a policy of its own; to execute more under it needs the role admin.`,
       context: { roles: ['admin'] },
     });
-  return own.policy_hash;
+  // The installation's policy is the one of now: what it has closed since then stays closed.
+  const { policy_hash: bound, document } = boundBy(own.document, policies.installation());
+  await ensurePolicy(store, runPolicyName(bound), document);
+  return bound;
 }

@@ -1,6 +1,6 @@
 import { type DryRun, Failure, hasRole, type Principal, type RunAccepted, RunSubmission } from '@capstan/contracts';
 import { type CompiledPolicy, compilePolicy } from '@capstan/policy';
-import { ensurePolicy, insertPlanRun, runPolicyName } from '@capstan/store';
+import { boundBy, ensurePolicy, insertPlanRun, runPolicyName } from '@capstan/store';
 import { nanoid } from 'nanoid';
 import type { GatewayContext } from '../gateway-context.js';
 import { parseWith } from '../http/parse-request.js';
@@ -45,7 +45,7 @@ export async function submitRun(gateway: GatewayContext, principal: Principal, b
 export async function tryRun(gateway: GatewayContext, principal: Principal, body: unknown): Promise<DryRun> {
   const { submission, plan, inputs } = await read(gateway, body);
   const policy: CompiledPolicy = submission.policy
-    ? compilePolicy(await readPolicy(submission.policy))
+    ? compilePolicy({ ...(await readPolicy(submission.policy)), installation: gateway.policies.installation() })
     : gateway.policies.of(principal.tenant);
   return dryRun(gateway, principal, plan, inputs, policy);
 }
@@ -71,8 +71,7 @@ async function choosePolicy(
       suggestion: 'Leave policy out, so that the one in force decides, or try it with dry_run=true.',
       context: { roles: ['admin'] },
     });
-  const document = await readPolicy(policy);
-  const { policy_hash } = compilePolicy(document);
+  const { policy_hash, document } = boundBy(await readPolicy(policy), policies.installation());
   await ensurePolicy(store, runPolicyName(policy_hash), document);
   return policy_hash;
 }

@@ -1,0 +1,79 @@
+import { type Descriptor, type Limits, matchesWildcard, type RunnerType } from '@capstan/contracts';
+import { least, narrowNetwork, union } from './limits.js';
+
+/** The tenant's limits under the installation's, and which of them became stricter; null for none. */
+export type Lowered = { limits: Limits; lowered: string[] | null };
+
+/** Whose tools are processes. */
+const STARTS_PROCESSES: ReadonlySet<RunnerType> = new Set<RunnerType>(['exec', 'mcp', 'browser']);
+
+/** Each pair is worked out once: a tool has few of them, and a decision is too quick to do it again. */
+export function createLowering(): (own: Limits, ceiling: Limits, descriptor: Descriptor) => Lowered {
+  const known = new WeakMap<Limits, { ceiling: Limits; lowered: Lowered }>();
+  return (own, ceiling, descriptor) => {
+    const last = known.get(own);
+    if (last?.ceiling === ceiling) return last.lowered;
+    const limits = lower(own, ceiling, descriptor);
+    const changed = LIMITS.filter((name) => JSON.stringify(limits[name]) !== JSON.stringify(own[name]));
+    const lowered = { limits, lowered: changed.length > 0 ? changed : null };
+    known.set(own, { ceiling, lowered });
+    return lowered;
+  };
+}
+
+/** A ceiling never gives: what the tenant's policy does not grant stays as it is. */
+function lower(own: Limits, ceiling: Limits, descriptor: Descriptor): Limits {
+  const { runner } = descriptor;
+  const lowered: Limits = {
+    ...own,
+    timeout_ms: Math.min(own.timeout_ms, ceiling.timeout_ms),
+    max_output_bytes: Math.min(own.max_output_bytes, ceiling.max_output_bytes),
+  };
+  const set = <Name extends keyof Limits>(name: Name, value: Limits[Name]) => {
+    if (value !== undefined) lowered[name] = value;
+  };
+  set('max_response_bytes', least(own.max_response_bytes, ceiling.max_response_bytes));
+  set('max_size_bytes', least(own.max_size_bytes, ceiling.max_size_bytes));
+  set('deny_domains', union(own.deny_domains, ceiling.deny_domains));
+  set('deny_paths', union(own.deny_paths, ceiling.deny_paths));
+  // Both lists are checked when it is decided; on opening a file the tenant's, else the ceiling's.
+  set('allow_paths', own.allow_paths ?? ceiling.allow_paths);
+  // A process has no network unless its policy names hosts; what is told where to go has all but what is closed.
+  if (own.network !== undefined || runner !== 'exec') set('network', narrowNetwork(own.network, ceiling.network));
+  if (ceiling.allow_hidden === false) set('allow_hidden', false);
+  if (own.write && ceiling.write === false) set('write', false);
+  if (own.shell && ceiling.shell !== true) set('shell', false);
+  if (own.deny_private_ips === false && ceiling.deny_private_ips !== false) set('deny_private_ips', true);
+  if (own.env)
+    set(
+      'env',
+      own.env.filter((name) => isOpen(name, ceiling.env) || isSecret(name, descriptor)),
+    );
+  if (STARTS_PROCESSES.has(runner) && ceiling.sandbox !== 'preferred') set('sandbox', 'required');
+  return lowered;
+}
+
+const isOpen = (name: string, open: readonly string[] = []) => open.some((pattern) => matchesWildcard(pattern, name));
+
+/** A variable that the tool fills from a secret of the tenant, and not from the worker's environment. */
+function isSecret(name: string, { binding }: Descriptor): boolean {
+  if (binding.kind !== 'command' || binding.env.includes(name)) return false;
+  return binding.env.some((declared) => declared.startsWith(`${name}=secret://`));
+}
+
+const LIMITS: readonly (keyof Limits)[] = [
+  'timeout_ms',
+  'max_output_bytes',
+  'network',
+  'deny_domains',
+  'deny_private_ips',
+  'max_response_bytes',
+  'env',
+  'sandbox',
+  'allow_paths',
+  'deny_paths',
+  'allow_hidden',
+  'max_size_bytes',
+  'shell',
+  'write',
+];
