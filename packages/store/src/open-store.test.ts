@@ -29,7 +29,7 @@ describe('a transaction in which nothing happens', () => {
 
   test('does not keep its locks for ever', async () => {
     const allowed = ask('allowed', 'SHOW idle_in_transaction_session_timeout');
-    expect(await store.query(allowed, [])).toEqual([{ idle_in_transaction_session_timeout: '30s' }]);
+    expect(await store.query(allowed, [])).toEqual([{ idle_in_transaction_session_timeout: '10s' }]);
   });
 
   test('is ended by Postgres with an error that is worth trying again', async () => {

@@ -1,6 +1,8 @@
 import { Failure } from '@capstan/contracts';
 import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { SERVER_KEEPALIVE, toOptions } from './connection/connection-settings.js';
+import { openPool } from './connection/open-pool.js';
 import type { Tables } from './tables.js';
 
 export type Db = Kysely<Tables>;
@@ -40,46 +42,38 @@ const types = new pg.TypeOverrides();
 /** `2026-01-02 03:04:05.678+00` → `2026-01-02T03:04:05.678Z`; sessions run in UTC, so no Date needs to be made. */
 types.setTypeParser(TIMESTAMPTZ, (text) => `${text.slice(0, 10)}T${text.slice(11).replace(/\+00$/, 'Z')}`);
 
+/** Postgres itself ends a statement that takes longer. */
+const STATEMENT_MS = 60_000;
+
 /**
  * Prepared plans are made when tables are small, without statistics, and kept. A plan that scans a small table scans a
  * large one later (measured: 30,000 rows drained at 50 a second until the first ANALYZE), and one that sorts what it found
  * sorts all of a large run for its first page. So plans are told to walk the indexes from the start, and statements over
  * a batch name its ids (`= ANY (ids)`), which only an index can answer.
  *
- * A process that is frozen within a transaction keeps its locks for half a minute and no longer.
+ * A process that is frozen or cut off within a transaction keeps its locks for ten seconds and no longer.
  */
-const OPTIONS = Object.entries({
+const OPTIONS = toOptions({
   timezone: 'UTC',
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
   enable_mergejoin: 'off',
   jit: 'off',
-  statement_timeout: '60000',
-  idle_in_transaction_session_timeout: '30000',
-})
-  .map(([name, value]) => `-c ${name}=${value}`)
-  .join(' ');
-
-/** Postgres itself ends a statement after 60 s; a Postgres that is frozen or cut off ends nothing. */
-const QUERY_MS = 65_000;
+  statement_timeout: String(STATEMENT_MS),
+  idle_in_transaction_session_timeout: '10000',
+  ...SERVER_KEEPALIVE,
+});
 
 export function openStore({ url, name, connections = 10 }: StoreOptions): Store {
-  const pool = new pg.Pool({
-    connectionString: url,
+  const pool = openPool({
+    url,
     application_name: name,
     max: connections,
     types,
-    connectionTimeoutMillis: 10_000,
-    // Who comes after a while does not wait for a connection to be made, and its statements to be planned again.
-    idleTimeoutMillis: 300_000,
-    query_timeout: QUERY_MS,
     options: OPTIONS,
+    statement_ms: STATEMENT_MS,
   });
-  // An idle connection that breaks (Postgres restarted) is dropped by the pool; the next query opens another.
-  pool.on('error', () => {});
-  // A connection that breaks in use reports it twice, to its query and then to nobody, which would end the process.
-  pool.on('connect', (client) => client.on('error', () => {}));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return {
     db,
@@ -129,7 +123,7 @@ export function isUnavailable(error: unknown): boolean {
   return (
     /^(08|53|57|25P03)/.test(code) ||
     /^E(CONN|PIPE|TIMEDOUT|AI_AGAIN|HOSTUNREACH|NETUNREACH)/.test(code) ||
-    /Connection terminated|Query read timeout|timeout exceeded when trying to connect|not queryable/.test(error.message)
+    /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(error.message)
   );
 }
 
