@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { queues } from '../../fixtures/queues.js';
+import { hardestQueue } from '../hardest-queue.js';
+import { type CampaignPostgres, startCampaignPostgres } from './campaign-postgres.js';
+import { describeVerdict } from './describe-verdict.js';
+import { runSeed, type Seed } from './run-seed.js';
+
+/** A few; `npm run faults` has the rest. */
+const SEEDS: readonly Seed[] = [
+  ...queues.map(({ name }) => ({ seed: 1, queue: name, nemesis: 'kill' }) as const),
+  ...hardestQueue.map(({ name }) => ({ seed: 2, queue: name, nemesis: 'lost-answers' }) as const),
+];
+
+let postgres: CampaignPostgres;
+beforeAll(async () => {
+  postgres = await startCampaignPostgres();
+});
+afterAll(() => postgres.stop());
+
+test.each(SEEDS)(
+  'under $nemesis, no call is lost, doubled, late or stuck on the $queue queue (seed $seed)',
+  { timeout: 90_000 },
+  async (seed) => {
+    const verdict = await runSeed(seed, postgres);
+    expect(verdict.history.ends.length).toBeGreaterThan(50);
+    expect(verdict.violations, describeVerdict(verdict)).toEqual([]);
+  },
+);
