@@ -26,6 +26,7 @@ export async function startSystem(
     workers = 1,
     llm,
     mcp_file,
+    max_requests = 2000,
     webhooks = {},
     webhook_allow_private = webhooks.allow_private ?? false,
     installation = OPEN_INSTALLATION,
@@ -33,6 +34,7 @@ export async function startSystem(
     workers?: number;
     llm?: LlmSettings;
     mcp_file?: string;
+    max_requests?: number;
     webhooks?: WebhookOptions;
     webhook_allow_private?: boolean;
     installation?: PolicyDocument;
@@ -61,6 +63,7 @@ export async function startSystem(
     port: 0,
     body_limit: 1_048_576,
     bulk_limit: 67_108_864,
+    max_requests,
     mcp_file,
     secret_keys,
     webhook_allow_private,

@@ -82,7 +82,7 @@ const FAILURES = {
   // 5xxx storage
   STORAGE_UNAVAILABLE: [5001, 503, true, 'Try again shortly; /readyz says when Postgres is back.'],
   INTERNAL: [5002, 500, true, 'A fault on our side; the log has it under the request id.'],
-  OVERLOADED: [5003, 503, true, 'Too much is waiting to be committed; try again shortly.'],
+  OVERLOADED: [5003, 503, true, 'Try again after Retry-After, or add gateways.'],
   STORAGE_REFUSED: [5004, 500, false, 'The value cannot be stored; see the detail.'],
   // 6xxx auth
   UNAUTHENTICATED: [6001, 401, false, 'Send Authorization: Bearer <key>.'],

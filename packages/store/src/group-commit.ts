@@ -3,6 +3,8 @@ import { Failure } from '@capstan/contracts';
 export type GroupCommit<Item, Outcome> = ((item: Item) => Promise<Outcome>) & {
   /** Resolves when everything handed over so far is written or refused. */
   idle(): Promise<void>;
+  /** How long the item has waited that has waited longest for its write to begin. */
+  waited_ms(): number;
 };
 
 type Options<Item, Outcome> = {
@@ -19,7 +21,12 @@ type Options<Item, Outcome> = {
   isolate(error: unknown): boolean;
 };
 
-type Waiting<Item, Outcome> = { item: Item; resolve(outcome: Outcome): void; reject(error: unknown): void };
+type Waiting<Item, Outcome> = {
+  item: Item;
+  since: number;
+  resolve(outcome: Outcome): void;
+  reject(error: unknown): void;
+};
 
 /**
  * Concurrent callers share one write. An idle committer writes at once, and what arrives during a write goes together in
@@ -68,7 +75,7 @@ export function groupCommit<Item, Outcome>(options: Options<Item, Outcome>): Gro
         reject(new Failure('OVERLOADED', { detail: `${waiting.length} writes are waiting.` }));
         return;
       }
-      waiting.push({ item, resolve, reject });
+      waiting.push({ item, since: performance.now(), resolve, reject });
       handed++;
       if (!busy) beginWithin(options.patience_ms?.(item, company) ?? 0);
     });
@@ -77,7 +84,8 @@ export function groupCommit<Item, Outcome>(options: Options<Item, Outcome>): Gro
       if (done === handed) resolve();
       else idlers.push({ until: handed, resolve });
     });
-  return Object.assign(commit, { idle });
+  const waited_ms = () => (waiting[0] ? performance.now() - waiting[0].since : 0);
+  return Object.assign(commit, { idle, waited_ms });
 }
 
 async function writeBatch<Item, Outcome>(batch: Waiting<Item, Outcome>[], options: Options<Item, Outcome>) {

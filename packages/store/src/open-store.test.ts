@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { isUnavailable } from './open-store.js';
 import { openTestStore } from './testing/open-test-store.js';
@@ -22,6 +23,15 @@ test('statements of a transaction that are asked for at once run one after the o
   expect(await count()).toBe(3);
   process.off('warning', onWarning);
   expect(warnings).toEqual([]);
+});
+
+test('a connection that takes no writes is replaced, as after a failover', async () => {
+  await sql`SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY`.execute(store.db);
+  const write = () => sql`CREATE TABLE failed_over ()`.execute(store.db);
+  const refused = await write().catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: '25006' });
+  expect(isUnavailable(refused)).toBe(true);
+  await write();
 });
 
 describe('a transaction in which nothing happens', () => {

@@ -114,14 +114,14 @@ export function openStore({ url, name, connections = 10 }: StoreOptions): Store 
 }
 
 /**
- * Classes 08 (connection), 53 (resources), 57 (operator intervention), a transaction that was idle for too long (25P03), and the
- * socket's own errors: worth trying again.
+ * Classes 08 (connection), 53 (resources), 57 (operator intervention), a transaction that was idle for too long (25P03), a Postgres
+ * that takes no writes (25006, during a failover), and the socket's own errors: worth trying again.
  */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
   return (
-    /^(08|53|57|25P03)/.test(code) ||
+    /^(08|53|57|25P03|25006)/.test(code) ||
     /^E(CONN|PIPE|TIMEDOUT|AI_AGAIN|HOSTUNREACH|NETUNREACH)/.test(code) ||
     /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(error.message)
   );
@@ -132,6 +132,7 @@ const codeOf = (error: unknown): string =>
 
 /** What Postgres is short of, for whoever can give it more. */
 const SHORT_OF: Readonly<Record<string, string>> = {
+  '25006': 'Postgres takes no writes at the moment.',
   '53100': 'Postgres has no space left on its disk.',
   '53200': 'Postgres has no memory left.',
   '53300': 'Postgres has no connections left.',

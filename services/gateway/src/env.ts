@@ -7,6 +7,8 @@ const List = z
   .default('')
   .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []));
 const Origins = List.pipe(z.array(z.url({ protocol: /^https?$/ })));
+/** More would wait for longer than most callers do: one gateway answers hardly as many in a second. */
+export const DEFAULT_MAX_REQUESTS = 2000;
 const Port = z.coerce.number().int().min(0).max(65_535);
 
 export const GatewayEnv = BackboneEnv.extend({
@@ -17,6 +19,7 @@ export const GatewayEnv = BackboneEnv.extend({
   CAPSTAN_HOST: z.string().default('127.0.0.1'),
   CAPSTAN_BODY_LIMIT: z.coerce.number().int().min(1024).default(1_048_576),
   CAPSTAN_BULK_LIMIT: z.coerce.number().int().min(1024).default(67_108_864),
+  CAPSTAN_MAX_REQUESTS: z.coerce.number().int().min(1).default(DEFAULT_MAX_REQUESTS),
   CAPSTAN_SECRETS_KEY: SecretsKey.optional(),
   CAPSTAN_MCP_FILE: z.string().optional(),
   CAPSTAN_API_KEY: z.string().min(8).optional(),

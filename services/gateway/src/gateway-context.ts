@@ -8,6 +8,7 @@ import type { Changes } from './event/changes.js';
 import type { Metrics } from './health/metrics.js';
 import type { Committer } from './invocation/committer.js';
 import type { Waiters } from './invocation/waiters.js';
+import type { Shedder } from './load/create-shedder.js';
 import type { CheckCaller } from './mcp/check-caller.js';
 import type { McpDiscovery } from './mcp-server/mcp-discovery.js';
 import type { TenantPolicies } from './policy/tenant-policies.js';
@@ -25,6 +26,7 @@ export type GatewayContext = Backbone & {
   checkCaller: CheckCaller;
   webhook_addresses: WebhookAddresses;
   committer: Committer;
+  shedder: Shedder;
   waiters: Waiters;
   metrics: Metrics;
   changes: Changes;

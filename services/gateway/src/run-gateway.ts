@@ -31,6 +31,7 @@ export const gatewayOptions = (env: Omit<GatewayEnv, 'DATABASE_URL'>): GatewayOp
   allowed_hosts: env.CAPSTAN_ALLOWED_HOSTS,
   allowed_origins: env.CAPSTAN_ALLOWED_ORIGINS,
   webhook_allow_private: env.CAPSTAN_WEBHOOK_ALLOW_PRIVATE,
+  max_requests: env.CAPSTAN_MAX_REQUESTS,
   mcp_file: env.CAPSTAN_MCP_FILE,
   capabilities_file: env.CAPSTAN_CAPABILITIES_FILE,
   secret_keys: parseSecretKeys(env.CAPSTAN_SECRETS_KEY),

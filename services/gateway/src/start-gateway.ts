@@ -12,6 +12,7 @@ import { bundleRoutes } from './bundle/bundle-routes.js';
 import { capabilityRoutes } from './capability/capability-routes.js';
 import { loadCapabilities } from './capability/load-capabilities.js';
 import { commandRoutes } from './command/command-routes.js';
+import { DEFAULT_MAX_REQUESTS } from './env.js';
 import { createChanges } from './event/changes.js';
 import { extensionRoutes } from './extension/extension-routes.js';
 import type { GatewayContext } from './gateway-context.js';
@@ -26,6 +27,8 @@ import { createCommitter } from './invocation/committer.js';
 import { invocationRoutes } from './invocation/invocation-routes.js';
 import { createWaiters } from './invocation/waiters.js';
 import { keyRoutes } from './key/key-routes.js';
+import { createShedder } from './load/create-shedder.js';
+import { watchStrain } from './load/process-strain.js';
 import { type CallerRules, createCallerCheck } from './mcp/check-caller.js';
 import { mcpRoutes } from './mcp/mcp-routes.js';
 import { takeFile } from './mcp-server/keep-mcp-servers.js';
@@ -52,6 +55,7 @@ export type GatewayOptions = CallerRules & {
   port: number;
   body_limit: number;
   bulk_limit: number;
+  max_requests?: number;
   /** Whether webhooks may go to addresses within the own network. */
   webhook_allow_private?: boolean;
   artifacts?: ArtifactStorage;
@@ -100,6 +104,8 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
   const waiters = createWaiters(store, relay);
   const committer = createCommitter(backbone);
   const stopping = new AbortController();
+  const strain = watchStrain();
+  const metrics = createMetrics(store, waiters.count, options.metrics_beside);
   const gateway: GatewayContext = {
     ...backbone,
     artifacts: options.artifacts ?? artifactStorage(null),
@@ -112,11 +118,17 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
     checkCaller: createCallerCheck(options),
     webhook_addresses: createWebhookAddresses(options.webhook_allow_private ?? false),
     committer,
+    shedder: createShedder({
+      max_requests: options.max_requests ?? DEFAULT_MAX_REQUESTS,
+      commitWait: committer.waited_ms,
+      strain,
+      onShed: metrics.shed,
+    }),
     waiters,
     changes: createChanges(relay),
     mcp_discovery: createMcpDiscovery(),
     stopping: stopping.signal,
-    metrics: createMetrics(store, waiters.count, options.metrics_beside),
+    metrics,
   };
 
   const routes = [...ROUTES, openapiRoute(ROUTES)];
@@ -138,6 +150,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
       waiters.close();
       stopping.abort();
       stopDiscovery();
+      strain.close();
       await app.close();
       await committer.idle();
       log.info('gateway stopped');

@@ -25,6 +25,7 @@ export function openPool({ url, statement_ms, ...config }: PoolOptions): pg.Pool
     constructor(config?: pg.ClientConfig) {
       super(config);
       watchSilence(this, watch);
+      leaveReadOnly(this);
     }
   }
   const pool = new pg.Pool({
@@ -44,4 +45,14 @@ export function openPool({ url, statement_ms, ...config }: PoolOptions): pg.Pool
   for (const event of ['acquire', 'remove'] as const)
     pool.on(event, (client) => client instanceof Client && idle.delete(client));
   return pool;
+}
+
+/** A Postgres that takes no writes may have been replaced: new connections reach the one that does. */
+function leaveReadOnly({ connection }: pg.Client): void {
+  connection.on('errorMessage', ({ code }: { code?: string }) => {
+    if (code === '25006')
+      connection.once('readyForQuery', () =>
+        connection.stream.destroy(new Error('Connection terminated: it is read-only')),
+      );
+  });
 }

@@ -1,6 +1,7 @@
 import { pingStore } from '@capstan/store';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
+import { RETRY_AFTER_S } from '../http/answer-failure.js';
 import { type Route, route } from '../http/route.js';
 
 const PING_MS = 2000;
@@ -52,7 +53,8 @@ export const healthRoutes: Route[] = [
     },
     handle: async (gateway, { reply }) => {
       const answer = await readiness(gateway);
-      return reply.code(answer.ready ? 200 : 503).send(answer);
+      if (answer.ready) return answer;
+      return reply.code(503).header('retry-after', RETRY_AFTER_S).send(answer);
     },
   }),
   route({

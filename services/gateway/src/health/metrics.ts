@@ -1,11 +1,13 @@
 import { listQueues, type Store } from '@capstan/store';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { ShedReason } from '../load/create-shedder.js';
 
 export type Metrics = {
   content_type: string;
   read(): Promise<string>;
   submitted(status: string): void;
   answered(route: string, status: number, seconds: number): void;
+  shed(reason: ShedReason): void;
 };
 
 /** `beside`: what others in this process measure, a worker for instance. */
@@ -16,6 +18,12 @@ export function createMetrics(store: Store, waiters: () => number, beside: reado
     name: 'capstan_submissions_total',
     help: 'Invocations committed by this gateway, by first status',
     labelNames: ['status'],
+    registers: [registry],
+  });
+  const shed = new Counter({
+    name: 'capstan_requests_shed_total',
+    help: 'Submissions refused because this gateway was overloaded, by what it was short of',
+    labelNames: ['reason'],
     registers: [registry],
   });
   const requests = new Histogram({
@@ -61,6 +69,7 @@ export function createMetrics(store: Store, waiters: () => number, beside: reado
     content_type: all.contentType,
     read: () => all.metrics(),
     submitted: (status) => submissions.inc({ status }),
+    shed: (reason) => shed.inc({ reason }),
     answered: (route, status, seconds) => requests.observe({ route, status: String(status) }, seconds),
   };
 }

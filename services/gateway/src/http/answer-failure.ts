@@ -3,6 +3,9 @@ import { Failure, toProblem } from '@capstan/contracts';
 import { isUnavailable, isUnstorable, storageFailure } from '@capstan/store';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
+/** Of a 503 that does not know better: so long it takes to notice that Postgres is back. */
+export const RETRY_AFTER_S = '2';
+
 /** Every error leaves as problem+json with a code and a suggestion, and none with a stack. */
 export const answerFailure =
   (log: Backbone['log']) =>
@@ -12,7 +15,7 @@ export const answerFailure =
       log.error({ err: error, request_id: request.id, path: pathOf(request) }, 'a request failed');
     reply
       .code(failure.status)
-      .headers(failure.headers)
+      .headers(failure.status === 503 ? { 'retry-after': RETRY_AFTER_S, ...failure.headers } : failure.headers)
       .header('content-type', 'application/problem+json; charset=utf-8')
       .send(JSON.stringify({ ...toProblem(failure), request_id: request.id }));
   };

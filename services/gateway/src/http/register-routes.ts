@@ -34,7 +34,7 @@ function registerRoute(app: FastifyInstance, gateway: GatewayContext, route: Rou
     url: route.path.replace(/\{(\w+)\}/g, ':$1'),
     ...(route.body_limit === 'bulk' ? { bodyLimit: bulk_limit } : {}),
     // Before the body is read: nobody without the role makes us parse anything.
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       if (route.own_pages_only) gateway.checkCaller(request);
       if (!route.roles) return;
       let principal: Principal | null = null;
@@ -48,6 +48,7 @@ function registerRoute(app: FastifyInstance, gateway: GatewayContext, route: Rou
           gateway.refusals.note({ failure, principal, address: request.ip, path: route.path });
         throw failure;
       }
+      if (route.brings_work) reply.raw.once('close', gateway.shedder.admit());
     },
     handler: (request, reply) =>
       route.handle(gateway, {

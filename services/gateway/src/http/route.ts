@@ -29,6 +29,8 @@ export type Route = {
   body?: z.ZodType;
   answers: Record<number, RouteAnswer>;
   body_limit?: 'bulk';
+  /** Brings work: refused while the gateway is overloaded. */
+  brings_work?: true;
   /** Takes a body of any Content-Type, as bytes where it is neither JSON nor YAML; `stream`: as they come, without a limit. */
   raw_body?: boolean | 'stream';
   handle(gateway: GatewayContext, asked: Asked<unknown, unknown>): unknown;

@@ -31,6 +31,8 @@ export type Committer = {
   /** Shares its write with whatever else is submitted at the moment. */
   one(row: NewInvocation): Promise<Committed>;
   many(rows: NewInvocation[], run: NewRun): Promise<Committed[]>;
+  /** How long the submission has waited that has waited longest for its write to begin. */
+  waited_ms(): number;
   /** Resolves when all that was committed has been handed to the queue. */
   idle(): Promise<void>;
 };
@@ -129,6 +131,7 @@ export function createCommitter({ store, queue, relay, rules, log }: Backbone): 
   return {
     one: (row) => (row.quota_scopes ? counted(row) : one(row)).catch(refuse),
     many: (rows, run) => write(rows, run).catch(refuse),
+    waited_ms: () => Math.max(one.waited_ms(), counted.waited_ms()),
     idle: async () => {
       await one.idle();
       await counted.idle();

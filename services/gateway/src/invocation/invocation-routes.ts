@@ -41,6 +41,7 @@ export const invocationRoutes: Route[] = [
     path: '/v1/invocations',
     summary: 'Submit an invocation; with Prefer: wait=N, wait for its end',
     roles: ['submit'],
+    brings_work: true,
     query: WaitQuery,
     // Parsed by admission, which bulk submissions share.
     body: z.unknown().meta({ override: Submission }),
@@ -49,6 +50,7 @@ export const invocationRoutes: Route[] = [
       202: { description: 'It is committed', schema: Invocation },
       403: { description: 'Denied by policy; the denial is on record' },
       429: { description: 'Denied by a quota; Retry-After says when to come back' },
+      503: { description: 'Overloaded, or Postgres is away; Retry-After says when to come back' },
     },
     handle: async (gateway, { principal, body, query, request, reply }) => {
       const wait_ms = waitAsked(request, query.wait);
@@ -64,6 +66,7 @@ export const invocationRoutes: Route[] = [
     path: '/v1/invocations/bulk',
     summary: 'Submit up to 10,000 invocations as one run',
     roles: ['submit'],
+    brings_work: true,
     body: BulkSubmission,
     body_limit: 'bulk',
     answers: { 202: { description: 'What is right is committed, what is not is named', schema: BulkAnswer } },

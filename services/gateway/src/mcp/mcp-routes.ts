@@ -58,6 +58,7 @@ export const mcpRoutes: Route[] = [
     path: '/mcp',
     summary: 'Capstan as an MCP server (streamable HTTP): every tool the key may use',
     roles: ['submit'],
+    brings_work: true,
     own_pages_only: true,
     body: z.unknown(),
     answers: {

@@ -41,6 +41,7 @@ export const runRoutes: Route[] = [
     path: '/v1/runs',
     summary: 'Run a plan, as JSON or as YAML; with dry_run=true, decide about its steps and run none',
     roles: ['submit'],
+    brings_work: true,
     query: SubmitQuery,
     // As application/yaml it is a bare plan.
     body: z.unknown().meta({ override: RunSubmission }),

@@ -10,6 +10,7 @@ export const toolCallRoutes: Route[] = [
     path: '/v1/tool-calls',
     summary: "Submit the tool calls of a model's response; with Prefer: wait=N, answer the messages to append",
     roles: ['submit'],
+    brings_work: true,
     query: z.object({ wait: z.string().optional() }),
     body: ToolCallRequest,
     body_limit: 'bulk',
