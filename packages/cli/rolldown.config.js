@@ -7,9 +7,7 @@ export default {
   input: {
     main: 'dist/main.js',
     // Threads, started from the file beside the one that asks for them.
-    'plan-thread': '../../services/gateway/dist/run/plan-thread.js',
-    'policy-thread': '../../services/gateway/dist/policy/policy-thread.js',
-    'commands-thread': '../../services/gateway/dist/extension/commands-thread.js',
+    'reader-thread': '../../services/gateway/dist/aside/reader-thread.js',
     'convert-thread': '../runners/dist/api/html/convert-thread.js',
     'schema-thread': '../runners/dist/analyze/schema/schema-thread.js',
   },

@@ -3,7 +3,7 @@ import { type Backbone, createLog, openBackbone } from '@capstan/backbone';
 import { createClient } from '@capstan/client';
 import { INSTALLATION_POLICY, type JsonObject, type PolicyDocument } from '@capstan/contracts';
 import { startCoordinator, type WebhookOptions } from '@capstan/coordinator';
-import { prepareFirstStart, startGateway } from '@capstan/gateway';
+import { type GatewayOptions, prepareFirstStart, startGateway } from '@capstan/gateway';
 import { createRedactor } from '@capstan/redact';
 import { createRunners, type LlmSettings } from '@capstan/runners';
 import { ensurePolicy, parseSecretKeys } from '@capstan/store';
@@ -28,16 +28,16 @@ export async function startSystem(
     mcp_file,
     max_requests = 2000,
     webhooks = {},
-    webhook_allow_private = webhooks.allow_private ?? false,
     installation = OPEN_INSTALLATION,
+    gateway: options = {},
   }: {
     workers?: number;
     llm?: LlmSettings;
     mcp_file?: string;
     max_requests?: number;
     webhooks?: WebhookOptions;
-    webhook_allow_private?: boolean;
     installation?: PolicyDocument;
+    gateway?: Partial<GatewayOptions>;
   } = {},
 ) {
   const secret_keys = parseSecretKeys('5'.repeat(64));
@@ -66,7 +66,8 @@ export async function startSystem(
     max_requests,
     mcp_file,
     secret_keys,
-    webhook_allow_private,
+    webhook_allow_private: webhooks.allow_private ?? false,
+    ...options,
   });
   atEnd(() => gateway.stop());
   const coordinator = startCoordinator(await backbone('coordinator'), {
@@ -106,7 +107,8 @@ export async function startSystem(
   if (!worker) throw new Error('a system needs a worker');
 
   const clientFor = (key: string) => createClient({ url: gateway.url, key });
-  return { url: gateway.url, store: front.store, database, redis, clientFor, admin: clientFor(ADMIN_KEY), worker };
+  const { url, metrics_url } = gateway;
+  return { url, metrics_url, store: front.store, database, redis, clientFor, admin: clientFor(ADMIN_KEY), worker };
 }
 
 export type System = Awaited<ReturnType<typeof startSystem>>;

@@ -308,7 +308,7 @@ describe('an address within the own network', () => {
     const lenient = await startSystem(
       { name: 'postgres' },
       {
-        webhook_allow_private: true,
+        gateway: { webhook_allow_private: true },
         webhooks: { allow_private: false, backoff: { first_ms: 20, most_ms: 40, give_up_ms: 200 } },
       },
     );

@@ -6,4 +6,5 @@ export * from './live-rules.js';
 export * from './log.js';
 export * from './open-backbone.js';
 export * from './seal-env.js';
+export * from './serve-metrics.js';
 export * from './until-signal.js';

@@ -19,6 +19,7 @@ export * from './key.js';
 export * from './mcp-server.js';
 export * from './notification.js';
 export * from './page.js';
+export * from './parse-json.js';
 export * from './plan.js';
 export * from './policy.js';
 export * from './provider.js';

@@ -1,27 +1,65 @@
 import { Composer, type Document, Lexer, type LineCounter, Parser } from 'yaml';
 
 const MAX_DEPTH = 100;
+/** Anchors and aliases together: the library compares each with all that came before it. */
+const MAX_ANCHORS = 1000;
+/** Whoever sends more mistakes than this wants the time that each takes. */
+const MAX_ERRORS = 20;
+/** The lexer sends this before the text of a scalar. */
+const SCALAR = '\u001f';
 
 export type Composed =
   | { ok: true; document: Document.Parsed; more: Document.Parsed | undefined }
-  | { ok: false; why: string };
+  | { ok: false; why: string; offset: number };
 
-/** The first document of a text, and the one after it if there is one. The library takes a minute for a million brackets. */
+/**
+ * The first document of a text, and the one after it if there is one. What would take the library long is refused while the
+ * text is cut into tokens, before a document is built of them: it takes a minute for a million brackets.
+ */
 export function composeYaml(text: string, lines: LineCounter): Composed {
-  const parser = new Parser(lines.addNewLine);
-  let tooDeep = false;
+  let refused: { why: string; offset: number } | undefined;
   function* tokens() {
+    const parser = new Parser(lines.addNewLine);
+    const check = createCheck();
     lines.addNewLine(0);
+    let offset = 0;
     for (const lexeme of new Lexer().lex(text)) {
-      yield* parser.next(lexeme);
-      tooDeep = parser.stack.length > MAX_DEPTH;
-      if (tooDeep) return;
+      for (const token of parser.next(lexeme)) {
+        if (token.type === 'error') check.errors += 1;
+        yield token;
+      }
+      const why = check.refusalOf(lexeme, parser.stack.length);
+      if (why !== undefined) {
+        refused = { why, offset };
+        return;
+      }
+      if (!MARKS.has(lexeme)) offset += lexeme.length;
     }
     yield* parser.end();
   }
-  // Keys are compared with each other by the library, all of them: `findMistakes` does it in one pass.
+  // Keys are compared with each other by the library, all of them: `yamlMistakes` does it in one pass.
   const composed = new Composer({ lineCounter: lines, uniqueKeys: false }).compose(tokens(), true, text.length);
   const [document, more] = composed;
-  if (tooDeep || !document) return { ok: false, why: `is nested deeper than ${MAX_DEPTH} levels` };
+  if (refused) return { ok: false, ...refused };
+  if (!document) return { ok: false, why: 'is empty', offset: 0 };
   return { ok: true, document, more };
+}
+
+/** Lexemes that say something of the text and stand nowhere in it. */
+const MARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', SCALAR]);
+
+function createCheck() {
+  let anchors = 0;
+  let isScalar = false;
+  const check = {
+    errors: 0,
+    refusalOf: (lexeme: string, depth: number): string | undefined => {
+      if (!isScalar && /^[&*]/.test(lexeme)) anchors += 1;
+      isScalar = !isScalar && lexeme === SCALAR;
+      if (depth > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`;
+      if (anchors > MAX_ANCHORS) return `has more than ${MAX_ANCHORS} anchors and aliases`;
+      return check.errors > MAX_ERRORS ? 'has too many mistakes to name' : undefined;
+    },
+  };
+  return check;
 }

@@ -21,6 +21,9 @@ test.each([
 });
 
 test.each([
+  ['anchors', Array.from({ length: 20_000 }, (_, at) => `- &a${at} x\n- *a${at}\n`).join(''), /more than 1000 anchors/],
+  ['aliases', `- &a x\n${'- *a\n'.repeat(20_000)}`, /more than 1000 anchors/],
+  ['mistakes', ']'.repeat(1_000_000), /too many mistakes/],
   ['brackets', '['.repeat(1_000_000), /nested deeper/],
   ['lists', '- '.repeat(500_000), /nested deeper/],
   ['a long text', `a: ${'x'.repeat(2_000_000)}`, /longer than/],
@@ -30,4 +33,20 @@ test.each([
   const began = performance.now();
   expect(readYaml(text).errors).toEqual([expect.objectContaining({ message: expect.stringMatching(message) })]);
   expect(performance.now() - began).toBeLessThan(5000);
+});
+
+test('what is refused for its size is named with its place', () => {
+  expect(readYaml(`a:\n  b: ${'['.repeat(200)}`).errors).toEqual([
+    { line: 2, column: 103, message: 'is nested deeper than 100 levels' },
+  ]);
+  expect(readYaml(`${'- &a x\n'.repeat(2000)}`).errors).toMatchObject([{ line: 1001, column: 3 }]);
+});
+
+test('what looks like an anchor in a text is none', () => {
+  const bullets = `a: |\n${'  * item\n  & more\n'.repeat(2000)}b: "*x"\n`;
+  expect(readYaml(bullets).errors).toEqual([]);
+});
+
+test('of many mistakes the first hundred are named', () => {
+  expect(readYaml('k: v\n'.repeat(5000)).errors).toHaveLength(100);
 });

@@ -16,19 +16,24 @@ export type YamlText = {
 /** The library takes a second or two for each megabyte, more where there is much in little. */
 const MAX_CHARACTERS = 1_048_576;
 
+/** As many as anybody corrects before trying again. */
+const MAX_MISTAKES = 100;
+
 /** YAML, or JSON, which is YAML too. Whoever reads where nobody waits for it may take longer texts. */
 export function readYaml(text: string, max_characters: number = MAX_CHARACTERS): YamlText {
   if (text.length > max_characters)
     return refused(`is longer than ${max_characters} characters of YAML; send it as JSON`);
   const lines = new LineCounter();
   const composed = composeYaml(text, lines);
-  if (!composed.ok) return refused(composed.why);
-  const { document: yaml, more } = composed;
   const placeOf = (offset: number): YamlPlace => {
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
   };
-  const errors = yamlMistakes(yaml, more).map(({ offset, message }) => ({ message, ...placeOf(offset) }));
+  if (!composed.ok) return refused(composed.why, placeOf(composed.offset));
+  const { document: yaml, more } = composed;
+  const errors = yamlMistakes(yaml, more)
+    .slice(0, MAX_MISTAKES)
+    .map(({ offset, message }) => ({ message, ...placeOf(offset) }));
   const locate: YamlText['locate'] = (path, key) => {
     for (let length = path.length; length >= 0; length -= 1) {
       const node = length === 0 ? yaml.contents : yaml.getIn(path.slice(0, length), true);
@@ -49,7 +54,11 @@ export function readYaml(text: string, max_characters: number = MAX_CHARACTERS):
   }
 }
 
-const refused = (message: string): YamlText => ({ value: undefined, errors: [{ message }], locate: () => ({}) });
+const refused = (message: string, place: YamlPlace = {}): YamlText => ({
+  value: undefined,
+  errors: [{ message, ...place }],
+  locate: () => ({}),
+});
 
 function keyOffset(node: unknown, key: string): number | undefined {
   if (!isMap(node)) return undefined;

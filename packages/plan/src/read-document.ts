@@ -1,3 +1,4 @@
+import { parseJson } from '@capstan/contracts';
 import { readYaml, type YamlPlace } from '@capstan/expression';
 import { type Mistake, type PlanError, PlanFailure } from './plan-error.js';
 
@@ -34,7 +35,7 @@ export function placeErrors(text: string, errors: readonly PlanError[]): PlanErr
 function asJson(text: string): unknown {
   if (!/^\s*\{/.test(text)) return undefined;
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -20,6 +20,13 @@ export const GatewayEnv = BackboneEnv.extend({
   CAPSTAN_BODY_LIMIT: z.coerce.number().int().min(1024).default(1_048_576),
   CAPSTAN_BULK_LIMIT: z.coerce.number().int().min(1024).default(67_108_864),
   CAPSTAN_MAX_REQUESTS: z.coerce.number().int().min(1).default(DEFAULT_MAX_REQUESTS),
+  /** How long a body may take to arrive, beyond what its length explains. */
+  CAPSTAN_BODY_MS: z.coerce.number().int().min(100).default(30_000),
+  /** How long YAML may take to be read. */
+  CAPSTAN_READ_MS: z.coerce.number().int().min(100).default(10_000),
+  CAPSTAN_METRICS: z.stringbool().default(true),
+  CAPSTAN_METRICS_PORT: Port.optional(),
+  CAPSTAN_METRICS_HOST: z.string().default('127.0.0.1'),
   CAPSTAN_SECRETS_KEY: SecretsKey.optional(),
   CAPSTAN_MCP_FILE: z.string().optional(),
   CAPSTAN_API_KEY: z.string().min(8).optional(),

@@ -2,6 +2,7 @@ import type { Backbone } from '@capstan/backbone';
 import type { CapabilityRegistry } from '@capstan/catalog';
 import type { SealKey } from '@capstan/integrity';
 import type { ArtifactStorage, SecretKeys } from '@capstan/store';
+import type { DocumentReaders } from './aside/document-readers.js';
 import type { Authenticator } from './auth/authenticator.js';
 import type { Refusals } from './auth/refusals.js';
 import type { Changes } from './event/changes.js';
@@ -30,6 +31,7 @@ export type GatewayContext = Backbone & {
   waiters: Waiters;
   metrics: Metrics;
   changes: Changes;
+  readers: DocumentReaders;
   mcp_discovery: McpDiscovery;
   /** Aborts when the gateway stops, so that no open stream keeps it up. */
   stopping: AbortSignal;

@@ -27,6 +27,9 @@ export const gatewayOptions = (env: Omit<GatewayEnv, 'DATABASE_URL'>): GatewayOp
   port: env.CAPSTAN_PORT ?? env.PORT ?? DEFAULT_PORT,
   body_limit: env.CAPSTAN_BODY_LIMIT,
   bulk_limit: env.CAPSTAN_BULK_LIMIT,
+  body_ms: env.CAPSTAN_BODY_MS,
+  read_ms: env.CAPSTAN_READ_MS,
+  ...metricsPlace(env),
   public_url: env.CAPSTAN_PUBLIC_URL,
   allowed_hosts: env.CAPSTAN_ALLOWED_HOSTS,
   allowed_origins: env.CAPSTAN_ALLOWED_ORIGINS,
@@ -38,6 +41,13 @@ export const gatewayOptions = (env: Omit<GatewayEnv, 'DATABASE_URL'>): GatewayOp
   artifacts: openArtifacts(env),
   seal_key: openSealKey(env),
 });
+
+/** Beside everything else unless a port is named or they are switched off. */
+function metricsPlace(env: Omit<GatewayEnv, 'DATABASE_URL'>): Pick<GatewayOptions, 'metrics_at'> {
+  if (!env.CAPSTAN_METRICS) return { metrics_at: null };
+  const { CAPSTAN_METRICS_HOST: host, CAPSTAN_METRICS_PORT: port } = env;
+  return port === undefined ? {} : { metrics_at: { host, port } };
+}
 
 /** The policies of the tenant `default` and of the installation, and the admin key when one is set. */
 export async function prepareFirstStart({ store }: Backbone, key: string | undefined): Promise<void> {

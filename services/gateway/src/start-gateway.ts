@@ -1,9 +1,10 @@
-import type { Backbone } from '@capstan/backbone';
+import { type Backbone, serveMetrics } from '@capstan/backbone';
 import type { SealKey } from '@capstan/integrity';
 import { type ArtifactStorage, artifactStorage, parseSecretKeys, type SecretKeys } from '@capstan/store';
 import type { Registry } from 'prom-client';
 import { agentRoutes } from './agent/agent-routes.js';
 import { artifactRoutes } from './artifact/artifact-routes.js';
+import { createDocumentReaders } from './aside/document-readers.js';
 import { atipRoutes } from './atip/atip-routes.js';
 import { auditRoutes } from './audit/audit-routes.js';
 import { createAuthenticator } from './auth/authenticator.js';
@@ -16,7 +17,7 @@ import { DEFAULT_MAX_REQUESTS } from './env.js';
 import { createChanges } from './event/changes.js';
 import { extensionRoutes } from './extension/extension-routes.js';
 import type { GatewayContext } from './gateway-context.js';
-import { healthRoutes } from './health/health-routes.js';
+import { healthRoutes, metricsRoute } from './health/health-routes.js';
 import { createMetrics } from './health/metrics.js';
 import { holdRoutes } from './hold/hold-routes.js';
 import { createApp } from './http/create-app.js';
@@ -58,6 +59,12 @@ export type GatewayOptions = CallerRules & {
   max_requests?: number;
   /** Whether webhooks may go to addresses within the own network. */
   webhook_allow_private?: boolean;
+  /** How long the text of a document may take to be read. */
+  read_ms?: number;
+  /** How long a body may take to arrive, beyond what its length explains. */
+  body_ms?: number;
+  /** Where /metrics is served instead of beside everything else; null: nowhere. */
+  metrics_at?: { host: string; port: number } | null;
   artifacts?: ArtifactStorage;
   capabilities_file?: string | undefined;
   secret_keys?: SecretKeys;
@@ -66,7 +73,12 @@ export type GatewayOptions = CallerRules & {
   /** To be shown at /metrics, too. */
   metrics_beside?: readonly Registry[];
 };
-export type Gateway = { url: string; stop(): Promise<void> };
+export type Gateway = {
+  url: string;
+  /** Where /metrics is served if not beside everything else. */
+  metrics_url: string | null;
+  stop(): Promise<void>;
+};
 
 const ROUTES = [
   ...healthRoutes,
@@ -126,25 +138,28 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
     }),
     waiters,
     changes: createChanges(relay),
+    readers: createDocumentReaders({ max_ms: options.read_ms }),
     mcp_discovery: createMcpDiscovery(),
     stopping: stopping.signal,
     metrics,
   };
 
-  const routes = [...ROUTES, openapiRoute(ROUTES)];
-  const app = createApp(log, routes, options.body_limit);
+  const served = options.metrics_at === undefined ? [...ROUTES, metricsRoute] : ROUTES;
+  const routes = [...served, openapiRoute(served)];
+  const app = createApp(log, routes, options);
   registerRoutes(app, gateway, routes, options.bulk_limit);
   app.addHook('onResponse', async (request, reply) => {
-    const route = `${request.method} ${request.routeOptions.url ?? 'none'}`;
-    gateway.metrics.answered(route, reply.statusCode, reply.elapsedTime / 1000);
+    gateway.metrics.answered(request.routeOptions.url, reply.statusCode, reply.elapsedTime / 1000);
   });
   const url = await listen(app, options);
-  log.info({ url }, 'gateway started');
+  const metrics_server = options.metrics_at ? await serveMetrics(gateway.metrics.registry, options.metrics_at) : null;
+  log.info({ url, ...(metrics_server ? { metrics: metrics_server.url } : {}) }, 'gateway started');
   const stopDiscovery = await gateway.mcp_discovery.start(gateway);
   if (options.mcp_file !== undefined) await takeFile(gateway, options.mcp_file);
 
   return {
     url,
+    metrics_url: metrics_server?.url ?? null,
     stop: async () => {
       // Whoever waits is answered 202 now rather than cut off.
       waiters.close();
@@ -152,6 +167,8 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
       stopDiscovery();
       strain.close();
       await app.close();
+      await metrics_server?.close();
+      await gateway.readers.close();
       await committer.idle();
       log.info('gateway stopped');
     },

@@ -1,7 +1,7 @@
+import { serveMetrics } from '@capstan/backbone';
 import { expect, onTestFinished, test } from 'vitest';
 import { createWorkerMetrics } from './metrics.js';
 import { Running } from './running.js';
-import { serveMetrics } from './serve-metrics.js';
 import { newClaimed } from './testing/new-claimed.js';
 
 test('a worker shows what it runs and how that ended, by runner type', async () => {

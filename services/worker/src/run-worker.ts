@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Backbone, createLog, openArtifacts, openBackbone, untilSignal } from '@capstan/backbone';
+import { type Backbone, createLog, openArtifacts, openBackbone, serveMetrics, untilSignal } from '@capstan/backbone';
 import type { RunnerType } from '@capstan/contracts';
 import { createRedactor, type Redactor } from '@capstan/redact';
 import { createRunners, llmSettings } from '@capstan/runners';
@@ -13,7 +13,6 @@ import { createExtensionTools } from './extension-tools.js';
 import { createMcpPorts } from './mcp-ports.js';
 import { ownSecrets } from './own-secrets.js';
 import { openSecretFile } from './secret-file.js';
-import { serveMetrics } from './serve-metrics.js';
 import { startWorker } from './start-worker.js';
 
 /** Short runs are limited by the rounds to Postgres, so they travel in larger groups. */

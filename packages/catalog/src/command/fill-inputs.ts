@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@capstan/contracts';
+import { type Json, type JsonObject, parseJson } from '@capstan/contracts';
 import { coerceTo } from '../input/coerce-inputs.js';
 import { isObject } from '../schema/subschemas.js';
 import { readArguments, type TypedArguments } from './read-arguments.js';
@@ -79,7 +79,7 @@ function readAs(text: string, type: string): Json {
   if (type !== 'object' && type !== 'any') return coerceTo(type, text);
   if (!/^[[{]/.test(text)) return text;
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Descriptor, Failure } from '@capstan/contracts';
+import { type Descriptor, Failure, parseJson } from '@capstan/contracts';
 import { readYaml } from '@capstan/expression';
 import { hashJson } from '@capstan/integrity';
 import type { z } from 'zod';
@@ -122,7 +122,7 @@ function read<Schema extends z.ZodType>(schema: Schema, value: unknown, file: st
 function fromJson(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
-    return JSON.parse(value);
+    return parseJson(value);
   } catch (error) {
     throw wrong([at(MANIFEST, '', error instanceof Error ? error.message : String(error))]);
   }

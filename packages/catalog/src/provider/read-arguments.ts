@@ -1,10 +1,7 @@
-import type { Json, ProviderCall } from '@capstan/contracts';
+import { type Json, MAX_JSON_DEPTH, type ProviderCall, parseJson } from '@capstan/contracts';
 import { isObject } from './shape.js';
 
 type Read = Pick<ProviderCall, 'arguments' | 'problem'>;
-
-/** Deeper than any schema asks for; what reads inputs further in recurses. */
-const MAX_DEPTH = 128;
 
 /** Arguments as a model wrote them: an object, its JSON text, or nothing for none. What is wrong with them is told to it. */
 export function readArguments(sent: Json | undefined): Read {
@@ -15,7 +12,7 @@ export function readArguments(sent: Json | undefined): Read {
 
 function parseArguments(text: string): Read {
   try {
-    const parsed: Json = JSON.parse(text);
+    const parsed = parseJson(text);
     return parsed === null ? { arguments: {}, problem: null } : checkObject(parsed, text);
   } catch (error) {
     return {
@@ -28,7 +25,8 @@ function parseArguments(text: string): Read {
 function checkObject(value: Json, sent: Json): Read {
   if (!isObject(value))
     return { arguments: sent, problem: `the arguments must be a JSON object, not ${nameOf(value)}` };
-  if (isTooDeep(value)) return { arguments: {}, problem: `the arguments are nested deeper than ${MAX_DEPTH} levels` };
+  if (isTooDeep(value))
+    return { arguments: {}, problem: `the arguments are nested deeper than ${MAX_JSON_DEPTH} levels` };
   return { arguments: value, problem: null };
 }
 
@@ -38,7 +36,7 @@ const nameOf = (value: Json) => (Array.isArray(value) ? 'an array' : `a ${typeof
 function isTooDeep(value: Json): boolean {
   let level: Json[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return true;
+    if (depth > MAX_JSON_DEPTH) return true;
     level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
   }
   return false;

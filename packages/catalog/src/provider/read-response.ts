@@ -1,4 +1,4 @@
-import { Failure, type Json } from '@capstan/contracts';
+import { Failure, type Json, parseJson } from '@capstan/contracts';
 
 /** A response in one piece, or what a stream brought. */
 export type Received = { kind: 'body'; body: Json } | { kind: 'chunks'; chunks: Json[] };
@@ -65,7 +65,7 @@ function chunkOf(text: string): Json[] {
 
 function parse(text: string): Json | undefined {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import type { Json } from '@capstan/contracts';
+import { type Json, MAX_RESULT_DEPTH, parseJson } from '@capstan/contracts';
 import type { EgressResponse } from '@capstan/egress';
 import { cutBase64 } from '../cut-base64.js';
 import { cutText } from '../cut-text.js';
@@ -53,7 +53,7 @@ export async function readResponse(
       bytes.length <= call.limits.max_output_bytes &&
       (format === 'json' || (format === 'auto' && isJsonType(type)))
     ) {
-      const json = parseJson(text);
+      const json = toJson(text);
       if (json !== undefined) return { body: json, encoding: 'json', truncated: false };
     }
     return shown(cutText(call.redact.text(text), call.limits.max_output_bytes), 'text');
@@ -73,9 +73,9 @@ const failed = (error: string, kind: ToolFailure['kind']): ToolFailure => ({
   retryable: false,
 });
 
-function parseJson(text: string): Json | undefined {
+function toJson(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    return parseJson(text, MAX_RESULT_DEPTH);
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
-import type { Json } from '@capstan/contracts';
+import { JsonError, MAX_RESULT_DEPTH, parseJson } from '@capstan/contracts';
 import type { RunOutcome } from '../runner.js';
 import { type Capture, FLOOD_BYTES } from './capture-output.js';
 import type { Ending } from './launcher/ending.js';
@@ -52,12 +52,13 @@ const shaped = (
   if (output === 'text') return { success: true, payload, ...rest };
   if (output === 'lines') return { success: true, payload: { ...payload, lines: linesOf(payload.stdout) }, ...rest };
   try {
-    const json: Json = JSON.parse(payload.stdout);
+    const json = parseJson(payload.stdout, MAX_RESULT_DEPTH);
     return { success: true, payload: { ...payload, json }, ...rest };
-  } catch {
+  } catch (error) {
+    const deep = error instanceof JsonError && error.message.startsWith('nested') ? ` (${error.message})` : '';
     const why = rest.truncated
       ? 'its output was cut at the limit, and what is left is not JSON'
-      : 'its output is not JSON';
+      : `its output is not JSON${deep}`;
     return {
       success: false,
       error: `${name} ended well, but ${why}`,

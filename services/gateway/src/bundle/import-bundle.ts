@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import { Failure, type ImportedBundle, type Principal } from '@capstan/contracts';
+import { Failure, type ImportedBundle, MAX_RESULT_DEPTH, type Principal, tooDeepAt } from '@capstan/contracts';
 import { BundleError, type BundleLine, type BundleVerdict, bundleLines, verifyBundle } from '@capstan/integrity';
 import { keepBundle, type Spooled, spool } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
@@ -37,10 +37,23 @@ async function* limited(body: Readable): AsyncGenerator<Buffer> {
 const linesOf = (spooled: Spooled): AsyncGenerator<string> =>
   bundleLines('file' in spooled ? createReadStream(spooled.file) : Readable.from([spooled.bytes]));
 
+/** A record holds a result, some levels down. What verifies it recurses. */
+const MAX_DEPTH = MAX_RESULT_DEPTH + 100;
+
+async function* shallow(lines: AsyncGenerator<string>): AsyncGenerator<string> {
+  let number = 0;
+  for await (const line of lines) {
+    number += 1;
+    const at = tooDeepAt(line, MAX_DEPTH);
+    if (at >= 0) throw new BundleError(`line ${number}, column ${at + 1} is nested deeper than ${MAX_DEPTH} levels`);
+    yield line;
+  }
+}
+
 async function check(spooled: Spooled): Promise<Parameters<typeof keepBundle>[2]> {
   const told: { header?: Extract<BundleLine, { line: 'header' }>; seal?: Extract<BundleLine, { line: 'seal' }> } = {};
   const verdict = await readable(() =>
-    verifyBundle(linesOf(spooled), (line) => {
+    verifyBundle(shallow(linesOf(spooled)), (line) => {
       if (line.line === 'header') told.header = line;
       if (line.line === 'seal') told.seal = line;
     }),

@@ -1,21 +1,19 @@
 import { type Extension, type ExtensionSource, parseExtension, readExtensionFolder } from '@capstan/catalog';
 import { type Descriptor, Failure, type JsonObject, type NewExtension, type Principal } from '@capstan/contracts';
 import { installExtension, readExtensions } from '@capstan/store';
-import { isLong, readAside } from '../aside/read-aside.js';
+import { isLong } from '../aside/document-readers.js';
 import type { GatewayContext } from '../gateway-context.js';
 import { announceTools } from '../tool/installation-admin.js';
-import type { CommandsQuestion } from './commands-thread.js';
 import { commandsOf, toAnswer } from './extension-answer.js';
 
-const THREAD = new URL('./commands-thread.js', import.meta.url);
-
-type Installer = Pick<GatewayContext, 'store' | 'relay' | 'catalog'>;
+/** Without readers, what is installed is read here: it came with the installation. */
+type Installer = Pick<GatewayContext, 'store' | 'relay' | 'catalog'> & Partial<Pick<GatewayContext, 'readers'>>;
 type Actor = Pick<Principal, 'tenant' | 'actor'>;
 
 /** Reads, checks and installs an extension; its tools can be called when this returns. */
 export async function install(gateway: Installer, by: Actor, sent: NewExtension) {
   const source = sent.path === undefined ? fromBody(sent) : await readExtensionFolder(sent.path);
-  const extension = parseExtension(await readLongCommands(source), nativeTools(gateway));
+  const extension = parseExtension(await readLongCommands(gateway, by.tenant, source), nativeTools(gateway));
   await refuseTakenCommands(gateway, extension);
   const { manifest, commands, usage, tools_hash, files, descriptors } = extension;
   const { extension: row, changes } = await installExtension(gateway.store, by, {
@@ -38,11 +36,14 @@ export async function install(gateway: Installer, by: Actor, sent: NewExtension)
 }
 
 /** Others are answered meanwhile. */
-async function readLongCommands(source: ExtensionSource): Promise<ExtensionSource> {
+async function readLongCommands(
+  { readers }: Installer,
+  tenant: string,
+  source: ExtensionSource,
+): Promise<ExtensionSource> {
   const { commands: text } = source;
-  if (typeof text !== 'string' || !isLong(text)) return source;
-  const commands = await readAside<unknown>(THREAD, { text } satisfies CommandsQuestion, 'INVALID_REQUEST');
-  return { ...source, commands };
+  if (typeof text !== 'string' || !isLong(text) || !readers) return source;
+  return { ...source, commands: await readers.read<unknown>(tenant, { kind: 'commands', text }) };
 }
 
 const nativeTools =

@@ -57,12 +57,13 @@ export const healthRoutes: Route[] = [
       return reply.code(503).header('retry-after', RETRY_AFTER_S).send(answer);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/metrics',
-    summary: 'Prometheus metrics',
-    answers: { 200: { description: 'Text exposition format', media_type: 'text/plain' } },
-    handle: async ({ metrics }, { reply }) =>
-      reply.header('content-type', metrics.content_type).send(await metrics.read()),
-  }),
 ];
+
+export const metricsRoute: Route = route({
+  method: 'GET',
+  path: '/metrics',
+  summary: 'Prometheus metrics',
+  answers: { 200: { description: 'Text exposition format', media_type: 'text/plain' } },
+  handle: async ({ metrics: { registry } }, { reply }) =>
+    reply.header('content-type', registry.contentType).send(await registry.metrics()),
+});

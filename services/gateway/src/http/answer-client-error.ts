@@ -21,6 +21,12 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
   socket.end(lines.join('\r\n'));
 }
 
+/** The body does not come, or comes too slowly to be meant. */
+export function answerLateBody(socket: Socket): void {
+  answerClientError(Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
+  socket.destroySoon();
+}
+
 function toFailure(code: string | undefined): Failure {
   if (code === 'HPE_HEADER_OVERFLOW')
     return new Failure('HEADERS_TOO_LARGE', { detail: 'The headers are larger than 16 KiB.' });

@@ -1,40 +1,59 @@
 import type { Backbone } from '@capstan/backbone';
-import { Failure } from '@capstan/contracts';
+import { Failure, JsonError, parseJson } from '@capstan/contracts';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { answerClientError } from './answer-client-error.js';
+import { answerClientError, answerLateBody } from './answer-client-error.js';
 import { answerFailure, noSuchRoute } from './answer-failure.js';
+import { limitBody } from './body-deadline.js';
+import { closeUnused } from './close-unused.js';
 import { methodsAt } from './methods-at.js';
 import type { Route } from './route.js';
 
-/** Nobody keeps a connection by sending a body drop by drop. */
-const REQUEST_MS = 300_000;
+/** Nobody keeps a connection by sending its headers, or a body, drop by drop. */
+const HEADERS_MS = 15_000;
+const BODY_MS = 30_000;
+/** How often Node looks for connections whose headers are late. */
+const LOOK_MS = 5000;
 
-export function createApp(log: Backbone['log'], routes: Route[], body_limit: number): FastifyInstance {
+export type AppOptions = { body_limit: number; body_ms?: number | undefined };
+
+export function createApp(log: Backbone['log'], routes: Route[], options: AppOptions): FastifyInstance {
+  const { body_limit, body_ms = BODY_MS } = options;
   const answer = answerFailure(log);
   const methods = methodsAt(routes);
   const app = Fastify({
     // Fastify would make a child logger for every request; what there is to say is said in answerFailure.
     logger: false,
     bodyLimit: body_limit,
-    requestTimeout: REQUEST_MS,
+    http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: LOOK_MS },
     // Ids of sessions and tools may be long; anything longer than this is no id of ours.
     routerOptions: { maxParamLength: 1024 },
     forceCloseConnections: 'idle',
     frameworkErrors: answer,
     clientErrorHandler: answerClientError,
   });
+  closeUnused(app);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(/^application\/(.*\+)?json\s*(;|$)/i, { parseAs: 'string' }, (_request, text, done) => {
     try {
-      done(null, text.length === 0 ? undefined : JSON.parse(text.toString()));
+      done(null, text.length === 0 ? undefined : parseJson(text.toString()));
     } catch (error) {
-      done(new Failure('MALFORMED_JSON', { detail: error instanceof Error ? error.message : 'not JSON' }), undefined);
+      done(malformed(error), undefined);
     }
   });
   app.addContentTypeParser(/^(application|text)\/(x-)?yaml\s*(;|$)/i, { parseAs: 'string' }, (_request, text, done) => {
     done(null, text);
   });
+  app.addHook('onRequest', async (request) => limitBody(request, body_ms, answerLateBody));
   app.setErrorHandler(answer);
   app.setNotFoundHandler((request, reply) => answer(noSuchRoute(request, methods), request, reply));
   return app;
+}
+
+function malformed(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : 'not JSON';
+  const place = error instanceof JsonError ? error.place : undefined;
+  return new Failure('MALFORMED_JSON', {
+    detail: message,
+    ...(place ? { context: { errors: [{ field: '', message, ...place }] } } : {}),
+  });
 }

@@ -31,4 +31,4 @@ function suggestInputs(tool: CatalogEntry, inputs: JsonObject): string | null {
 const policyFor = async (gateway: GatewayContext, { tenant }: Principal, draft: unknown): Promise<CompiledPolicy> =>
   draft === undefined
     ? gateway.policies.of(tenant)
-    : compilePolicy({ ...(await readPolicy(draft)), installation: gateway.policies.installation() });
+    : compilePolicy({ ...(await readPolicy(gateway, tenant, draft)), installation: gateway.policies.installation() });

@@ -93,10 +93,11 @@ export const policyRoutes: Route[] = [
     roles: ['admin'],
     body: z.unknown().meta({ override: PolicyDocument }),
     answers: { 200: { description: 'The policy, and warnings about names that match no tool', schema: PutPolicy } },
-    handle: async ({ store, relay, policies, catalog }, { principal, params, body }) => {
+    handle: async (gateway, { principal, params, body }) => {
+      const { store, relay, policies, catalog } = gateway;
       const name = nameOf(params);
       requireOwn(principal, name);
-      const document = await readPolicy(body);
+      const document = await readPolicy(gateway, principal.tenant, body);
       const checked = name === INSTALLATION_POLICY ? checkInstallation(document) : document;
       const policy = await putPolicy(store, principal, name, checked);
       relay.publish('refresh', ['policies']);
@@ -128,7 +129,10 @@ export const policyRoutes: Route[] = [
       const signal = AbortSignal.any([gone.signal, gateway.stopping]);
       const lines = whatIf(
         gateway,
-        compilePolicy({ ...(await readPolicy(policy)), installation: gateway.policies.installation() }),
+        compilePolicy({
+          ...(await readPolicy(gateway, tenant, policy)),
+          installation: gateway.policies.installation(),
+        }),
         { tenant, since, until, limit },
         signal,
       );

@@ -1,12 +1,11 @@
 import type { PolicyDocument } from '@capstan/contracts';
 import { parsePolicy } from '@capstan/policy';
-import { isLong, readAside } from '../aside/read-aside.js';
-import type { PolicyQuestion } from './policy-thread.js';
+import { type DocumentReaders, isLong } from '../aside/document-readers.js';
 
-const THREAD = new URL('./policy-thread.js', import.meta.url);
+type Reader = { readers: DocumentReaders };
 
 /** Checks a policy that was sent, as a document or as text. However long the text is, others are answered meanwhile. */
-export async function readPolicy(sent: unknown): Promise<PolicyDocument> {
+export async function readPolicy({ readers }: Reader, tenant: string, sent: unknown): Promise<PolicyDocument> {
   if (typeof sent !== 'string' || !isLong(sent)) return parsePolicy(sent);
-  return readAside<PolicyDocument>(THREAD, { text: sent } satisfies PolicyQuestion, 'POLICY_INVALID');
+  return readers.read<PolicyDocument>(tenant, { kind: 'policy', text: sent });
 }

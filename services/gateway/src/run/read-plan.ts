@@ -1,29 +1,27 @@
 import { setImmediate as afterOthers } from 'node:timers/promises';
 import type { JsonObject } from '@capstan/contracts';
 import { type CompiledPlan, compilingPlan, PlanFailure } from '@capstan/plan';
-import { isLong, readAside } from '../aside/read-aside.js';
+import { isLong, type Question } from '../aside/document-readers.js';
 import type { GatewayContext } from '../gateway-context.js';
-import type { PlanQuestion } from './plan-thread.js';
 
 type Catalog = Pick<GatewayContext['catalog'], 'get' | 'similar'>;
+type Reader = { catalog: Catalog; readers: GatewayContext['readers'] };
 
-const THREAD = new URL('./plan-thread.js', import.meta.url);
 const SLICE_MS = 10;
 
 /** Checks a plan, and answers it compiled. However large it is, others are answered meanwhile. */
-export async function readPlan(catalog: Catalog, source: unknown): Promise<CompiledPlan> {
+export async function readPlan({ catalog, readers }: Reader, tenant: string, source: unknown): Promise<CompiledPlan> {
   if (typeof source !== 'string' || !isLong(source)) return compile(catalog, source);
-  const document = await askThread({ text: source });
+  const ask = (question: Question) => readers.read<JsonObject>(tenant, question);
+  const document = await ask({ kind: 'plan', text: source });
   try {
     return await compile(catalog, document);
   } catch (error) {
     // The thread knows no catalog, and the document no lines.
-    if (error instanceof PlanFailure) await askThread({ text: source, errors: error.errors });
+    if (error instanceof PlanFailure) await ask({ kind: 'plan', text: source, errors: error.errors });
     throw error;
   }
 }
-
-const askThread = (question: PlanQuestion) => readAside<JsonObject>(THREAD, question, 'PLAN_INVALID');
 
 async function compile(catalog: Catalog, source: unknown): Promise<CompiledPlan> {
   const compiling = compilingPlan(

@@ -10,7 +10,7 @@ import { readPlan } from './read-plan.js';
 
 /** Checks everything that can be known before anything runs, and commits the run; the coordinator starts its steps. */
 export async function submitRun(gateway: GatewayContext, principal: Principal, body: unknown): Promise<RunAccepted> {
-  const { submission, plan, inputs } = await read(gateway, body);
+  const { submission, plan, inputs } = await read(gateway, principal, body);
   const policy_hash = await choosePolicy(gateway, principal, submission);
   const run_id = `run_${nanoid()}`;
   const signals = gateway.relay.riding('due', [run_id]);
@@ -43,35 +43,37 @@ export async function submitRun(gateway: GatewayContext, principal: Principal, b
 
 /** Decides about every step without running any. */
 export async function tryRun(gateway: GatewayContext, principal: Principal, body: unknown): Promise<DryRun> {
-  const { submission, plan, inputs } = await read(gateway, body);
+  const { submission, plan, inputs } = await read(gateway, principal, body);
   const policy: CompiledPolicy = submission.policy
-    ? compilePolicy({ ...(await readPolicy(submission.policy)), installation: gateway.policies.installation() })
+    ? compilePolicy({
+        ...(await readPolicy(gateway, principal.tenant, submission.policy)),
+        installation: gateway.policies.installation(),
+      })
     : gateway.policies.of(principal.tenant);
   return dryRun(gateway, principal, plan, inputs, policy);
 }
 
 /** A body that is text is a bare plan. */
-async function read({ catalog, webhook_addresses }: GatewayContext, body: unknown) {
+async function read(gateway: GatewayContext, { tenant }: Principal, body: unknown) {
   const submission = parseWith(RunSubmission, typeof body === 'string' ? { plan: body } : body, 'body');
-  webhook_addresses.check(submission.webhook_url, 'webhook_url');
-  const plan = await readPlan(catalog, submission.plan);
+  gateway.webhook_addresses.check(submission.webhook_url, 'webhook_url');
+  const plan = await readPlan(gateway, tenant, submission.plan);
   return { submission, plan, inputs: plan.inputs.fill(submission.inputs) };
 }
 
 /** A run keeps the version it starts with. One's own policy is what an admin could put in force anyway. */
-async function choosePolicy(
-  { store, policies }: GatewayContext,
-  principal: Principal,
-  { policy }: RunSubmission,
-): Promise<string> {
-  if (policy === undefined) return policies.of(principal.tenant).policy_hash;
+async function choosePolicy(gateway: GatewayContext, principal: Principal, { policy }: RunSubmission): Promise<string> {
+  if (policy === undefined) return gateway.policies.of(principal.tenant).policy_hash;
   if (!hasRole(principal, 'admin'))
     throw new Failure('ROLE_MISSING', {
       detail: 'A run with a policy of its own needs the role admin.',
       suggestion: 'Leave policy out, so that the one in force decides, or try it with dry_run=true.',
       context: { roles: ['admin'] },
     });
-  const { policy_hash, document } = boundBy(await readPolicy(policy), policies.installation());
-  await ensurePolicy(store, runPolicyName(policy_hash), document);
+  const { policy_hash, document } = boundBy(
+    await readPolicy(gateway, principal.tenant, policy),
+    gateway.policies.installation(),
+  );
+  await ensurePolicy(gateway.store, runPolicyName(policy_hash), document);
   return policy_hash;
 }

@@ -34,7 +34,7 @@ export async function createSchedule(
   sent: NewSchedule,
 ): Promise<ScheduleDetail> {
   gateway.webhook_addresses.check(sent.webhook_url, 'webhook_url');
-  const target = sent.plan === undefined ? readTool(gateway, sent) : await readSentPlan(gateway, sent);
+  const target = sent.plan === undefined ? readTool(gateway, sent) : await readSentPlan(gateway, principal, sent);
   const now = await storeNow(gateway.store.db);
   const when = { cron: sent.cron ?? null, time_zone: sent.time_zone ?? 'UTC', every_ms: sent.every_ms ?? null };
   const schedule_id = `sch_${nanoid()}`;
@@ -68,8 +68,8 @@ function readTool({ catalog }: GatewayContext, { tool_id = '', inputs = {} }: Ne
   return { tool_id: tool.descriptor.tool_id, plan: null, plan_hash: null, inputs };
 }
 
-async function readSentPlan({ catalog }: GatewayContext, sent: NewSchedule) {
-  const plan = await readPlan(catalog, sent.plan);
+async function readSentPlan(gateway: GatewayContext, { tenant }: Principal, sent: NewSchedule) {
+  const plan = await readPlan(gateway, tenant, sent.plan);
   // Checked now, so that it does not fail at night.
   plan.inputs.fill(sent.inputs ?? {});
   return { tool_id: null, plan: plan.document, plan_hash: plan.plan_hash, inputs: sent.inputs ?? {} };

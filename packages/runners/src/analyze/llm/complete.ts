@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Failure } from '@capstan/contracts';
+import { Failure, MAX_RESULT_DEPTH, parseJson } from '@capstan/contracts';
 import type { Egress, EgressResponse, EgressRules } from '@capstan/egress';
 import { createParser } from 'eventsource-parser';
 import { anthropicWire } from './anthropic-wire.js';
@@ -108,7 +108,7 @@ const refused = (detail: string, retryable: boolean): Failure => new Failure('TO
 
 const errorIn = (body: string): string => {
   try {
-    const parsed: unknown = JSON.parse(body);
+    const parsed: unknown = parseJson(body, MAX_RESULT_DEPTH);
     return (textAt(parsed, 'error', 'message') ?? textAt(parsed, 'error') ?? textAt(parsed, 'message') ?? '').slice(
       0,
       500,
@@ -126,13 +126,13 @@ const waitFor = (tries: number, failure: Failure, random: () => number): number 
 async function* piecesOf(wire: LlmWire, response: EgressResponse): AsyncGenerator<Piece> {
   if (!response.headers['content-type']?.includes('text/event-stream')) {
     const { bytes } = await response.read({ max_bytes: MAX_ANSWER_BYTES, timeout_ms: IDLE_MS });
-    yield wire.whole(parseJson(bytes.toString('utf8')));
+    yield wire.whole(readJson(bytes.toString('utf8')));
     return;
   }
   let ended = false;
   for await (const data of eventsOf(response)) {
     if (data === '[DONE]') return;
-    const piece = wire.event(parseJson(data));
+    const piece = wire.event(readJson(data));
     yield piece;
     ended ||= piece.done === true || piece.stop_reason !== undefined;
     if (piece.done) return;
@@ -156,9 +156,9 @@ async function* eventsOf({ body, discard }: EgressResponse): AsyncGenerator<stri
   }
 }
 
-const parseJson = (text: string): unknown => {
+const readJson = (text: string): unknown => {
   try {
-    return JSON.parse(text);
+    return parseJson(text, MAX_RESULT_DEPTH);
   } catch {
     throw refused("the model's endpoint sent something that is not JSON", true);
   }

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Registry } from 'prom-client';
 
+/** A registry of prom-client. */
+export type Metrics = { readonly contentType: string; metrics(): Promise<string> };
 export type MetricsServer = { url: string; close(): Promise<void> };
 
-/** For Prometheus, beside a worker that has no other way in. */
-export async function serveMetrics(registry: Registry, where: { host: string; port: number }): Promise<MetricsServer> {
+/** For Prometheus, on a port of its own: beside a worker that has no other way in, or away from a gateway's callers. */
+export async function serveMetrics(registry: Metrics, where: { host: string; port: number }): Promise<MetricsServer> {
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') return void response.writeHead(404).end();
     registry.metrics().then(
