@@ -7,8 +7,8 @@ const List = z
   .default('')
   .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []));
 const Origins = List.pipe(z.array(z.url({ protocol: /^https?$/ })));
-/** More would wait for longer than most callers do: one gateway answers hardly as many in a second. */
-export const DEFAULT_MAX_REQUESTS = 2000;
+/** More would wait for longer than most callers do: one gateway on two cores answers about as many in a second or two. */
+export const DEFAULT_MAX_REQUESTS = 1000;
 const Port = z.coerce.number().int().min(0).max(65_535);
 
 export const GatewayEnv = BackboneEnv.extend({

@@ -11,7 +11,8 @@ export const answerFailure =
   (log: Backbone['log']) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const failure = toFailure(error);
-    if (failure.status >= 500)
+    // What is refused because of overload is counted: a line for each would add to it.
+    if (failure.status >= 500 && failure.kind !== 'OVERLOADED')
       log.error({ err: error, request_id: request.id, path: pathOf(request) }, 'a request failed');
     reply
       .code(failure.status)
