@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { INSTALLATION_POLICY } from '@capstan/contracts';
 import { endAll } from '../../fixtures/at-end.js';
+import { OPEN_INSTALLATION } from '../../fixtures/open-installation.js';
 import type { CampaignPostgres } from './campaign-postgres.js';
 import type { History, Operated } from './history.js';
 import { judgeHistory, type Violation } from './judge-history.js';
@@ -47,6 +49,7 @@ async function judged(of: Seed, postgres: CampaignPostgres, database_url: string
   const note = (operated: Operated) => void operations.push(operated);
   const site = await openSite({ queue: of.queue, database_url, fraction: random.fraction });
   const tool = await startEffectServer(note);
+  await site.client.policies.put(INSTALLATION_POLICY, OPEN_INSTALLATION);
   await site.client.policies.put('default', POLICY);
 
   const workload = new Workload({ client: site.client, random, tool, prefix: `s${of.seed}`, note });
