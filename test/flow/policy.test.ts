@@ -51,6 +51,35 @@ describe('a call under policy', () => {
     });
   });
 
+  test('of a program that can start others is denied with the arguments to add, and those alone are enough', async () => {
+    await put({ tools: { 'shell.run': { allow_executables: ['git', 'sort'] } } });
+    const run = (...cmd: string[]) => ({ tool_id: 'shell.run', inputs: { cmd } });
+    expect(await system.admin.submit(run('git', '--version'), wait)).toMatchObject({
+      status: 'succeeded',
+      decision: { limits: { exec_once: 'preferred' } },
+    });
+    const denied = await system.admin.submit(run('git', 'init', '-q')).catch((error: unknown) => error);
+    expect(denied).toMatchObject({ problem: { decision: { rule_matched: 'executables[git]', decided_by: 'tenant' } } });
+    const { suggestion } = (denied as { problem: { suggestion: string } }).problem;
+    expect(suggestion).toContain('executables: { git: { profiles: ["write"] } }');
+    await put(suggestion.split('\n').slice(1, -1).join('\n'));
+    expect(await system.admin.submit(run('git', 'init', '-q'), wait)).toMatchObject({ status: 'succeeded' });
+    await expect(system.admin.submit(run('git', '-c', 'alias.x=!id', 'x'))).rejects.toMatchObject({
+      problem: { decision: { rule_matched: 'executables[git]' } },
+    });
+  });
+
+  test('is refused a profile that there is not, with those that there are', async () => {
+    await expect(
+      put({ tools: { 'shell.run': { executables: { git: { profiles: ['reed'] } } } } }),
+    ).rejects.toMatchObject({
+      problem: {
+        code: 1002,
+        detail: expect.stringContaining('reed is no profile of git; there are read, write, fetch'),
+      },
+    });
+  });
+
   test('that is held says who has to agree and for how long it waits', async () => {
     await put({
       rules: [{ id: 'two', effect: 'hold', match: { tool: ADD }, approvals: { required: 2, expires_in_ms: 60_000 } }],

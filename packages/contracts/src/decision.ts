@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Executables } from './executable-rule.js';
 import { Hash } from './hash.js';
 import { Role } from './key.js';
 
@@ -25,6 +26,10 @@ export const Limits = z.object({
   max_size_bytes: z.int().positive().optional(),
   /** Whether a program that is a shell, or takes a command line, may run. */
   shell: z.boolean().optional(),
+  /** What programs that can start others may be called with. Every list that names a program has to allow it. */
+  executables: z.array(Executables).optional(),
+  /** Whether the kernel should, or has to, keep a program from starting another. */
+  exec_once: z.enum(['required', 'preferred']).optional(),
   /** Whether a database may be written to. */
   write: z.boolean().optional(),
 });

@@ -16,13 +16,19 @@ const FAILURES = {
     1010,
     403,
     false,
-    'Call a public address that the policy names; it can also set deny_private_ips: false.',
+    'Call a public address that the policy names; the policies of the tenant and of the installation can also set deny_private_ips: false.',
   ],
   SHELL_NOT_GRANTED: [
     1011,
     403,
     false,
-    'Call the program itself with its arguments, or let the policy set limits: [{match, shell: true}].',
+    'Call the program itself with its arguments, or let the policies of the tenant and of the installation (_installation) set limits: [{match, shell: true}].',
+  ],
+  ARGUMENTS_NOT_ALLOWED: [
+    1013,
+    403,
+    false,
+    'The error says what to add to the policy, if the program should run with these arguments.',
   ],
   SECRET_NOT_GRANTED: [
     1012,
@@ -51,7 +57,7 @@ const FAILURES = {
     2011,
     502,
     false,
-    'Install bubblewrap on the worker, or let the policy set limits: [{match, sandbox: preferred}].',
+    'Install bubblewrap on the worker, or let the policies of the tenant and of the installation (_installation) set limits: [{match, sandbox: preferred}].',
   ],
   INTERACTIVE_NOT_SUPPORTED: [
     2012,

@@ -9,6 +9,7 @@ export * from './decision.js';
 export * from './delivery.js';
 export * from './descriptor.js';
 export * from './event.js';
+export * from './executable-rule.js';
 export * from './extension.js';
 export * from './failure.js';
 export * from './hash.js';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Approvals, Decision, Limits } from './decision.js';
 import { Effects, Risk, SideEffect, ToolSource, Trust } from './descriptor.js';
+import { ExecOnce, Executables } from './executable-rule.js';
 import { Hash } from './hash.js';
 import { Mode } from './invocation.js';
 import { JsonObject } from './json.js';
@@ -53,9 +54,11 @@ export const PolicyLimit = Limits.omit({
   deny_paths: true,
   allow_hidden: true,
   max_size_bytes: true,
+  executables: true,
+  exec_once: true,
 })
   .partial()
-  .extend({ match: PolicyMatch.optional() })
+  .extend({ match: PolicyMatch.optional(), exec_once: ExecOnce.optional() })
   .strict();
 export type PolicyLimit = z.infer<typeof PolicyLimit>;
 
@@ -71,6 +74,7 @@ export const ToolConstraints = z.strictObject({
   allow_methods: Words.optional(),
   max_response_bytes: z.int().nonnegative().optional(),
   allow_executables: Words.optional(),
+  executables: Executables.optional().describe('The arguments of programs that can start others'),
   deny_tokens: Words.optional(),
   max_output_bytes: z.int().positive().optional(),
   timeout_seconds: z.number().positive().optional(),

@@ -43,7 +43,7 @@ export function compileDocument(
       return { verdict: judge(source, plan, matched, request, left_ms), rules: matched.looks, limits };
     },
     look: (request) => rules.map((rule) => safely(rule, request)),
-    readsInputs: (descriptor) => planOf({ ...NOBODY, descriptor }).reads_inputs,
+    readsInputs: (descriptor) => descriptor.tool_id === 'shell.run' || planOf({ ...NOBODY, descriptor }).reads_inputs,
   };
 }
 

@@ -8,6 +8,7 @@ import {
 import { hashJson } from '@capstan/integrity';
 import { combineApprovals } from './combine-approvals.js';
 import { compileDocument, type Judgement } from './compile-document.js';
+import { checkArguments } from './constraint/check-arguments.js';
 import { createLowering } from './lower-limits.js';
 import { type CompiledPolicy, deny, type Request, type Verdict } from './request.js';
 
@@ -27,8 +28,16 @@ export function compilePolicy(document: EffectivePolicy): CompiledPolicy {
     try {
       const judged = tenant.judge(request);
       const bound = ceiling.judge(request);
-      const limits = lowered(judged.limits, bound.limits, request.descriptor);
-      return toDecision(combine(judged, bound), limits, policy_hash);
+      const { limits, lowered: which } = lowered(judged.limits, bound.limits, request.descriptor);
+      const combined = combine(judged, bound);
+      if (combined.verdict.effect === 'deny') return toDecision(combined, limits, which, policy_hash);
+      const checked = checkArguments(request, limits);
+      if ('limits' in checked) return toDecision(combined, checked.limits, which, policy_hash);
+      const { rule, reason } = checked.refusal;
+      // By itself, would the tenant's policy have allowed these arguments?
+      const decided_by = 'limits' in checkArguments(request, judged.limits) ? 'installation' : 'tenant';
+      const refused = { verdict: deny('CONSTRAINT', reason, rule), rules: combined.rules, decided_by } as const;
+      return toDecision(refused, limits, which, policy_hash);
     } catch (error) {
       return { ...fault(error), rules: [], limits: NOTHING, decided_by: 'tenant', policy_hash };
     }
@@ -71,7 +80,8 @@ const ofInstallation = (look: RuleLook): RuleLook => ({ ...look, of: 'installati
 /** Member by member: spreading the verdict took most of the time of a decision. */
 function toDecision(
   { verdict, rules, decided_by }: Combined,
-  { limits, lowered }: ReturnType<ReturnType<typeof createLowering>>,
+  limits: Limits,
+  lowered: string[] | null,
   policy_hash: string,
 ): Decision {
   const { effect, allowed, reason, rule_matched, code, approvals } = verdict;

@@ -1,3 +1,4 @@
+import { profilesOf } from '@capstan/argv';
 import { type PolicyDocument, toolOfAlias } from '@capstan/contracts';
 import { compileExpression } from '@capstan/expression';
 import { CONDITION_VARIABLES } from './compile-rule.js';
@@ -13,6 +14,7 @@ export function findMistakes(document: PolicyDocument): Mistake[] {
     ...ids(document),
     ...spellings(document),
     ...approvals(document),
+    ...profiles(document),
   ];
 }
 
@@ -57,6 +59,20 @@ const spellings = ({ tools = {} }: PolicyDocument): Mistake[] =>
     toolOfAlias(key) !== key && Object.hasOwn(tools, toolOfAlias(key))
       ? [{ path: ['tools'], key, message: `is another spelling of ${toolOfAlias(key)}, which is there too` }]
       : [],
+  );
+
+/** A profile that there is not would allow nothing, and say so only when it is too late. */
+const profiles = ({ tools = {} }: PolicyDocument): Mistake[] =>
+  Object.entries(tools).flatMap(([tool, { executables = {} }]) =>
+    Object.entries(executables).flatMap(([program, { profiles: named = [] }]) => {
+      const known = profilesOf(program);
+      return named
+        .filter((name) => !known.includes(name))
+        .map((name) => ({
+          path: ['tools', tool, 'executables', program, 'profiles'],
+          message: `${name} is no profile of ${program}; ${known.length > 0 ? `there are ${known.join(', ')}` : 'it has none, so name shapes'}`,
+        }));
+    }),
   );
 
 const approvals = ({ rules = [] }: PolicyDocument): Mistake[] =>

@@ -1,4 +1,13 @@
-import type { Descriptor, Limits, PolicyDocument, PolicyLimit, ToolConstraints } from '@capstan/contracts';
+import { isPlain, isStarter, programOf } from '@capstan/argv';
+import type {
+  Descriptor,
+  ExecutableRule,
+  Executables,
+  Limits,
+  PolicyDocument,
+  PolicyLimit,
+  ToolConstraints,
+} from '@capstan/contracts';
 import { compileMatch, type Test } from './compile-match.js';
 import type { ToolEntry } from './constraint/tool-entries.js';
 import { narrowDomains } from './glob/domain-pattern.js';
@@ -13,8 +22,9 @@ type SomeLimits = { [Field in keyof Limits]?: Limits[Field] | undefined };
 type CompiledLimit = { index: number; part: SomeLimits; fixed: Test[]; open: Test[] };
 
 export function compileLimits({ limits = [] }: PolicyDocument): CompiledLimit[] {
-  return limits.map(({ match, ...part }: PolicyLimit, index) => {
+  return limits.map(({ match, exec_once, ...rest }: PolicyLimit, index) => {
     const tests = compileMatch(match);
+    const part = { ...rest, exec_once: exec_once === true ? ('required' as const) : exec_once };
     return { index, part, fixed: tests.filter((test) => test.fixed), open: tests.filter((test) => !test.fixed) };
   });
 }
@@ -45,7 +55,7 @@ export function limitsOf(
   const { descriptor } = request;
   const applying = limits.filter(({ fixed }) => fixed.every((test) => test.holds(request)));
   const parts = [
-    ...entries.map(({ constraints }) => toLimits(constraints)),
+    ...entries.map(({ constraints }) => toLimits(constraints, part)),
     ...applying.filter(({ open }) => open.length === 0).map(({ part }) => part),
   ];
   const own = entries.find(({ names_it }) => names_it)?.constraints;
@@ -94,7 +104,7 @@ function combine({ base, open, combined }: ToolLimits, request: Request): Narrow
 const sandboxOf = ({ runner, risk }: Descriptor): SomeLimits =>
   runner === 'exec' ? { sandbox: risk === 'LOW' ? 'preferred' : 'required' } : {};
 
-function toLimits(constraints: ToolConstraints): SomeLimits {
+function toLimits(constraints: ToolConstraints, part: Part): SomeLimits {
   const { allow_domains, max_size_bytes, max_response_bytes, timeout_seconds } = constraints;
   const { allow_paths, deny_paths, allow_hidden, deny_domains, deny_private_ips, max_output_bytes } = constraints;
   return defined({
@@ -104,12 +114,26 @@ function toLimits(constraints: ToolConstraints): SomeLimits {
     deny_domains,
     deny_private_ips,
     max_output_bytes,
+    executables: argumentsOf(constraints, part),
     timeout_ms: milliseconds(timeout_seconds),
     network: allow_domains && (allow_domains.length > 0 ? allow_domains : 'none'),
     max_size_bytes: max_size_bytes || undefined,
     max_response_bytes: max_response_bytes || undefined,
   });
 }
+
+/**
+ * A tenant's list of programs vouches for those that are not known to start others: they may have any arguments. The
+ * installation's only takes away.
+ */
+function argumentsOf({ executables, allow_executables = [] }: ToolConstraints, part: Part): Executables[] | undefined {
+  const vouched =
+    part === 'tenant' ? allow_executables.map(programOf).filter((name) => !isPlain(name) && !isStarter(name)) : [];
+  if (vouched.length === 0) return executables && [executables];
+  return [{ ...Object.fromEntries(vouched.map((name) => [name, ANY])), ...executables }];
+}
+
+const ANY: ExecutableRule = { any: true };
 
 /** Of two that say something the smaller, the narrower, the stricter. */
 function narrow(one: Limits, other: SomeLimits): Limits {
@@ -123,6 +147,8 @@ function narrow(one: Limits, other: SomeLimits): Limits {
       network: narrowNetwork(one.network, other.network),
       deny_domains: union(one.deny_domains, other.deny_domains),
       deny_paths: union(one.deny_paths, other.deny_paths),
+      executables: union(one.executables, other.executables),
+      exec_once: strict(one.exec_once, other.exec_once, 'required'),
       // Two lists of globs have no common list; every one is checked when it is decided, the first again on opening.
       allow_paths: one.allow_paths ?? other.allow_paths,
       env: one.env && other.env ? one.env.filter((name) => other.env?.includes(name)) : (one.env ?? other.env),
@@ -139,7 +165,7 @@ export const least = (one: number | undefined, other: number | undefined) =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 const strict = <T>(one: T | undefined, other: T | undefined, strictest: T) =>
   one === strictest || other === strictest ? strictest : (one ?? other);
-export const union = (one: string[] | undefined, other: string[] | undefined) =>
+export const union = <T>(one: T[] | undefined, other: T[] | undefined) =>
   one && other ? [...new Set([...one, ...other])] : (one ?? other);
 
 export function narrowNetwork(one: Limits['network'], other: Limits['network']): Limits['network'] {

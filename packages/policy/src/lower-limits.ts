@@ -36,6 +36,8 @@ function lower(own: Limits, ceiling: Limits, descriptor: Descriptor): Limits {
   set('max_size_bytes', least(own.max_size_bytes, ceiling.max_size_bytes));
   set('deny_domains', union(own.deny_domains, ceiling.deny_domains));
   set('deny_paths', union(own.deny_paths, ceiling.deny_paths));
+  set('executables', union(own.executables, ceiling.executables));
+  set('exec_once', ceiling.exec_once === 'required' ? 'required' : (own.exec_once ?? ceiling.exec_once));
   // Both lists are checked when it is decided; on opening a file the tenant's, else the ceiling's.
   set('allow_paths', own.allow_paths ?? ceiling.allow_paths);
   // A process has no network unless its policy names hosts; what is told where to go has all but what is closed.
@@ -75,5 +77,7 @@ const LIMITS: readonly (keyof Limits)[] = [
   'allow_hidden',
   'max_size_bytes',
   'shell',
+  'executables',
+  'exec_once',
   'write',
 ];

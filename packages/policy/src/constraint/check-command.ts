@@ -9,7 +9,7 @@ const SYSTEM: ReadonlySet<string> = new Set(['/bin', '/usr/bin', '/usr/local/bin
 const DENIED_TOKENS = ['sudo', 'su', 'rm -rf', 'mkfs', 'dd', '> /dev', 'chmod 777', 'curl | sh', 'wget | sh'];
 
 export function checkCommand(constraints: ToolConstraints, { required }: { required: boolean }): Check | null {
-  const allow = constraints.allow_executables ?? (required ? [] : null);
+  const allow = allowedBy(constraints) ?? (required ? [] : null);
   const deny = constraints.deny_tokens ?? (required ? DENIED_TOKENS : []);
   if (!allow && deny.length === 0) return null;
   return ({ descriptor, inputs }) => {
@@ -24,6 +24,11 @@ export function checkCommand(constraints: ToolConstraints, { required }: { requi
     const token = deny.find((each) => hasWord(line, each.toLowerCase()));
     return token === undefined ? null : refuse(`deny_tokens[${token}]`, `${JSON.stringify(token)} is not allowed`);
   };
+}
+
+/** One whose arguments are named is allowed with them. */
+function allowedBy({ allow_executables, executables }: ToolConstraints): string[] | undefined {
+  return executables ? [...(allow_executables ?? []), ...Object.keys(executables)] : allow_executables;
 }
 
 function isAllowed(executable: string, allow: readonly string[]): boolean {

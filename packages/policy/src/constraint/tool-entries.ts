@@ -53,6 +53,9 @@ function toEntry(key: string, tool_id: string, constraints: ToolConstraints, par
 
 /** A list of what it may touch says more than how risky it is. */
 export const hasAllowList = ({ constraints }: ToolEntry): boolean =>
-  [constraints.allow_paths, constraints.allow_domains, constraints.allow_executables].some(
-    (list) => list !== undefined && list.length > 0,
-  );
+  [
+    constraints.allow_paths,
+    constraints.allow_domains,
+    constraints.allow_executables,
+    Object.keys(constraints.executables ?? {}),
+  ].some((list) => list !== undefined && list.length > 0);

@@ -1,4 +1,11 @@
-import { type Descriptor, INSTALLATION_POLICY, type JsonObject, type ToolConstraints } from '@capstan/contracts';
+import { suggestExecutable } from '@capstan/argv';
+import {
+  type Descriptor,
+  type Executables,
+  INSTALLATION_POLICY,
+  type JsonObject,
+  type ToolConstraints,
+} from '@capstan/contracts';
 import { canonicalHost, isDeniedAddress } from '@capstan/egress';
 import { commandIn, pathsIn, urlsIn } from '../constraint/read-inputs.js';
 import type { Part } from '../request.js';
@@ -15,8 +22,13 @@ export const addToPolicy = (yaml: string, note?: string, part: Part = 'tenant'):
 };
 
 /** JSON is YAML, so that no name and no value needs more care. */
-export const toYaml = (value: string | number | boolean | readonly string[]): string =>
-  typeof value === 'object' ? `[${value.map((each) => JSON.stringify(each)).join(', ')}]` : JSON.stringify(value);
+export const toYaml = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(toYaml).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  return `{ ${Object.entries(value)
+    .map(([key, each]) => `${/^[a-z_]+$/.test(key) ? key : JSON.stringify(key)}: ${toYaml(each)}`)
+    .join(', ')} }`;
+};
 
 /** An entry of `tools`. */
 export function entryOf(tool_id: string, constraints: ToolConstraints): string {
@@ -40,6 +52,13 @@ function named(read: () => string[]): string[] {
 
 export const programsOf = (descriptor: Descriptor, inputs: JsonObject): string[] =>
   named(() => (commandIn(descriptor, inputs) ?? []).slice(0, 1).filter((program) => program !== ''));
+
+/** The program that the call starts, with the arguments that it has. */
+export function executablesOf(descriptor: Descriptor, inputs: JsonObject): Executables {
+  const [file = '', ...args] = commandIn(descriptor, inputs) ?? [];
+  const { program, rule } = suggestExecutable({ file, args, chosen_by: 'caller' });
+  return { [program]: rule };
+}
 
 /** A path stands for itself in a list of globs, as far as it has none of their signs. */
 export const pathsOf = (inputs: JsonObject): string[] => named(() => pathsIn(inputs));

@@ -1,7 +1,7 @@
 import type { Descriptor, JsonObject, ToolConstraints } from '@capstan/contracts';
 import { methodOf } from '../constraint/read-inputs.js';
 import type { Part } from '../request.js';
-import { addToPolicy, domainsOf, entryOf, pathsOf, programsOf, toYaml } from './snippet.js';
+import { addToPolicy, domainsOf, entryOf, executablesOf, pathsOf, programsOf, toYaml } from './snippet.js';
 
 const BESIDE = 'What is in that list already stays in it.';
 
@@ -19,6 +19,8 @@ export function suggestConstraint(descriptor: Descriptor, inputs: JsonObject, ru
       return entry(domainsOf(descriptor, inputs) ?? {}, BESIDE);
     case 'allow_executables':
       return entry({ allow_executables: programsOf(descriptor, inputs) }, BESIDE);
+    case 'executables':
+      return entry({ executables: executablesOf(descriptor, inputs) }, BESIDE);
     case 'allow_methods':
       return entry({ allow_methods: [methodOf(descriptor, inputs)] }, BESIDE);
     case 'allow_hidden':

@@ -25,6 +25,8 @@ export const parseExecuteCodeInputs = (inputs: JsonObject): Program | ToolFailur
   return {
     file,
     args: [main],
+    chosen_by: 'nobody',
+    literal: 1,
     stdin,
     env: {},
     tty: false,

@@ -187,8 +187,12 @@ describe.skipIf(!works)(`tools that talk to people, in ${name}`, () => {
     const effects = { ...extension({}).effects, interactive: true };
     const asking = testDescriptor({ tool_id: 'shell.run', runner: 'exec', risk: 'LOW', effects });
     const inputs = { cmd: ['node', '-p', 'process.stdin.isTTY && process.stdout.isTTY'] };
-    expect(await run(asking, inputs)).toMatchObject({ kind: 'INTERACTIVE_NOT_SUPPORTED', retryable: false });
-    expect(await run(asking, { ...inputs, tty: true })).toMatchObject({
+    const limits = { ...LIMITS, shell: true };
+    expect(await run(asking, inputs, { limits })).toMatchObject({
+      kind: 'INTERACTIVE_NOT_SUPPORTED',
+      retryable: false,
+    });
+    expect(await run(asking, { ...inputs, tty: true }, { limits })).toMatchObject({
       success: true,
       payload: { stdout: expect.stringContaining('true'), stderr: '' },
     });

@@ -19,6 +19,8 @@ export type Found = {
   real_file: string;
   /** It is in the work directory. */
   is_own: boolean;
+  /** It came with the tool's extension. */
+  is_extension?: boolean;
   mount?: Mount;
 };
 
@@ -47,6 +49,7 @@ export const findProgram = (file: string, surroundings: Surroundings): Found | N
       file: join(sandbox.maps_paths ? tools.path : tools.source, file),
       real_file: realpathSync(host),
       is_own: false,
+      is_extension: true,
     };
   }
   const found = path.map((directory) => join(directory, file)).find((each) => visible(each) && isExecutable(each));

@@ -2,6 +2,10 @@
 export type Program = {
   file: string;
   args: readonly string[];
+  /** Who chose the arguments: the caller, the tool's author with places for the caller's values, or nobody but the author. */
+  chosen_by: 'caller' | 'author' | 'nobody';
+  /** How many of them, from the first on, the author wrote. */
+  literal: number;
   stdin: string | undefined;
   /** Variables that the inputs set, as `secret://name`. */
   env: Readonly<Record<string, string>>;

@@ -5,27 +5,28 @@ import { endStragglers } from './end-stragglers.js';
 import { execOutcome } from './exec-outcome.js';
 import type { ExecRun } from './exec-run.js';
 import { type Found, findProgram } from './find-program.js';
+import { type Judged, judgeProgram } from './judge-program.js';
 import { grantNetwork, type NetworkAccess } from './network-access.js';
 import { refused } from './refused.js';
 import { leftToSet, resourcesFor } from './resources-for.js';
 import { runCommand } from './run-command.js';
 import { runInTerminal } from './run-in-terminal.js';
 import { missingProgram, spawnFailure } from './spawn-failure.js';
-import { startsAShell } from './starts-a-shell.js';
-import { startsAnother } from './starts-another.js';
 import { environmentOf } from './tool-environment.js';
 import { withTraces } from './with-traces.js';
 
 /** One run in its sandbox, from the program's name to what it left behind. */
 export const runContained = async (run: ExecRun): Promise<RunOutcome> => {
-  const { program, call, path } = run;
+  const { program, path } = run;
   const found = findProgram(program.file, run);
   if (typeof found === 'string') return missingProgram(program.file, found, path);
-  const too_much = call.limits.shell === true ? null : whyTooMuch(run, found);
-  if (too_much !== null) return refused('SHELL_NOT_GRANTED', `${too_much}, which the policy does not grant`);
+  const judged = judgeProgram(run, found);
+  if ('success' in judged) return judged;
   const network = await grantNetwork(run);
+  const unenforced = judged.exec_once === 'required' && (network !== null || !run.sandbox.enforces_exec_once);
   try {
-    const outcome = await start(run, found, network);
+    if (unenforced) return refused('SANDBOX_UNAVAILABLE', cannotEnforce(program.file));
+    const outcome = await start(run, found, judged, network);
     if (run.mark !== null) await endStragglers(run.mark);
     return await withTraces(outcome, run, network);
   } finally {
@@ -33,15 +34,17 @@ export const runContained = async (run: ExecRun): Promise<RunOutcome> => {
   }
 };
 
-/** Without a shell being granted: what it would come to. */
-const whyTooMuch = ({ program: { file, args }, call }: ExecRun, found: Found): string | null => {
-  if (startsAShell({ ...found, file, args })) return `${file} is a shell or leads to one`;
-  // Other tools have their arguments checked one by one, against those that are their author's own.
-  const another = call.descriptor.tool_id === 'shell.run' ? startsAnother(file, args) : null;
-  return another && `with ${JSON.stringify(another.slice(0, 60))} ${file} starts another program`;
-};
+/** With these arguments nothing but the kernel keeps the program from starting others. */
+const cannotEnforce = (file: string): string =>
+  `${file} may start no other program (exec_once), and this worker's sandbox cannot enforce that for this run: it needs seccomp, and ` +
+  'a run without network';
 
-const start = async (run: ExecRun, found: Found, network: NetworkAccess | null): Promise<RunOutcome> => {
+const start = async (
+  run: ExecRun,
+  found: Found,
+  { exec_once }: Judged,
+  network: NetworkAccess | null,
+): Promise<RunOutcome> => {
   const { host, sandbox, program, secrets, call } = run;
   const name = basename(program.file) || program.file;
   const limits = resourcesFor(run);
@@ -57,6 +60,8 @@ const start = async (run: ExecRun, found: Found, network: NetworkAccess | null):
     network: program.tty || network !== null ? 'own' : 'of_shell',
     limits: program.tty ? limits : leftToSet(run, limits),
     tty: program.tty,
+    // Where the bridge to the network starts the tool, the tool is not the first program.
+    exec_once: exec_once !== null && network === null,
   });
   const flood = new AbortController();
   const stdout = captureOutput('stdout', call, () => flood.abort());

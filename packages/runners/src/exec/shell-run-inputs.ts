@@ -7,6 +7,9 @@ const NUL = '\0';
 /** The loader and interpreters take orders from variables; a secret is never one. */
 const FORBIDDEN_NAME =
   /^(LD_|DYLD_|GLIBC_|BASH|ENV$|IFS$|PATH$|HOME$|PS4$|NODE_OPTIONS$|PYTHON|PERL|RUBY|GIT_|CAPSTAN_)/;
+/** Programs take options, commands and configurations from variables that are called so; they would pass every check of arguments. */
+const GIVES_ORDERS =
+  /(OPTIONS?|OPTS?|FLAGS|RC|RSH|CONF(IG)?|HOME|PATH|COMMAND|CMD|EDITOR|PAGER|BROWSER|VISUAL|SHELL|ASKPASS|TAPE|MAKEFILES|POSIXLY_CORRECT)$|^(LESS|AWK|GAWK|TAR|RSYNC|SSH|MAN|ZIP|GZIP|XZ|CURL|RIPGREP|JAVA|MAKE)/;
 const NAME = /^[A-Z_][A-Z0-9_]{0,127}$/;
 
 /** Checked here again, whatever admission checked: this is the last place before a process starts. */
@@ -28,6 +31,8 @@ export const parseShellRunInputs = (inputs: JsonObject): Program | ToolFailure =
   return {
     file,
     args,
+    chosen_by: 'caller',
+    literal: 0,
     stdin,
     env: variables,
     tty,
@@ -45,7 +50,8 @@ const parseEnv = (env: unknown): Record<string, string> | string => {
   if (typeof env !== 'object' || env === null || Array.isArray(env)) return 'env must be an object';
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (!NAME.test(name) || FORBIDDEN_NAME.test(name)) return `env may not set ${name.slice(0, 100)}`;
+    if (!NAME.test(name) || FORBIDDEN_NAME.test(name) || GIVES_ORDERS.test(name))
+      return `env may not set ${name.slice(0, 100)}`;
     if (typeof value !== 'string' || !isSecretReference(value)) return `env.${name} must be a secret: secret://name`;
     variables[name] = value;
   }

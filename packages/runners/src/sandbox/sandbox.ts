@@ -23,6 +23,8 @@ export type Confined = {
   /** Those that it does not have from whoever starts it. */
   limits: Partial<ResourceLimits> & Pick<ResourceLimits, 'temporary_bytes'>;
   tty: boolean;
+  /** It may start no other program. */
+  exec_once?: boolean;
 };
 
 /** What the worker really starts. */
@@ -43,6 +45,8 @@ export type Sandbox = {
   dies_with_worker: boolean;
   /** Whether the tool sees its own directory under `work.path`; else under `work.source`. */
   maps_paths: boolean;
+  /** Whether it can keep a program from starting another. */
+  enforces_exec_once?: boolean;
   /** Who the tools run as, and must own what they write to. */
   identity: Identity;
   /** In front of a shell that starts one run after the other: what these need not make for themselves. */

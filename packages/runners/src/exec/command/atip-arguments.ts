@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@capstan/contracts';
-import { honoursDoubleDash } from './argument-rule.js';
 import { type Arguments, type AtipBinding, inputOf, looksLikeOption, refused, toText } from './argument-text.js';
+import { honoursDoubleDash } from './honours-double-dash.js';
 
 type Parameter = AtipBinding['parameters'][number];
 

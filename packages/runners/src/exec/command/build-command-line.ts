@@ -1,12 +1,22 @@
 import type { JsonObject } from '@capstan/contracts';
-import { type Arguments, type AtipBinding, type CommandBinding, type Refusal, refused } from './argument-text.js';
+import type { Program } from '../program.js';
+import {
+  type Arguments,
+  type AtipBinding,
+  type CommandBinding,
+  looksLikeOption,
+  type Refusal,
+  refused,
+} from './argument-text.js';
 import { atipArguments } from './atip-arguments.js';
-import { refuseDangerous } from './dangerous-arguments.js';
 import { templateArguments } from './template-arguments.js';
 import { typedArguments } from './typed-arguments.js';
 
 /** What is to be started: the name of an executable, its arguments, and what goes to its standard input. */
-export type CommandLine = { file: string; args: string[]; stdin: string | undefined };
+export type CommandLine = { file: string; args: string[]; stdin: string | undefined } & Pick<
+  Program,
+  'chosen_by' | 'literal'
+>;
 
 /** Linux refuses a longer argument of a process (MAX_ARG_STRLEN, with the NUL at its end). */
 const MAX_ARGUMENT_BYTES = 131_071;
@@ -22,9 +32,7 @@ export function buildCommandLine(binding: CommandBinding | AtipBinding, inputs: 
   const wrong = built.args.map(unusable).find((reason) => reason !== null);
   if (wrong) return refused(wrong);
   if (built.args.length > MAX_ARGUMENTS) return refused(`makes more than ${MAX_ARGUMENTS} arguments`);
-  const dangerous = refuseDangerous(binding.executable, built.args, literals(binding));
-  if (dangerous) return refused(dangerous);
-  return { file: binding.executable, args: built.args, stdin: built.stdin };
+  return { file: binding.executable, args: built.args, stdin: built.stdin, ...originOf(binding) };
 }
 
 function argumentsOf(binding: CommandBinding | AtipBinding, inputs: JsonObject): Arguments {
@@ -32,9 +40,19 @@ function argumentsOf(binding: CommandBinding | AtipBinding, inputs: JsonObject):
   return binding.argv === null ? typedArguments(binding, inputs) : templateArguments(binding, binding.argv, inputs);
 }
 
-/** What the author of the tool wrote is not the caller's doing. */
-const literals = (binding: CommandBinding | AtipBinding): ReadonlySet<string> =>
-  new Set(binding.kind === 'atip' ? binding.parameters.flatMap(({ flags }) => flags) : binding.argv);
+/** Which of the arguments are the caller's doing. What is typed are all but the name of the action. */
+function originOf(binding: CommandBinding | AtipBinding): Pick<Program, 'chosen_by' | 'literal'> {
+  if (binding.kind === 'atip')
+    return { chosen_by: binding.parameters.length > 0 ? 'author' : 'nobody', literal: binding.path.length };
+  const { argv, stdin } = binding;
+  if (argv === null) return { chosen_by: 'caller', literal: 1 };
+  const first = argv.findIndex(hasPlaceholder);
+  if (first < 0) return { chosen_by: hasPlaceholder(stdin ?? '') ? 'author' : 'nobody', literal: argv.length };
+  // An option right before a value takes it, or is left out together with it.
+  return { chosen_by: 'author', literal: looksLikeOption(argv[first - 1] ?? '') ? first - 1 : first };
+}
+
+const hasPlaceholder = (template: string): boolean => /\{\{(\.\.\.)?[\w.-]+\}\}/.test(template);
 
 function unusable(arg: string): string | null {
   if (arg.includes('\0')) return 'an argument holds a NUL byte, which no argument of a process can';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@capstan/contracts';
-import { honoursDoubleDash } from './argument-rule.js';
 import { type Arguments, type CommandBinding, inputOf, looksLikeOption, refused, toText } from './argument-text.js';
+import { honoursDoubleDash } from './honours-double-dash.js';
 
 const PLACEHOLDER = /\{\{(\.\.\.)?([\w.-]+)\}\}/g;
 const WHOLE = /^\{\{(\.\.\.)?([\w.-]+)\}\}$/;

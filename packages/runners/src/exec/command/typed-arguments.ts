@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@capstan/contracts';
-import { honoursDoubleDash } from './argument-rule.js';
 import { type Arguments, type CommandBinding, looksLikeOption, refused, toText } from './argument-text.js';
+import { honoursDoubleDash } from './honours-double-dash.js';
 
 const FLAG = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
 

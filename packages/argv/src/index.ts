@@ -1,0 +1,3 @@
+export * from './judge-command.js';
+export * from './profile-book.js';
+export * from './suggest-rule.js';

@@ -1,0 +1,125 @@
+import type { ExecOnce, ExecutableRule, Executables } from '@capstan/contracts';
+import { compileShape, type MatchShape } from './match-shape.js';
+import {
+  type CompiledProfile,
+  defaultProfilesOf,
+  isInterpreter,
+  isPlain,
+  isStarter,
+  profileOf,
+} from './profile-book.js';
+import { quote } from './read-arguments.js';
+
+export type Command = {
+  file: string;
+  args: readonly string[];
+  /**
+   * Who chose the arguments. The caller, all of them; or the author of a tool, who has left places for values: then a program
+   * that is not known to start others is taken at the author's word.
+   */
+  chosen_by: 'caller' | 'author';
+  /** How many arguments, from the first on, the author wrote. */
+  literal?: number;
+};
+
+/** `exec_once`: whether the kernel should, or has to, keep the program from starting another. */
+export type CommandVerdict =
+  | { allowed: true; exec_once: Exclude<ExecOnce, true> | null }
+  | { allowed: false; program: string; reason: string };
+
+const SYSTEM: ReadonlySet<string> = new Set(['/bin', '/usr/bin', '/usr/local/bin', '/sbin', '/usr/sbin']);
+
+/** As rules call it: by its name in the directories of the system, elsewhere by its path, where anybody may have put it. */
+export function programOf(file: string): string {
+  const slash = file.lastIndexOf('/');
+  return slash > 0 && SYSTEM.has(file.slice(0, slash)) ? file.slice(slash + 1) : file;
+}
+
+/**
+ * Whether a command line may run. Every list that names its program has to allow it. Where none does, a plain program may have
+ * any arguments, one with ready-made profiles those of its default ones, and all others none; `shell` grants those as well.
+ */
+export function judgeCommand(
+  { file, args, chosen_by, literal = 0 }: Command,
+  lists: readonly Executables[],
+  { shell }: { shell: boolean },
+): CommandVerdict {
+  const program = programOf(file);
+  const rules = lists.flatMap((list) => (Object.hasOwn(list, program) ? (list[program] ?? []) : []));
+  if (rules.length > 0) return judgeByRules(program, args, rules, shell);
+  if (shell) return { allowed: true, exec_once: null };
+  if (isPlain(program)) return { allowed: true, exec_once: 'preferred' };
+  if (!isStarter(program) && chosen_by === 'author') return { allowed: true, exec_once: null };
+  if (chosen_by === 'author' && isInterpreter(program) && args.slice(0, literal).some(isCode))
+    return { allowed: true, exec_once: null };
+  const defaults = defaultProfilesOf(program).flatMap((name) => profileOf(program, name) ?? []);
+  if (defaults.length > 0) return judgeByProfiles(program, args, defaults);
+  const why = isStarter(program) ? 'can start other programs' : 'is not known to start no other programs';
+  return { allowed: false, program, reason: `${quote(program)} ${why}, and the policy names no arguments for it` };
+}
+
+function judgeByRules(
+  program: string,
+  args: readonly string[],
+  rules: readonly ExecutableRule[],
+  shell: boolean,
+): CommandVerdict {
+  let exec_once: Exclude<ExecOnce, true> | null = null;
+  for (const rule of rules) {
+    const verdict = judgeByRule(program, args, rule, shell);
+    if (!verdict.allowed) return verdict;
+    exec_once = stricter(exec_once, verdict.exec_once);
+  }
+  return { allowed: true, exec_once };
+}
+
+function judgeByRule(program: string, args: readonly string[], rule: ExecutableRule, shell: boolean): CommandVerdict {
+  const asked = rule.exec_once === true ? 'required' : (rule.exec_once ?? null);
+  if (rule.any) {
+    // Of a program that can start others, any arguments are what `shell` grants; or none of that, with the kernel's help.
+    if (shell || !isStarter(program) || asked === 'required') return { allowed: true, exec_once: asked };
+    return {
+      allowed: false,
+      program,
+      reason: `${quote(program)} can start other programs: name profiles or shapes, or exec_once: true`,
+    };
+  }
+  const profiles = (rule.profiles ?? []).flatMap((name) => profileOf(program, name) ?? []);
+  const own: CompiledProfile = { name: 'shapes', exec_once: null, shapes: shapesOf(rule) };
+  const verdict = judgeByProfiles(program, args, [...profiles, own]);
+  return verdict.allowed ? { allowed: true, exec_once: stricter(asked, verdict.exec_once) } : verdict;
+}
+
+/** The first that fits counts; else the nearest miss says why. */
+function judgeByProfiles(
+  program: string,
+  args: readonly string[],
+  profiles: readonly CompiledProfile[],
+): CommandVerdict {
+  let nearest = { why: 'no arguments are allowed', read: -1 };
+  for (const { exec_once, shapes } of profiles)
+    for (const match of shapes) {
+      const miss = match(args);
+      if (!miss) return { allowed: true, exec_once };
+      if (miss.read > nearest.read) nearest = miss;
+    }
+  const [first] = args;
+  const why =
+    nearest.read < 1 && first !== undefined ? `nothing that begins with ${quote(first)} is allowed` : nearest.why;
+  return { allowed: false, program, reason: `${program}: ${why}` };
+}
+
+const compiled = new WeakMap<ExecutableRule, readonly MatchShape[]>();
+
+function shapesOf(rule: ExecutableRule): readonly MatchShape[] {
+  const known = compiled.get(rule) ?? (rule.shapes ?? []).map(compileShape);
+  compiled.set(rule, known);
+  return known;
+}
+
+/** A script, or code after -c or -e: what follows it are arguments of its own. */
+const isCode = (arg: string): boolean => !arg.startsWith('-');
+
+type Asked = Exclude<ExecOnce, true> | null;
+export const stricter = (one: Asked, other: Asked): Asked =>
+  one === 'required' || other === 'required' ? 'required' : (one ?? other);

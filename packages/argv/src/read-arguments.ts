@@ -1,0 +1,97 @@
+import { matchesWildcard } from '@capstan/contracts';
+import type { Option, Options } from './parse-option.js';
+
+/** What stands in a command line as its shape reads it, or why it does not fit. */
+export type ReadArguments = { options: Set<string>; positionals: string[]; rest: string[] } | { refused: string };
+
+export type Reading = {
+  options: Options;
+  /** Options are words with one dash, as those of find. */
+  words: boolean;
+  /** Ends at the first argument that is no option. */
+  leading: boolean;
+};
+
+/**
+ * Reads arguments as getopt does, but takes nothing on trust: an option is named in full, a switch has no value, and a value
+ * of its own argument never begins with a dash. So where a program would read a word as an option, it is read as one here.
+ */
+export function readArguments(args: readonly string[], { options, words, leading }: Reading): ReadArguments {
+  const seen = new Set<string>();
+  const positionals: string[] = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] ?? '';
+    if (arg === '--' && !words && !leading)
+      return { options: seen, positionals: [...positionals, ...args.slice(at + 1)], rest: [] };
+    if (!arg.startsWith('-') || arg === '-') {
+      if (leading) return { options: seen, positionals, rest: args.slice(at) };
+      positionals.push(arg);
+      continue;
+    }
+    const read = readOption(arg, args[at + 1], options, words);
+    if ('refused' in read) return read;
+    for (const name of read.names) seen.add(name);
+    if (read.takes_next) at += 1;
+  }
+  return { options: seen, positionals, rest: [] };
+}
+
+/** A value such as the one of `-mtime -7`: no option is called so. */
+const NUMBER = /^-\d+[a-zA-Z]?$/;
+
+type ReadOption = { names: string[]; takes_next: boolean } | { refused: string };
+
+function readOption(arg: string, next: string | undefined, options: Options, words: boolean): ReadOption {
+  if (options.takes_number && /^-\d+$/.test(arg)) return { names: [arg], takes_next: false };
+  if (words) return readNamed(arg, undefined, next, options);
+  if (!arg.startsWith('--')) return readLetters(arg, next, options);
+  const at = arg.indexOf('=');
+  return at < 0
+    ? readNamed(arg, undefined, next, options)
+    : readNamed(arg.slice(0, at), arg.slice(at + 1), next, options);
+}
+
+/** Letters may stand together, and the last of them may take what follows it as its value. */
+function readLetters(arg: string, next: string | undefined, options: Options): ReadOption {
+  const names: string[] = [];
+  for (let at = 1; at < arg.length; at += 1) {
+    const name = `-${arg[at]}`;
+    const rest = arg.slice(at + 1);
+    const takes_value = options.get(name)?.some(({ value }) => value !== null) ?? false;
+    const read = readNamed(name, takes_value && rest !== '' ? rest : undefined, next, options);
+    if ('refused' in read) return read;
+    names.push(name);
+    if (takes_value) return { names, takes_next: read.takes_next };
+  }
+  return { names, takes_next: false };
+}
+
+function readNamed(name: string, attached: string | undefined, next: string | undefined, options: Options): ReadOption {
+  const found = options.get(name);
+  if (!found) return { refused: `${quote(name)} is not an option that is allowed` };
+  if (attached === undefined && found.some(({ value, optional }) => value === null || optional))
+    return { names: [name], takes_next: false };
+  if (attached === undefined && (next === undefined || (next.startsWith('-') && !NUMBER.test(next))))
+    return { refused: `the value of ${name} is missing, or begins with a dash: write it attached to the option` };
+  const value = attached ?? next ?? '';
+  return isTaken(found, value)
+    ? { names: [name], takes_next: attached === undefined }
+    : { refused: `${quote(value)} is not a value of ${name} that is allowed` };
+}
+
+/** One that is named as it is; else none that it may not be, and, where patterns say what it may be, one of those. */
+const isTaken = (options: readonly Option[], text: string): boolean =>
+  fits(
+    options.flatMap(({ value }) => value ?? []),
+    text,
+  );
+
+export function fits(patterns: readonly string[], text: string): boolean {
+  if (patterns.includes(text) && !text.startsWith('!')) return true;
+  const refused = patterns.filter((pattern) => pattern.startsWith('!'));
+  if (refused.some((pattern) => matchesWildcard(pattern.slice(1), text))) return false;
+  const taken = patterns.filter((pattern) => !pattern.startsWith('!'));
+  return taken.length === 0 ? refused.length > 0 : taken.some((pattern) => matchesWildcard(pattern, text));
+}
+
+export const quote = (text: string): string => JSON.stringify(text.slice(0, 60));

@@ -1,0 +1,37 @@
+import type { ArgumentShape, ExecutableRule } from '@capstan/contracts';
+import { type Command, judgeCommand, programOf } from './judge-command.js';
+import { isStarter, profilesOf } from './profile-book.js';
+
+/** A rule that allows this command line: the ready-made profile that has its shape, else that shape and no other. */
+export function suggestExecutable({ file, args, chosen_by }: Command): { program: string; rule: ExecutableRule } {
+  const program = programOf(file);
+  const allows = (rule: ExecutableRule) =>
+    judgeCommand({ file, args, chosen_by }, [{ [program]: rule }], { shell: false }).allowed;
+  const profile = profilesOf(program).find((name) => allows({ profiles: [name] }));
+  if (profile !== undefined) return { program, rule: { profiles: [profile] } };
+  return { program, rule: isStarter(program) ? { shapes: [shapeOf(args)] } : { any: true } };
+}
+
+/** As it stands: what has a dash is an option, with the value that is attached to it; the rest are arguments. */
+function shapeOf(args: readonly string[]): ArgumentShape {
+  const end = args.indexOf('--');
+  const before = end < 0 ? args : args.slice(0, end);
+  const isOption = (arg: string) => arg.startsWith('-') && arg !== '-' && OPTION.test(arg);
+  const positionals = [...before.filter((arg) => !isOption(arg)), ...(end < 0 ? [] : args.slice(end + 1))];
+  const options = before.filter(isOption).flatMap((arg) => (arg.startsWith('--') ? [short(arg)] : letters(arg)));
+  return {
+    ...(options.length > 0 ? { options: [...new Set(options)] } : {}),
+    ...(positionals.length > 0 ? { positionals: [...new Set(positionals.map(literal))] } : {}),
+  };
+}
+
+const OPTION = /^--?[A-Za-z0-9][\w.+-]*(?:=.*)?$/s;
+const short = (arg: string): string => (arg.length > MAX_TEXT ? arg.slice(0, arg.indexOf('=') + 1) : arg);
+const letters = (arg: string): string[] =>
+  /^-\d+$/.test(arg) ? ['-#'] : [...arg.slice(1)].map((letter) => `-${letter}`);
+/** A text that begins with ! would say what is not allowed, and an empty one nothing. */
+const literal = (text: string): string => {
+  if (text === '' || text.length > MAX_TEXT) return '*';
+  return text.startsWith('!') ? `?${text.slice(1)}` : text;
+};
+const MAX_TEXT = 200;
