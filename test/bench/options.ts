@@ -1,51 +1,78 @@
 import { parseArgs } from 'node:util';
 import { SUBJECTS, type SubjectName } from './subject.js';
 
+/** In the order in which they are measured: idle before any load, and what leaves calls waiting last. */
+export const PARTS = [
+  'idle',
+  'calls',
+  'sealing',
+  'plans',
+  'exec',
+  'snapshot',
+  'overload',
+  'soak',
+  'waiting',
+  'decisions',
+] as const;
+export type PartName = (typeof PARTS)[number];
+
 export interface Options {
+  readonly quick: boolean;
+  readonly parts: readonly PartName[];
+  readonly only: readonly SubjectName[];
   readonly rounds: number;
   /** How long one measurement takes, about: the count is calibrated to it. */
   readonly seconds: number;
+  readonly idle_seconds: number;
+  readonly snapshot_seconds: number;
+  readonly overload_seconds: number;
+  readonly clients: number;
   readonly waiting: number;
   readonly soak: number;
-  readonly only: readonly SubjectName[];
-  /** Only processes are measured. */
-  readonly exec: boolean;
-  /** Only plans are measured. */
-  readonly plans: boolean;
   readonly out: string;
 }
 
 export const USAGE = `npm run bench -- [options]
-  --quick          one short round, a few minutes instead of 10 to 15
-  --rounds N       rounds of every measurement (3); 0 leaves only the soak
-  --only a,b       of raw, redis, postgres (all)
-  --exec           only processes: «true» through the whole system beside bare bubblewrap
-  --plans          only plans: a graph and a fan-out beside bulk submissions of as many calls
-  --soak N         also send N calls at 50 in flight, and show the memory at each quarter
+  --quick          one short round of everything, under four minutes instead of about forty
+  --parts a,b      of ${PARTS.join(', ')} (all; soak only with --soak)
+  --only a,b       of ${SUBJECTS.join(', ')} (all)
+  --rounds N       rounds of every measurement (3)
+  --waiting N      how many calls wait in the part of that name (1000000)
+  --snapshot N     for how many seconds a snapshot is held (300)
+  --clients N      how many clients there are in overload (3000)
+  --soak N         send N calls at 50 in flight, and show the memory at each quarter
   --out FILE       where the figures go as JSON (bench-results.json)`;
 
-/** Throws a sentence for the user when an option is unknown or makes no sense. */
+/** Throws a sentence for the user if an option is unknown or makes no sense. */
 export function parseOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
     options: {
       quick: { type: 'boolean', default: false },
-      rounds: { type: 'string' },
-      exec: { type: 'boolean', default: false },
-      plans: { type: 'boolean', default: false },
+      parts: { type: 'string', default: PARTS.join(',') },
       only: { type: 'string', default: SUBJECTS.join(',') },
+      rounds: { type: 'string' },
+      waiting: { type: 'string' },
+      snapshot: { type: 'string' },
+      clients: { type: 'string', default: '3000' },
       soak: { type: 'string', default: '0' },
       out: { type: 'string', default: 'bench-results.json' },
     },
   });
+  const { quick } = values;
+  const pick = <Given>(full: Given, short: Given) => (quick ? short : full);
   return {
-    rounds: wholeNumber('rounds', values.rounds ?? (values.quick ? '1' : '3')),
-    seconds: values.quick ? 1 : 3,
-    waiting: values.quick ? 40_000 : 100_000,
+    quick,
+    parts: namesOf('parts', PARTS, values.parts),
+    only: namesOf('only', SUBJECTS, values.only),
+    rounds: wholeNumber('rounds', values.rounds ?? pick('3', '1')),
+    seconds: pick(3, 1),
+    idle_seconds: pick(30, 4),
+    snapshot_seconds: wholeNumber('snapshot', values.snapshot ?? pick('300', '6')),
+    overload_seconds: pick(15, 3),
+    clients: wholeNumber('clients', values.clients),
+    waiting: wholeNumber('waiting', values.waiting ?? pick('1000000', '40000')),
     soak: wholeNumber('soak', values.soak),
-    only: SUBJECTS.filter((name) => namesOf(values.only).includes(name)),
-    exec: values.exec,
-    plans: values.plans,
     out: values.out,
   };
 }
@@ -55,9 +82,9 @@ function wholeNumber(option: string, text: string): number {
   return Number(text);
 }
 
-function namesOf(only: string): string[] {
-  const names = only.split(',').map((name) => name.trim());
-  const unknown = names.find((name) => !SUBJECTS.some((subject) => subject === name));
-  if (unknown !== undefined) throw new Error(`--only takes ${SUBJECTS.join(', ')}, not «${unknown}»`);
-  return names;
+function namesOf<Name extends string>(option: string, known: readonly Name[], text: string): Name[] {
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !known.some((one) => one === name));
+  if (unknown !== undefined) throw new Error(`--${option} takes ${known.join(', ')}, not «${unknown}»`);
+  return known.filter((name) => names.includes(name));
 }

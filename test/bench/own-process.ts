@@ -1,20 +1,18 @@
 import { fileURLToPath } from 'node:url';
 import { execaNode } from 'execa';
 import type { z } from 'zod';
-import type { Cleanup } from './cleanup.js';
+import { atEnd } from '../fixtures/at-end.js';
 
 /** A part of the bench that must not share its event loop with another: it takes one order at a time and answers it. */
 export interface OwnProcess {
+  readonly pid: number;
   ask<Answer>(order: object, answer: z.ZodType<Answer>): Promise<Answer>;
   /** A message that comes later than the answer to an order. Listen before what brings it about. */
   next<Message>(message: z.ZodType<Message>): Promise<Message>;
 }
 
 /** Starts `module` (beside this file) in a process of its own. Its errors go to the terminal and end whatever is being asked. */
-export async function startOwnProcess(
-  module: string,
-  { args = [], cleanup }: { args?: readonly string[]; cleanup: Cleanup },
-): Promise<OwnProcess> {
+export async function startOwnProcess(module: string, args: readonly string[] = []): Promise<OwnProcess> {
   const child = execaNode(fileURLToPath(new URL(module, import.meta.url)), args, {
     ipc: true,
     nodePath: process.execPath,
@@ -25,11 +23,13 @@ export async function startOwnProcess(
     buffer: false,
     reject: false,
   });
-  await cleanup.defer(async () => {
-    child.kill();
+  atEnd(async () => {
+    child.kill('SIGKILL');
     await child;
   });
+  if (child.pid === undefined) throw new Error(`${module} did not start`);
   return {
+    pid: child.pid,
     async ask(order, answer) {
       const [message] = await Promise.all([child.getOneMessage(), child.sendMessage(order)]);
       return answer.parse(message);

@@ -3,12 +3,25 @@ export interface Progress {
   doing(text: string): void;
   /** What came of it: the same line on a terminal, a line of its own in a pipe. */
   done(text: string): void;
-  /** Leaves the terminal's line empty for what is printed next. */
-  clear(): void;
+  /** Nothing more is said, and the terminal's line is empty for what is printed next. */
+  end(): void;
 }
 
 export function openProgress(stream: NodeJS.WriteStream): Progress {
+  let ended = false;
   const overwrite = (text: string) => stream.write(`\r\x1b[2K${text.slice(0, (stream.columns || 80) - 1)}`);
-  if (stream.isTTY) return { doing: overwrite, done: overwrite, clear: () => overwrite('') };
-  return { doing: () => {}, done: (text) => stream.write(`${text}\n`), clear: () => {} };
+  return {
+    doing(text) {
+      if (!ended && stream.isTTY) overwrite(text);
+    },
+    done(text) {
+      if (ended) return;
+      if (stream.isTTY) overwrite(text);
+      else stream.write(`${text}\n`);
+    },
+    end() {
+      ended = true;
+      if (stream.isTTY) overwrite('');
+    },
+  };
 }

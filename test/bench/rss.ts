@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import type { Cleanup } from './cleanup.js';
-import { median } from './statistics.js';
+import { atEnd } from '../fixtures/at-end.js';
+import type { Metered } from './meter.js';
+import { median } from './report/statistics.js';
 
 /** The resident memory of a process in MB, from the kernel where there is a /proc, from ps elsewhere; undefined once it is gone. */
 export function residentMegabytes(pid: number): number | undefined {
@@ -35,13 +36,8 @@ export interface Memory {
   readonly peak_mb: number;
 }
 
-export interface Watched {
-  readonly name: string;
-  readonly pid: number;
-}
-
 /** Looks at the memory of processes twice a second; which ones is asked each time, for a worker that is restarted has a new pid. */
-export function watchMemory(processes: () => readonly Watched[], cleanup: Cleanup): () => Memory[] {
+export function watchMemory(processes: () => readonly Metered[]): () => Memory[] {
   const seen = new Map<string, number[]>();
   const timer = setInterval(() => {
     for (const { name, pid } of processes()) {
@@ -49,7 +45,7 @@ export function watchMemory(processes: () => readonly Watched[], cleanup: Cleanu
       if (megabytes !== undefined) seen.set(name, [...(seen.get(name) ?? []), megabytes]);
     }
   }, 500);
-  void cleanup.defer(() => clearInterval(timer));
+  atEnd(() => clearInterval(timer));
   return () =>
     [...seen].map(([process, megabytes]) => ({
       process,
