@@ -16,12 +16,13 @@ writeFileSync(
   `// Generated from packages/examples/profiles by npm run profiles; a test compares.
 import type { ProfileSet } from './profile-set.js';
 
-// biome-ignore-start format: one line for each file
+// biome-ignore format: one line for each file
 export const PROFILE_SETS: readonly ProfileSet[] = [
 ${sets.join('\n')}
 ];
+// biome-ignore format: one line
 export const PLAIN: ReadonlySet<string> = new Set(${oneLine(plain)}.split(' '));
+// biome-ignore format: one line
 export const STARTERS: ReadonlySet<string> = new Set(${oneLine(starters)}.split(' '));
-// biome-ignore-end format: one line for each file
 `,
 );
