@@ -33,6 +33,8 @@ describe('without a word of the policy', () => {
     'find  a  b  (  -mtime  -7  -o  -size  +10k  )  !  -empty',
     'curl  -sS  -L  https://example.com/',
     'curl  -q  --silent  --proto  =http,https  --header  A: b  --data-binary  @-  --  https://example.com',
+    'curl  -d  {"a":1}  -H  A: b  http://example.com/',
+    'curl  --data=@-  https://example.com/',
     'jq  -r  --arg  a  b  .a  file.json',
     'rg  -n  -e  needle  -g  *.ts  src',
     'sed  --sandbox  -n  1,3p  file',
@@ -58,6 +60,8 @@ describe('without a word of the policy', () => {
     'git  fetch  --upload  id  x',
     'git  log  --ext-diff',
     'git  log  --ext-d',
+    'git  log  --format=%G?',
+    'git  log  --show-signature',
     'git  log  --textconv',
     'git  diff  --output=/tmp/x',
     'git  diff  --outp=/tmp/x',
@@ -286,6 +290,22 @@ describe('rules', () => {
       'make  -f  x',
     ])
       expect([line, judge(words(line), [rules]).allowed]).toEqual([line, false]);
+  });
+
+  test('of the profile fetch of git are for https and for remotes by their names', () => {
+    const fetch = (line: string) => judge(words(line), [{ git: { profiles: ['fetch'] } }]).allowed;
+    for (const line of ['git  clone  --depth=1  https://example.com:8443/x.git  dir', 'git  fetch  origin  main'])
+      expect([line, fetch(line)]).toEqual([line, true]);
+    for (const url of [
+      'ext::id',
+      'host:path',
+      'me@host:path',
+      'ssh://host/x',
+      'http://host/x',
+      'file:///x',
+      'https::x',
+    ])
+      expect([url, fetch(`git  clone  ${url}`)]).toEqual([url, false]);
   });
 
   test('of several lists all that name the program have to allow it', () => {

@@ -79,19 +79,20 @@ function readNamed(name: string, attached: string | undefined, next: string | un
     : { refused: `${quote(value)} is not a value of ${name} that is allowed` };
 }
 
-/** One that is named as it is; else none that it may not be, and, where patterns say what it may be, one of those. */
 const isTaken = (options: readonly Option[], text: string): boolean =>
   fits(
     options.flatMap(({ value }) => value ?? []),
     text,
   );
 
+/** The last pattern that matches counts. A list that begins with what is refused takes everything else. */
 export function fits(patterns: readonly string[], text: string): boolean {
-  if (patterns.includes(text) && !text.startsWith('!')) return true;
-  const refused = patterns.filter((pattern) => pattern.startsWith('!'));
-  if (refused.some((pattern) => matchesWildcard(pattern.slice(1), text))) return false;
-  const taken = patterns.filter((pattern) => !pattern.startsWith('!'));
-  return taken.length === 0 ? refused.length > 0 : taken.some((pattern) => matchesWildcard(pattern, text));
+  let taken = patterns[0]?.startsWith('!') ?? false;
+  for (const pattern of patterns) {
+    const refuses = pattern.startsWith('!');
+    if (matchesWildcard(refuses ? pattern.slice(1) : pattern, text)) taken = !refuses;
+  }
+  return taken;
 }
 
 export const quote = (text: string): string => JSON.stringify(text.slice(0, 60));

@@ -5,7 +5,7 @@ const Text = z.string().min(1).max(1024);
 /**
  * An option as a shape names it. `-q` and `--quiet` are switches. `-n=` and `--lines=` take a value, attached or as the next
  * argument; `--color[=]` takes one that is attached, or none. What follows the `=` is what the value has to look like, with `*` and `?`;
- * a `!` in front of it: what it may not look like. `-#` is a number, as in `-5`.
+ * a `!` in front of it: what it may not look like. Of several for one option the last that matches counts. `-#` is a number, as in `-5`.
  */
 const OptionName = z
   .string()
@@ -22,7 +22,9 @@ export const ArgumentShape = z.strictObject({
     .array(Text)
     .max(200)
     .optional()
-    .describe('What arguments without a dash look like, with * and ?; !pattern: what none may look like'),
+    .describe(
+      'What arguments without a dash look like, with * and ?; !pattern: what none may look like; the last that matches counts',
+    ),
   max_positionals: z.int().min(0).optional(),
   options_first: z
     .boolean()

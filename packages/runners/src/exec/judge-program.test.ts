@@ -71,8 +71,8 @@ describe('a tool whose program can start others', () => {
   test('runs with what its author wrote, and with the extension’s own program of that name', async () => {
     const literal = command({ executable: 'env', argv: ['printf', '%s', 'fixed'] });
     expect(await run(literal, {})).toMatchObject({ payload: { stdout: 'fixed' } });
-    const code = command({ executable: 'perl', argv: ['-e', 'print $ARGV[0]', '{{value}}'] });
-    expect(await run(code, { value: 'a value' })).toMatchObject({ payload: { stdout: 'a value' } });
+    const code = command({ executable: 'node', argv: ['-e', 'console.log(process.argv[1])', '{{value}}'] });
+    expect(await run(code, { value: 'a value' })).toMatchObject({ payload: { stdout: 'a value\n' } });
     const own = command({ executable: 'xargs', tools_hash: 'sha256:x', argv: ['{{value}}'] });
     expect(await run(own, { value: 'v' })).toMatchObject({ payload: { stdout: 'its own v\n' } });
   });
