@@ -1,0 +1,107 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildFilter, type FilterOptions } from '../seccomp/build-filter.js';
+import type { Architecture } from '../seccomp/refused-calls.js';
+import { arm64 } from './arm64.js';
+import type { Encoder } from './assembler.js';
+import { buildElf } from './build-elf.js';
+import { type InitOptions, initProgram } from './init-program.js';
+import type { LandlockRule } from './landlock.js';
+import { systemCall } from './system-calls.js';
+import { x64 } from './x64.js';
+
+/** What a run wants of its `init`. */
+export type InitOrder = Omit<InitOptions, 'filter' | 'landlock'> & {
+  filter: FilterOptions;
+  /** Null: no Landlock. Else what may be touched; without rules nothing at all. */
+  files: readonly LandlockRule[] | null;
+};
+
+/** Executables, made when they are first wanted and used again: `init` has all that it does written into it. */
+export type Inits = {
+  /** The name of the one that does this, in the directory of all. */
+  nameOf(order: InitOrder): string;
+  directory: string;
+  /** The kernel's version of Landlock; 0 where it has none. */
+  landlock_abi: number;
+};
+
+const ENCODERS: Record<Architecture, Encoder> = { x64, arm64 };
+const LANDLOCK_VERSION = 1;
+const PROBE_MS = 5000;
+
+/**
+ * Null where they cannot work: another system or architecture, a file system that nothing may be executed on, a kernel without
+ * seccomp filters or older than 5.9. Found out by running one.
+ */
+export const openInits = (directory: string): Inits | null => {
+  const architecture = process.platform === 'linux' ? architectureOf(process.arch) : null;
+  if (architecture === null) return null;
+  mkdirSync(directory, { recursive: true, mode: 0o755 });
+  const probe = write(directory, 'probe', landlockProbe(architecture));
+  const { status } = spawnSync(join(directory, probe), { stdio: 'ignore', env: {}, timeout: PROBE_MS });
+  if (status === null) return null;
+  const landlock_abi = status;
+  const made = new Map<string, string>();
+  const nameOf = (order: InitOrder): string => {
+    const key = JSON.stringify(order);
+    const name = made.get(key) ?? write(directory, 'init', build(order, architecture, landlock_abi));
+    made.set(key, name);
+    return name;
+  };
+  return runsTrue(join(directory, nameOf(PLAIN))) ? { directory, landlock_abi, nameOf } : null;
+};
+
+/** Built the same way for whatever runs it, so that it can be looked at elsewhere. */
+export const build = ({ filter, files, ...rest }: InitOrder, architecture: Architecture, abi: number): Buffer => {
+  const landlock = files === null || abi === 0 ? null : { abi, rules: files, network: filter.sockets === 'inet' };
+  const { steps, data } = initProgram({ ...rest, filter: buildFilter(architecture, filter), landlock }, architecture);
+  return buildElf(steps, data, ENCODERS[architecture]);
+};
+
+const PLAIN: InitOrder = {
+  tree: 'descendants',
+  terminal: false,
+  descriptors: 3,
+  identity: null,
+  limits: [],
+  filter: { sockets: 'unix' },
+  files: null,
+};
+
+const architectureOf = (name: string): Architecture | null => (name === 'x64' || name === 'arm64' ? name : null);
+
+/** Ends with the kernel's version of Landlock. */
+const landlockProbe = (architecture: Architecture): Buffer =>
+  buildElf(
+    [
+      {
+        op: 'call',
+        number: systemCall('landlock_create_ruleset', architecture),
+        arguments: [0, 0, LANDLOCK_VERSION],
+        result: 'a',
+      },
+      { op: 'branch', when: 'at_least', left: 'a', right: 0, to: 'end' },
+      { op: 'set', to: 'a', from: 0 },
+      { op: 'label', name: 'end' },
+      { op: 'call', number: systemCall('exit_group', architecture), arguments: ['a'], result: null },
+    ],
+    { nothing: Buffer.alloc(1) },
+    ENCODERS[architecture],
+  );
+
+/** Named by their content, so two that come to the same are one. */
+const write = (directory: string, kind: string, content: Buffer): string => {
+  const name = `${kind}-${createHash('sha256').update(content).digest('hex').slice(0, 24)}`;
+  const fresh = join(directory, `${name}.${process.hrtime.bigint()}`);
+  writeFileSync(fresh, content, { flag: 'wx' });
+  // Whatever the worker's umask is.
+  chmodSync(fresh, 0o555);
+  renameSync(fresh, join(directory, name));
+  return name;
+};
+
+const runsTrue = (init: string): boolean =>
+  spawnSync(init, ['/bin/sh', '-c', 'exit 7'], { stdio: 'ignore', env: {}, timeout: PROBE_MS }).status === 7;

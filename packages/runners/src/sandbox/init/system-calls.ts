@@ -1,0 +1,36 @@
+import type { Architecture } from '../seccomp/refused-calls.js';
+
+/** What `init` asks of the kernel. */
+const NUMBERS = {
+  read: [0, 63],
+  write: [1, 64],
+  close: [3, 57],
+  rt_sigaction: [13, 134],
+  rt_sigprocmask: [14, 135],
+  ioctl: [16, 29],
+  getpid: [39, 172],
+  clone: [56, 220],
+  execve: [59, 221],
+  wait4: [61, 260],
+  kill: [62, 129],
+  setpgid: [109, 154],
+  setsid: [112, 157],
+  setgroups: [116, 159],
+  setresuid: [117, 147],
+  setresgid: [119, 149],
+  rt_sigtimedwait: [128, 137],
+  prctl: [157, 167],
+  exit_group: [231, 94],
+  openat: [257, 56],
+  prlimit64: [302, 261],
+  seccomp: [317, 277],
+  close_range: [436, 436],
+  landlock_create_ruleset: [444, 444],
+  landlock_add_rule: [445, 445],
+  landlock_restrict_self: [446, 446],
+} as const;
+
+export type SystemCall = keyof typeof NUMBERS;
+
+export const systemCall = (name: SystemCall, architecture: Architecture): number =>
+  NUMBERS[name][architecture === 'x64' ? 0 : 1];
