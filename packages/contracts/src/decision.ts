@@ -19,6 +19,8 @@ export const Limits = z.object({
   /** Variables of the worker's environment that a process may see, beside the allowlist. */
   env: z.array(z.string()).optional(),
   sandbox: z.enum(['required', 'preferred']).optional(),
+  /** Whether a process may run where its system calls cannot be filtered. */
+  seccomp: z.enum(['required', 'preferred']).optional(),
   /** Globs, relative to the workspace. */
   allow_paths: z.array(z.string()).optional(),
   deny_paths: z.array(z.string()).optional(),

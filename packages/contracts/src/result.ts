@@ -21,11 +21,24 @@ export const Observed = z.object({
 });
 export type Observed = z.infer<typeof Observed>;
 
+/** How a process is contained, the strongest first. */
+export const SandboxLevel = z.enum(['bubblewrap', 'namespaces', 'process']);
+export type SandboxLevel = z.infer<typeof SandboxLevel>;
+
+/** What is in force beside the level: a filter of system calls, Landlock's rules for files, a user of the tenant's own. */
+export const SandboxFeature = z.enum(['seccomp', 'landlock', 'uid']);
+export type SandboxFeature = z.infer<typeof SandboxFeature>;
+
+/** The level, then each feature: `bubblewrap+seccomp+uid`. */
+const SandboxFact = z
+  .string()
+  .regex(new RegExp(`^(${SandboxLevel.options.join('|')})(\\+(${SandboxFeature.options.join('|')}))*$`));
+
 /** What is known of a run beyond its output. */
 export const RunFacts = z.object({
   observed: Observed.optional(),
-  /** The level of containment it ran under. */
-  sandbox: z.enum(['bubblewrap', 'namespaces', 'process']).optional(),
+  /** The containment it ran under: its level, and what else was in force. */
+  sandbox: SandboxFact.optional(),
   cost_units: z.number().nonnegative().optional(),
   /** Tokens, pages, rows: whatever the runner counts. */
   usage: z.record(z.string(), z.number()).optional(),

@@ -153,6 +153,7 @@ function narrow(one: Limits, other: SomeLimits): Limits {
       allow_paths: one.allow_paths ?? other.allow_paths,
       env: one.env && other.env ? one.env.filter((name) => other.env?.includes(name)) : (one.env ?? other.env),
       sandbox: strict(one.sandbox, other.sandbox, 'required'),
+      seccomp: strict(one.seccomp, other.seccomp, 'required'),
       deny_private_ips: strict(one.deny_private_ips, other.deny_private_ips, true),
       allow_hidden: strict(one.allow_hidden, other.allow_hidden, false),
       shell: strict(one.shell, other.shell, false),

@@ -52,6 +52,7 @@ function lower(own: Limits, ceiling: Limits, descriptor: Descriptor): Limits {
       own.env.filter((name) => isOpen(name, ceiling.env) || isSecret(name, descriptor)),
     );
   if (STARTS_PROCESSES.has(runner) && ceiling.sandbox !== 'preferred') set('sandbox', 'required');
+  if (STARTS_PROCESSES.has(runner) && ceiling.seccomp === 'required') set('seccomp', 'required');
   return lowered;
 }
 
@@ -72,6 +73,7 @@ const LIMITS: readonly (keyof Limits)[] = [
   'max_response_bytes',
   'env',
   'sandbox',
+  'seccomp',
   'allow_paths',
   'deny_paths',
   'allow_hidden',

@@ -39,7 +39,7 @@ export const createRunners = ({
     createAnalyzeRunner({ llm, ports: analyze }),
     createDbRunner({ connections: databases }),
     createApiRunner(),
-    createBrowserRunner({ path: exec.env?.PATH, executable: exec.env?.CAPSTAN_BROWSER }),
+    createBrowserRunner({ path: exec.env?.PATH, executable: exec.env?.CAPSTAN_BROWSER, tool_uids: exec.tool_uids }),
     createBuiltinRunner(clock && { clock }),
     createExecRunner(exec),
     createFileRunner({ workspace: workspace ?? join(exec.work_dir, 'workspace') }),

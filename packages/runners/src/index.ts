@@ -14,4 +14,6 @@ export type { McpPorts, McpServerSettings } from './mcp/mcp-ports.js';
 export * from './runner.js';
 export * from './sandbox/can-contain.js';
 export { openCgroups } from './sandbox/cgroup/open-cgroups.js';
+export { openInits } from './sandbox/init/open-inits.js';
+export { defaultRange } from './sandbox/tool-users.js';
 export * from './session-port.js';

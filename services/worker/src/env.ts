@@ -18,6 +18,24 @@ export const patternsIn = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
 
+const MIN_UID = 1000;
+const MAX_UID = 2 ** 31 - 2;
+const NOBODY = 65_534;
+
+/** `first-last`: ids of users that nobody else on the machine has. */
+const UserRange = z
+  .string()
+  .regex(/^\d+-\d+$/, 'first-last, such as 1900000000-1900065535')
+  .transform((text) => {
+    const [first = 0, last = 0] = text.split('-').map(Number);
+    return { first, last };
+  })
+  .refine(({ first, last }) => first >= MIN_UID && first <= last && last <= MAX_UID, {
+    message: `ids from ${MIN_UID} to ${MAX_UID}, the first not above the last`,
+  })
+  .refine(({ first, last }) => last < NOBODY || first > NOBODY, {
+    message: `without ${NOBODY}, who is nobody and may run Postgres`,
+  });
 export const WorkerEnv = BackboneEnv.extend({
   ...ARTIFACTS_ENV,
   CAPSTAN_LEASE_MS: z.coerce.number().int().min(300).default(15_000),
@@ -28,6 +46,8 @@ export const WorkerEnv = BackboneEnv.extend({
   CAPSTAN_METRICS_HOST: z.string().default('127.0.0.1'),
   CAPSTAN_WORK_DIR: z.string().optional(),
   CAPSTAN_WORKSPACE: z.string().optional(),
+  /** Of a worker that is root: the users of tools, one for each tenant. */
+  CAPSTAN_TOOL_UIDS: UserRange.optional(),
   CAPSTAN_API_KEY: z.string().optional(),
   CAPSTAN_SECRETS_KEY: SecretsKey.optional(),
   CAPSTAN_SECRETS_FILE: z.string().optional(),

@@ -63,6 +63,7 @@ export function workerOptions(env: Omit<WorkerEnv, 'DATABASE_URL'> & { DATABASE_
       work_dir,
       extension_tools: createExtensionTools(backbone.store, join(work_dir, 'extension-tools')),
       workspace: env.CAPSTAN_WORKSPACE,
+      tool_uids: env.CAPSTAN_TOOL_UIDS,
       env: process.env,
       mcp: createMcpPorts(backbone),
       llm: llmSettings(env),

@@ -8,7 +8,7 @@ const Sum = z.object({
 
 const Ran = z.object({
   status: z.literal('succeeded'),
-  result: z.object({ exit_code: z.literal(0), facts: z.object({ sandbox: z.literal('bubblewrap') }) }),
+  result: z.object({ exit_code: z.literal(0), facts: z.object({ sandbox: z.string().startsWith('bubblewrap') }) }),
 });
 
 export const TOOL = 'cap:test_math:add';

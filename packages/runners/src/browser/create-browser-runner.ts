@@ -101,7 +101,7 @@ async function runPrepared(
         ...outcome,
         facts: {
           observed: { domains: [...visit.domains] },
-          sandbox: lease.level,
+          sandbox: lease.sandbox,
           usage: { refused_requests: visit.refused.length },
         },
       };
@@ -115,7 +115,11 @@ async function runPrepared(
 }
 
 /** Pages have fewer means than commands, and a browser has to work after an install alone: only policy asks for walls. */
-function requireWalls({ level }: BrowserLease, { limits }: Call): void {
+function requireWalls({ level, sandbox }: BrowserLease, { limits }: Call): void {
+  if (limits.seccomp === 'required' && !sandbox.includes('seccomp'))
+    throw new Failure('SANDBOX_UNAVAILABLE', {
+      detail: `the policy requires seccomp, and the browser has only ${sandbox} here; see capstan doctor`,
+    });
   if (level !== 'process' || limits.sandbox !== 'required') return;
   throw new Failure('SANDBOX_UNAVAILABLE', {
     detail:

@@ -60,7 +60,7 @@ describe.each(['bubblewrap', 'namespaces', 'process'] as const)('containment by 
 
     test('a secret of the worker is nowhere in sight', async () => {
       const outcome = await sh('env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>&1; exit 1');
-      expect(outcome).toMatchObject({ success: false, facts: { sandbox: level } });
+      expect(outcome).toMatchObject({ success: false, facts: { sandbox: expect.stringContaining(level) } });
       expect(JSON.stringify(outcome).includes(CANARY)).toBe(false);
     });
 
@@ -101,7 +101,7 @@ describe.each(['bubblewrap', 'namespaces', 'process'] as const)('containment by 
       const script = `require('net').connect(${port}, '127.0.0.1').on('error', (e) => console.log(e.code)).on('connect', () => console.log('connected'))`;
       const outcome = await sh(`node -e "${script}"`);
       server.close();
-      expect(stdoutOf(outcome)).toMatch(/^E(CONNREFUSED|NETUNREACH|ADDRNOTAVAIL)\n$/);
+      expect(stdoutOf(outcome)).toMatch(/^EAFNOSUPPORT\n$/);
       expect(connections).toBe(0);
     });
 
@@ -154,9 +154,11 @@ describe.each(['bubblewrap', 'namespaces', 'process'] as const)('containment by 
     });
 
     test.skipIf(!has_walls)('no run reaches what another one listens on, neither beside it nor after it', async () => {
-      const listen = `require('node:net').createServer().listen(7777, '127.0.0.1', () => console.log('listening'))`;
-      const connect = `node -e "require('node:net').connect(7777, '127.0.0.1').on('error', (e) => console.log(e.code))"`;
-      const nobody = /^E(CONNREFUSED|NETUNREACH)/;
+      // Abstract sockets belong to the network namespace, which runs of one tenant share one after the other.
+      const address = `'\\0capstan-test'`;
+      const listen = `require('node:net').createServer().listen(${address}, () => console.log('listening'))`;
+      const connect = `node -e "require('node:net').connect(${address}).on('error', (e) => console.log(e.code))"`;
+      const nobody = /^ECONNREFUSED/;
       const listening = sh(`timeout 2 node -e "${listen}"`);
       for (let run = 0; run < 3; run += 1) expect(stdoutOf(await sh(`sleep 0.3; ${connect}`))).toMatch(nobody);
       expect(stdoutOf(await listening)).toBe('listening\n');
@@ -167,7 +169,7 @@ describe.each(['bubblewrap', 'namespaces', 'process'] as const)('containment by 
     test('a fork bomb is contained, and nothing is left of it', async () => {
       const mark = marked('bomb');
       const outcome = await sh(`: ${mark}; f() { f | f & f; }; f`, 1500);
-      expect(outcome.facts).toMatchObject({ sandbox: level });
+      expect(outcome.facts).toMatchObject({ sandbox: expect.stringContaining(level) });
       if (has_walls) return gone(mark);
       // Those that were killed count against the limit of their user until somebody has asked how they ended.
       const fork = 'for i in 1 2 3 4 5 6 7 8; do sleep 0.02 & done; wait';
@@ -226,7 +228,9 @@ test('without a sandbox a tool of more than LOW risk is refused, with what to in
   });
   expect(await runner.run({ ...call, descriptor: { ...SHELL_RUN, risk: 'LOW' } })).toMatchObject({ success: true });
   const preferred = { ...call.limits, sandbox: 'preferred' } as const;
-  expect(await runner.run({ ...call, limits: preferred })).toMatchObject({ facts: { sandbox: 'process' } });
+  expect(await runner.run({ ...call, limits: preferred })).toMatchObject({
+    facts: { sandbox: expect.stringMatching(/^process/) },
+  });
   const required = { ...call.limits, sandbox: 'required' } as const;
   expect(await runner.run({ ...call, descriptor: { ...SHELL_RUN, risk: 'LOW' }, limits: required })).toMatchObject({
     kind: 'SANDBOX_UNAVAILABLE',

@@ -5,9 +5,10 @@ import { createEgress, type Egress } from '@capstan/egress';
 import type { Call, Runner, RunOutcome } from '../runner.js';
 import { openCgroups } from '../sandbox/cgroup/open-cgroups.js';
 import { openContainment } from '../sandbox/containment.js';
-import { isSandboxRequired, requireSandbox } from '../sandbox/require-sandbox.js';
+import { requireSandbox, sandboxNeeds } from '../sandbox/require-sandbox.js';
 import type { ResourceLimits } from '../sandbox/resource-limits.js';
-import type { Sandbox, SandboxLevel } from '../sandbox/sandbox.js';
+import type { SandboxLevel } from '../sandbox/sandbox.js';
+import type { UserRange } from '../sandbox/tool-users.js';
 import type { Environment, ExecHost } from './exec-run.js';
 import { createLauncher } from './launcher/create-launcher.js';
 import { withRun } from './open-run.js';
@@ -18,7 +19,7 @@ import { resolveSecrets } from './resolve-secrets.js';
 import { runContained } from './run-contained.js';
 import { fitsTerminal, MAX_LINE } from './run-in-terminal.js';
 import { toProgram } from './to-program.js';
-import { createWorkPlaces, removeForgottenSessions, type WorkPlaces } from './work-place.js';
+import { createWorkPlaces, removeForgottenSessions } from './work-place.js';
 
 export type ExecRunnerOptions = {
   /** Runs and sessions have their directories in here. */
@@ -33,6 +34,8 @@ export type ExecRunnerOptions = {
   resources?: Partial<ResourceLimits> | undefined;
   /** Only these levels of containment; the best that works by default. */
   sandbox_levels?: readonly SandboxLevel[] | undefined;
+  /** The users that tools run as where the worker is root, one for each tenant. */
+  tool_uids?: UserRange | undefined;
 };
 
 const DEFAULT_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
@@ -65,9 +68,10 @@ export const createExecRunner = (options: ExecRunnerOptions): Runner => {
 };
 
 const openHost = async (options: ExecRunnerOptions): Promise<ExecHost> => {
-  const containment = await openContainment({ work_dir: options.work_dir, levels: options.sandbox_levels });
+  const { work_dir, sandbox_levels: levels, tool_uids } = options;
+  const containment = await openContainment({ work_dir, levels, tool_uids });
   await removeForgottenSessions(containment);
-  const cgroups = containment.sandbox?.holds_tree ? openCgroups() : null;
+  const cgroups = containment.has_namespaces ? openCgroups() : null;
   const guard = createOrphanGuard(containment.directory, cgroups?.folders);
   guard.start();
   let own: Egress | undefined;
@@ -78,11 +82,7 @@ const openHost = async (options: ExecRunnerOptions): Promise<ExecHost> => {
   const env = options.env ?? DEFAULT_ENVIRONMENT;
   const path = (env.PATH ?? '').split(':').filter((directory) => directory.startsWith('/'));
   const { resources = {}, extension_tools } = options;
-  let open_places: WorkPlaces | undefined;
-  const places = (sandbox: Sandbox): WorkPlaces => {
-    open_places ??= createWorkPlaces(containment, sandbox);
-    return open_places;
-  };
+  const places = createWorkPlaces(containment);
   const launcher = createLauncher({ guard, cgroups, directory: containment.directory });
   return { env, path, places, launcher, cgroups, containment, guard, resources, extension_tools, egress };
 };
@@ -93,8 +93,8 @@ const run = async (host: () => Promise<ExecHost>, call: Call): Promise<RunOutcom
   if (call.descriptor.effects.interactive && !program.tty) return interactive(program);
   try {
     const open = await host();
-    const required = isSandboxRequired(call.limits, call.descriptor.risk);
-    const sandbox = requireSandbox(open.containment.sandbox, required);
+    const needs = sandboxNeeds(call.limits, call.descriptor.risk);
+    const sandbox = requireSandbox(open.containment.sandboxFor(call.tenant), needs);
     const secrets = await resolveSecrets(program, call, sandbox);
     if ('success' in secrets) return secrets;
     if (program.tty && !fitsTerminal(secrets.stdin ?? ''))

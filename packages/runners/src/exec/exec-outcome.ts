@@ -8,12 +8,20 @@ import type { Program } from './program.js';
 
 const MAX_REASON_LENGTH = 300;
 
+/** What a run had too much of. */
+export type Excess = { kind: 'output' } | { kind: 'directory'; bytes: number };
+
+const excessText = (excess: Excess): string =>
+  excess.kind === 'output'
+    ? `it wrote more than ${FLOOD_BYTES} bytes`
+    : `its files take more than the ${excess.bytes} bytes that a work directory may have, or are too many to count`;
+
 export type Ended = {
   name: string;
   /** The kernel killed something of it because memory had run out. */
   out_of_memory: boolean;
-  /** It was stopped because it wrote without end. */
-  flooded: boolean;
+  /** Why it was stopped before its time; null: it was not. */
+  stopped: Excess | null;
   output: Program['output'];
   ending: Exclude<Ending, { kind: 'not_started' }>;
   stdout: ReturnType<Capture['end']>;
@@ -21,14 +29,14 @@ export type Ended = {
 };
 
 /** What a process that did start came to. */
-export const execOutcome = ({ name, out_of_memory, flooded, output, ending, stdout, stderr }: Ended): RunOutcome => {
+export const execOutcome = ({ name, out_of_memory, stopped, output, ending, stdout, stderr }: Ended): RunOutcome => {
   const exit_code = ending.kind === 'exited' ? ending.exit_code : exitCodeOf(ending.signal);
   const payload = { stdout: stdout.text, stderr: stderr.text, exit_code };
   const truncated = stdout.truncated || stderr.truncated;
-  if (flooded)
+  if (stopped !== null)
     return {
       success: false,
-      error: `${name} was stopped: it wrote more than ${FLOOD_BYTES} bytes`,
+      error: `${name} was stopped: ${excessText(stopped)}`,
       kind: 'TOOL_ERROR',
       retryable: false,
       payload,

@@ -18,7 +18,7 @@ export type ExecHost = {
   /** The directories of the worker's PATH. */
   path: readonly string[];
   containment: Containment;
-  places(sandbox: Sandbox): WorkPlaces;
+  places: WorkPlaces;
   guard: OrphanGuard;
   launcher: Launcher;
   /** What bounds all processes of a run together; null where there are none. */
@@ -41,8 +41,8 @@ export type ExecRun = {
   work: Mount & { writable: boolean };
   /** Whether the work directory was there before, and stays. */
   stays: boolean;
-  /** In the environment of its processes, to find them by; null where a namespace holds them all. */
-  mark: string | null;
+  /** Where temporary files go; null where the sandbox has a /tmp of its own. */
+  temporary: string | null;
   /** By the clock of the files. */
   began: number;
   /** Whether the run has left nothing in it. */

@@ -1,12 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { cp, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '@capstan/contracts';
 import { execa } from 'execa';
 import type { Call } from '../runner.js';
+import { DEFAULT_LIMITS } from '../sandbox/resource-limits.js';
 import type { Mount, Sandbox } from '../sandbox/sandbox.js';
 import type { ExecHost, ExecRun, Secrets } from './exec-run.js';
 import type { Program } from './program.js';
+import { sizeOf } from './watch-size.js';
 import { ARTIFACTS, type WorkPlace, type WorkPlaces, writeFiles } from './work-place.js';
 
 const TOOLS = '/capstan/tools';
@@ -22,10 +23,11 @@ export const withRun = async <T>(
 ): Promise<T> => {
   const { program, call } = asked;
   const { containment, path } = host;
-  const places = host.places(sandbox);
-  const place = await openPlace(places, asked);
+  const { places } = host;
+  const place = await openPlace(places, sandbox, asked);
   const { directory } = place;
   try {
+    if (place.stays) await refuseFull(directory, host.resources.directory_bytes ?? DEFAULT_LIMITS.directory_bytes);
     writeFiles(directory, program.files, sandbox.identity);
     return await use({
       ...asked,
@@ -34,7 +36,7 @@ export const withRun = async <T>(
       system: containment.system,
       work: { source: directory, path: directory, writable: program.writes },
       stays: place.stays,
-      mark: sandbox.holds_tree ? null : join(containment.directory, randomUUID()),
+      temporary: place.temporary,
       began: Date.now() - CLOCK_TICK_MS,
       isUntouched: () => places.isUntouched(place),
       artifacts: program.writes ? join(directory, ARTIFACTS) : null,
@@ -42,17 +44,27 @@ export const withRun = async <T>(
       path,
     });
   } finally {
-    await places.giveBack(call.tenant, place);
+    await places.giveBack(call.tenant, sandbox, place);
   }
+};
+
+/** What runs of a session leave adds up. */
+const refuseFull = async (directory: string, limit: number): Promise<void> => {
+  if ((await sizeOf([directory])) <= limit) return;
+  throw new Failure('TOOL_ERROR', {
+    detail: `the files of this session take more than the ${limit} bytes that a work directory may have; use another session`,
+    retryable: false,
+  });
 };
 
 const openPlace = async (
   places: WorkPlaces,
+  sandbox: Sandbox,
   { program: { extension_id }, call: { tenant, session_id } }: { program: Program; call: Call },
 ): Promise<WorkPlace> =>
   extension_id !== null && session_id !== null
-    ? places.forSession({ tenant, session_id, extension_id })
-    : places.forRun(tenant);
+    ? places.forSession({ tenant, session_id, extension_id }, sandbox)
+    : places.forRun(tenant, sandbox);
 
 const mountTools = async (host: ExecHost, { identity }: Sandbox, tools_hash: string): Promise<Mount> => {
   if (!host.extension_tools)

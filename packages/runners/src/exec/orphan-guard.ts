@@ -1,15 +1,13 @@
 import { Socket } from 'node:net';
 import { execa } from 'execa';
-import { RUN_MARK } from './end-stragglers.js';
 
 /**
  * Cleans up after a worker that is killed -9. A small shell process per runner reads from a pipe what runs; when the
- * worker is gone, however it went, the pipe ends, and the guard kills the process groups that are left, and what has left
- * them with its mark (see `endStragglers`), and removes the worker's directory. `setpriv --pdeathsig` was the alternative: one more exec per run, Linux only, and it reaches the
- * tool itself but none of its children.
+ * worker is gone, however it went, the pipe ends, and the guard kills the process groups that are left and removes the
+ * worker's directory. Those are the groups of shells and of what starts sandboxes; namespaces and `init` end when these are gone.
  *
- * Not covered: a worker killed in the millisecond between the fork of a tool and its entry here; processes that left
- * the group without their mark where no pid namespace holds them; a machine without /bin/sh.
+ * Not covered: a worker killed in the millisecond between the fork of a tool and its entry here; processes that left their group where
+ * neither a namespace nor `init` holds them; a machine without /bin/sh.
  */
 export type OrphanGuard = {
   /** The directory is removed at the end. */
@@ -34,10 +32,6 @@ while read -r change entry; do
   esac
 done
 for each in $live; do kill -s KILL -- "-$each"; done
-for each in $(grep -lsF -- "${RUN_MARK}=$1/" /proc/[0-9]*/environ); do
-  each=\${each#/proc/}
-  kill -s KILL "\${each%/environ}"
-done
 for pause in 0.05 0.2 1; do
   left=
   rm -rf -- "$1"

@@ -9,12 +9,12 @@ export const leftToSet = (
   { host, sandbox }: ExecRun,
   { processes, temporary_bytes }: ResourceLimits,
 ): Partial<ResourceLimits> & Pick<ResourceLimits, 'temporary_bytes'> =>
-  host.cgroups !== null && sandbox.holds_tree ? { temporary_bytes } : { temporary_bytes, processes };
+  host.cgroups !== null && sandbox.holds === 'namespace' ? { temporary_bytes } : { temporary_bytes, processes };
 
 /** What this run may use: the defaults, what the worker is set to, and what the policy says of sizes. */
 export const resourcesFor = ({ host, sandbox, call: { limits } }: ExecRun): ResourceLimits => ({
   ...DEFAULT_LIMITS,
-  processes: sandbox.holds_tree ? PROCESSES : PROCESSES_OF_A_USER,
+  processes: sandbox.holds === 'namespace' ? PROCESSES : PROCESSES_OF_A_USER,
   cpu_seconds: cpuSeconds(limits.timeout_ms),
   ...(limits.max_size_bytes === undefined ? {} : { file_bytes: limits.max_size_bytes }),
   ...host.resources,

@@ -14,7 +14,9 @@ export type Running = {
   stderr: Capture;
   signal: AbortSignal;
   /** Aborts when it writes without end: then it goes at once. */
-  flood: AbortSignal;
+  excess: AbortSignal;
+  /** Told the process that all of the run descends from. */
+  onStart(starter: number): void;
   guard: OrphanGuard;
   cgroups: Cgroups | null;
   launcher: Launcher;
@@ -22,11 +24,12 @@ export type Running = {
 
 /** Runs a command with pipes to its end, and passes on to it when it is to stop. */
 export const runCommand = async (launch: Launch, running: Running): Promise<Launched> => {
-  const { sandbox, limits, tenant, stdin, stdout, stderr, signal, flood, launcher } = running;
-  const run = launcher.run({ launch, stdin, sandbox, limits, tenant }, { stdout: stdout.write, stderr: stderr.write });
+  const { sandbox, limits, tenant, stdin, stdout, stderr, signal, excess, onStart, launcher } = running;
+  const order = { launch, stdin, sandbox, limits, tenant, onStart };
+  const run = launcher.run(order, { stdout: stdout.write, stderr: stderr.write });
   const ask = () => run.stop('ask');
   signal.addEventListener('abort', ask, { once: true });
-  flood.addEventListener('abort', () => run.stop('kill'), { once: true });
+  excess.addEventListener('abort', () => run.stop('kill'), { once: true });
   // While its place was made ready: whoever listens now is told nothing any more.
   if (signal.aborted) ask();
   try {

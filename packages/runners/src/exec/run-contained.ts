@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
 import type { RunOutcome } from '../runner.js';
 import { captureOutput } from './capture-output.js';
-import { endStragglers } from './end-stragglers.js';
-import { execOutcome } from './exec-outcome.js';
+import { type Excess, execOutcome } from './exec-outcome.js';
 import type { ExecRun } from './exec-run.js';
 import { type Found, findProgram } from './find-program.js';
 import { type Judged, judgeProgram } from './judge-program.js';
@@ -13,6 +12,7 @@ import { runCommand } from './run-command.js';
 import { runInTerminal } from './run-in-terminal.js';
 import { missingProgram, spawnFailure } from './spawn-failure.js';
 import { environmentOf } from './tool-environment.js';
+import { watchSize } from './watch-size.js';
 import { withTraces } from './with-traces.js';
 
 /** One run in its sandbox, from the program's name to what it left behind. */
@@ -27,7 +27,6 @@ export const runContained = async (run: ExecRun): Promise<RunOutcome> => {
   try {
     if (unenforced) return refused('SANDBOX_UNAVAILABLE', cannotEnforce(program.file));
     const outcome = await start(run, found, judged, network);
-    if (run.mark !== null) await endStragglers(run.mark);
     return await withTraces(outcome, run, network);
   } finally {
     await network?.close();
@@ -56,16 +55,25 @@ const start = async (
     secret_env: secrets.env,
     work: run.work,
     mounts: [...(run.tools ? [run.tools] : []), ...(found.mount ? [found.mount] : []), ...(network?.mounts ?? [])],
+    temporary: run.temporary,
     loopback: network !== null,
     network: program.tty || network !== null ? 'own' : 'of_shell',
+    sockets: network === null ? 'unix' : 'inet',
     limits: program.tty ? limits : leftToSet(run, limits),
     tty: program.tty,
     // Where the bridge to the network starts the tool, the tool is not the first program.
     exec_once: exec_once !== null && network === null,
   });
-  const flood = new AbortController();
-  const stdout = captureOutput('stdout', call, () => flood.abort());
-  const stderr = captureOutput('stderr', call, () => flood.abort());
+  const excess = new AbortController();
+  let stopped: Excess | null = null;
+  const stop = (why: Excess) => {
+    stopped ??= why;
+    excess.abort();
+  };
+  const stdout = captureOutput('stdout', call, () => stop({ kind: 'output' }));
+  const stderr = captureOutput('stderr', call, () => stop({ kind: 'output' }));
+  const directories = [run.work.source, ...(run.temporary === null ? [] : [run.temporary])];
+  const size = watchSize(directories, limits.directory_bytes, (bytes) => stop({ kind: 'directory', bytes }));
   const running = {
     sandbox,
     limits,
@@ -74,17 +82,17 @@ const start = async (
     stdout,
     stderr,
     signal: call.signal,
-    flood: flood.signal,
+    excess: excess.signal,
+    onStart: (starter: number) => size.follow(starter),
     guard: host.guard,
     cgroups: host.cgroups,
     launcher: host.launcher,
   };
-  const { ending, tree } = await (program.tty ? runInTerminal : runCommand)(launch, running);
+  const { ending, tree } = await (program.tty ? runInTerminal : runCommand)(launch, running).finally(size.stop);
   if (ending.kind === 'not_started') return spawnFailure(name, ending.code, ending.message);
-  const flooded = flood.signal.aborted;
   const outcome = execOutcome({
     name,
-    flooded,
+    stopped,
     output: program.output,
     ending,
     out_of_memory: tree?.out_of_memory ?? false,

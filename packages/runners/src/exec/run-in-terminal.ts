@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { Failure } from '@capstan/contracts';
 import { findExecutable } from '../sandbox/find-executable.js';
 import type { Launch } from '../sandbox/sandbox.js';
+import { childrenOf } from './children-of.js';
 import { type Launched, TERMINATION_MS } from './launcher/create-launcher.js';
 import type { Ending } from './launcher/ending.js';
 import { readToMark } from './launcher/read-to-mark.js';
@@ -10,7 +11,7 @@ import { SANDBOX, SHELL } from './launcher/tree.js';
 import { openLoneTree } from './lone-tree.js';
 import { signalGroup } from './process-group.js';
 import type { Running } from './run-command.js';
-import { askToEndIn } from './stop-process.js';
+import { askRun, killUntilGone } from './signal-run.js';
 
 const END_OF_INPUT = '\u0004';
 /** The kernel drops what is typed beyond it before the line ends. */
@@ -27,7 +28,7 @@ const holding = (mark: string): string => `trap : INT QUIT TERM; "$@"; printf '%
 
 /** Runs a command in a terminal of its own. All it writes arrives as one stream, as a person would see it. */
 export const runInTerminal = async (launch: Launch, running: Running): Promise<Launched> => {
-  const { sandbox, limits, stdin, stdout, signal, flood, guard, cgroups } = running;
+  const { sandbox, limits, stdin, stdout, signal, excess, onStart, guard, cgroups } = running;
   const { spawn } = await loadPty();
   const { file, args, cwd, env, ...who } = launch;
   const mark = randomUUID();
@@ -44,6 +45,7 @@ export const runInTerminal = async (launch: Launch, running: Running): Promise<L
   const tree = cgroups && openLoneTree(cgroups, limits, SHELL + SANDBOX);
   const bounded = tree?.join(pid);
   guard.watch(pid);
+  onStart(pid);
   const ended = new Promise<Ending>((resolve) => {
     const read = readToMark(mark, stdout.write, (exit_code) => resolve({ kind: 'exited', exit_code }));
     // Typed as text, given as bytes: there is no encoding.
@@ -52,13 +54,18 @@ export const runInTerminal = async (launch: Launch, running: Running): Promise<L
       resolve(number === 0 ? { kind: 'exited', exit_code: exitCode } : { kind: 'killed', signal: signalName(number) }),
     );
   });
-  const timers: NodeJS.Timeout[] = [];
+  let late: NodeJS.Timeout | undefined;
+  let stopKilling = () => {};
+  const kill = () => {
+    stopKilling();
+    stopKilling = killUntilGone(sandbox, () => childrenOf(pid), pid);
+  };
   const stop = () => {
-    askToEndIn(sandbox.level, pid);
-    timers.push(setTimeout(() => signalGroup(pid, 'SIGKILL'), TERMINATION_MS));
+    askRun(sandbox, childrenOf(pid), pid);
+    late = setTimeout(kill, TERMINATION_MS);
   };
   signal.addEventListener('abort', stop, { once: true });
-  flood.addEventListener('abort', () => signalGroup(pid, 'SIGKILL'), { once: true });
+  excess.addEventListener('abort', kill, { once: true });
   if (signal.aborted) stop();
   if (stdin !== undefined) terminal.write(stdin.endsWith('\n') || stdin === '' ? stdin : `${stdin}\n`);
   terminal.write(END_OF_INPUT);
@@ -68,7 +75,8 @@ export const runInTerminal = async (launch: Launch, running: Running): Promise<L
     return { ending, tree: tree?.use() ?? null };
   } finally {
     signal.removeEventListener('abort', stop);
-    timers.forEach(clearTimeout);
+    clearTimeout(late);
+    stopKilling();
     signalGroup(pid, 'SIGKILL');
     tree?.remove();
     guard.release(pid);

@@ -1,5 +1,4 @@
 import type { Limits } from '@capstan/contracts';
-import { RUN_MARK } from './end-stragglers.js';
 import type { Environment, ExecRun } from './exec-run.js';
 import type { Program } from './program.js';
 
@@ -19,7 +18,7 @@ export const environmentOf = ({
   tools,
   path,
   artifacts,
-  mark,
+  temporary,
 }: ExecRun): Record<string, string> => {
   const { maps_paths, identity } = sandbox;
   const own = maps_paths ? tools?.path : tools?.source;
@@ -28,9 +27,8 @@ export const environmentOf = ({
     HOME: work.path,
     USER: identity === null ? host.env.USER : 'nobody',
     ...pick(host.env, INHERITED),
-    TMPDIR: maps_paths ? '/tmp' : host.env.TMPDIR,
+    TMPDIR: temporary ?? '/tmp',
     CAPSTAN_ARTIFACTS: artifacts ?? undefined,
-    [RUN_MARK]: mark ?? undefined,
     TERM: program.tty ? 'xterm-256color' : undefined,
     ...grantedEnvironment(host.env, program, call.limits),
   });

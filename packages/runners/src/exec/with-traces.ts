@@ -4,7 +4,7 @@ import type { RunFacts } from '@capstan/contracts';
 import { execa } from 'execa';
 import { collectArtifacts } from '../artifact/collect-artifacts.js';
 import type { RunOutcome } from '../runner.js';
-import type { Sandbox } from '../sandbox/sandbox.js';
+import { factOf, type Sandbox } from '../sandbox/sandbox.js';
 import type { ExecRun } from './exec-run.js';
 import { filesWritten } from './files-written.js';
 import type { NetworkAccess } from './network-access.js';
@@ -22,7 +22,7 @@ export const withTraces = async (
     ...outcome.facts?.observed,
     ...(network === null ? {} : { domains: network.domains() }),
   };
-  const facts: RunFacts = { sandbox: sandbox.level, observed };
+  const facts: RunFacts = { sandbox: factOf(sandbox), observed };
   if (run.isUntouched()) return { ...outcome, facts };
   const given = new Set(Object.keys(program.files));
   const files_written = await filesWritten(work.source, given, run.stays ? run.began : null);

@@ -18,6 +18,8 @@ export type WorkPlace = {
   directory: string;
   /** Whether it stays: it belongs to a session. */
   stays: boolean;
+  /** Another one, for temporary files, where the sandbox has no /tmp of its own. */
+  temporary: string | null;
 };
 
 export type SessionOf = { tenant: string; session_id: string; extension_id: string };
@@ -25,27 +27,34 @@ export type SessionOf = { tenant: string; session_id: string; extension_id: stri
 /** Where runs work. */
 export type WorkPlaces = {
   /** An empty directory, that only the tool's user can enter. */
-  forRun(tenant: string): WorkPlace;
+  forRun(tenant: string, sandbox: Sandbox): WorkPlace;
   /** The same for every run of an extension in a session. */
-  forSession(session: SessionOf): Promise<WorkPlace>;
+  forSession(session: SessionOf, sandbox: Sandbox): Promise<WorkPlace>;
   /** Whether a run left nothing at all. */
   isUntouched(place: WorkPlace): boolean;
-  giveBack(tenant: string, place: WorkPlace): Promise<void>;
+  giveBack(tenant: string, sandbox: Sandbox, place: WorkPlace): Promise<void>;
 };
 
 /**
  * Nearly every run leaves its directory as it was. Then the next run of the same tenant gets it: making and removing two
  * directories took a tenth of all the time of a short run. Where processes may outlive their run none is used again.
  */
-export const createWorkPlaces = (containment: Containment, { identity, holds_tree }: Sandbox): WorkPlaces => {
+export const createWorkPlaces = (containment: Containment): WorkPlaces => {
   const spare = new Map<string, string[]>();
   let made = 0;
 
-  const make = (): string => {
+  const make = ({ identity }: Sandbox): string => {
     made += 1;
     const directory = join(containment.directory, `run-${made}`);
     makeOwned(directory, identity);
     makeOwned(join(directory, ARTIFACTS), identity);
+    return directory;
+  };
+  const makeTemporary = ({ identity, maps_paths }: Sandbox): string | null => {
+    if (maps_paths) return null;
+    made += 1;
+    const directory = join(containment.directory, `tmp-${made}`);
+    makeOwned(directory, identity);
     return directory;
   };
 
@@ -58,13 +67,22 @@ export const createWorkPlaces = (containment: Containment, { identity, holds_tre
   };
 
   return {
-    forRun: (tenant) => ({ directory: spare.get(tenant)?.pop() ?? make(), stays: false }),
-    forSession: (session) => openSession(containment.root, identity, session),
+    forRun: (tenant, sandbox) => ({
+      directory: spare.get(tenant)?.pop() ?? make(sandbox),
+      stays: false,
+      temporary: makeTemporary(sandbox),
+    }),
+    forSession: async (session, sandbox) => ({
+      directory: await openSession(containment.root, sandbox.identity, session),
+      stays: true,
+      temporary: makeTemporary(sandbox),
+    }),
     isUntouched,
-    giveBack: async (tenant, place) => {
+    giveBack: async (tenant, { holds }, place) => {
+      if (place.temporary !== null) await removeByDescriptors(place.temporary);
       if (place.stays) return;
       const directories = spare.get(tenant) ?? [];
-      if (!holds_tree) return removeByDescriptors(place.directory);
+      if (holds === 'group') return removeByDescriptors(place.directory);
       if (directories.length >= MAX_SPARE || !isUntouched(place)) return removeTree(place.directory);
       directories.push(place.directory);
       spare.set(tenant, directories);
@@ -94,13 +112,14 @@ const openSession = async (
   root: string,
   identity: Sandbox['identity'],
   { tenant, session_id, extension_id }: SessionOf,
-): Promise<WorkPlace> => {
+): Promise<string> => {
   const sessions = join(root, SESSIONS);
   mkdirSync(sessions, { recursive: true, mode: identity ? 0o711 : 0o700 });
   const name = createHash('sha256')
     .update(JSON.stringify([tenant, extension_id, session_id]))
     .digest('hex');
   const directory = join(sessions, name);
+  await removeForeign(directory, identity);
   for (const each of [directory, join(directory, ARTIFACTS)])
     try {
       makeOwned(each, identity);
@@ -114,7 +133,16 @@ const openSession = async (
     });
   // Kept from being forgotten.
   await utimes(directory, new Date(), new Date());
-  return { directory, stays: true };
+  return directory;
+};
+
+/**
+ * One that belongs to another user was made before tenants had users of their own. It is not handed over: there may be links in it to
+ * files that are not the tenant's.
+ */
+export const removeForeign = async (directory: string, identity: Sandbox['identity']): Promise<void> => {
+  const found = await lstat(directory).catch(() => null);
+  if (found !== null && identity !== null && found.uid !== identity.uid) await removeByDescriptors(directory);
 };
 
 export const writeFiles = (

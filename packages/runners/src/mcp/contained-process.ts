@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { signalGroup } from '../exec/process-group.js';
-import type { Launch } from '../sandbox/sandbox.js';
+import { killUntilGone } from '../exec/signal-run.js';
+import type { Launch, Sandbox } from '../sandbox/sandbox.js';
 
 /** A process with pipes that outlives a call; `kill` leaves nothing of it. */
 export type ContainedProcess = {
@@ -19,16 +20,22 @@ export type ContainedProcess = {
 const DRAIN_MS = 200;
 
 /** Starts what a sandbox has prepared, in a process group of its own. */
-export async function startContained({ file, args, env, cwd, ...identity }: Launch): Promise<ContainedProcess> {
+export async function startContained(launch: Launch, sandbox: Sandbox): Promise<ContainedProcess> {
+  const { file, args, env, cwd, ...identity } = launch;
   const child = spawn(file, args, { cwd, env: { ...env }, ...identity, detached: true, stdio: 'pipe', shell: false });
   await once(child, 'spawn');
   // Whatever else goes wrong with it ends it, and its end is told below.
   for (const part of [child, child.stdin, child.stdout, child.stderr]) part.on('error', () => {});
   const { pid = 0 } = child;
-  const kill = () => signalGroup(pid, 'SIGKILL');
+  let stopKilling: (() => void) | undefined;
+  const kill = () => {
+    stopKilling ??= killUntilGone(sandbox, () => [pid], pid);
+  };
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => {
-      kill();
+      stopKilling?.();
+      // Where nothing holds what it has started.
+      if (sandbox.holds === 'group') signalGroup(pid, 'SIGKILL');
       const late = setTimeout(() => {
         child.stdout.destroy();
         child.stderr.destroy();

@@ -3,8 +3,9 @@ import { createEgress, type Egress, urlRefusal } from '@capstan/egress';
 import type { Redactor } from '@capstan/redact';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
-import { isSandboxRequired } from '../sandbox/require-sandbox.js';
+import { sandboxNeeds } from '../sandbox/require-sandbox.js';
 import type { SandboxLevel } from '../sandbox/sandbox.js';
+import type { UserRange } from '../sandbox/tool-users.js';
 import { callLog } from './call-log.js';
 import { connect } from './connection.js';
 import { type ConnectionPool, createConnectionPool, type Lease } from './connection-pool.js';
@@ -23,6 +24,8 @@ export type McpRunnerOptions = {
   egress?: Egress | undefined;
   /** Only these levels of containment; all by default. */
   sandbox_levels?: readonly SandboxLevel[] | undefined;
+  /** The users that servers run as where the worker is root, one for each tenant. */
+  tool_uids?: UserRange | undefined;
   /** How long a server that nobody calls is kept. */
   idle_ms?: number;
   /** How long a server may take to answer its first message. */
@@ -103,8 +106,9 @@ async function factsOf({ config, rules }: ResolvedServer, spawner: ServerSpawner
   }
   // Without walls nothing would keep a program to what the policy says of the network.
   const isLimited = rules.network !== undefined || rules.deny_domains !== undefined;
-  const sandbox = await spawner.level(isLimited || isSandboxRequired(call.limits, call.descriptor.risk));
-  return isOnline(config) && sandbox !== 'process' ? { sandbox, observed: { domains: [] } } : { sandbox };
+  const needs = sandboxNeeds(call.limits, call.descriptor.risk);
+  const { level, fact } = await spawner.containment(call.tenant, { ...needs, walls: isLimited || needs.walls });
+  return { sandbox: fact, ...(isOnline(config) && level !== 'process' ? { observed: { domains: [] } } : {}) };
 }
 
 const settle = (outcome: RunOutcome | 'forgotten', name: string): RunOutcome =>

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import type { Egress } from '@capstan/egress';
 import { openLoneTree } from '../exec/lone-tree.js';
 import { createOrphanGuard, type OrphanGuard } from '../exec/orphan-guard.js';
+import { removeForeign } from '../exec/work-place.js';
 import { type Cgroups, openCgroups } from '../sandbox/cgroup/open-cgroups.js';
 import { type Containment, makeOwned, openContainment } from '../sandbox/containment.js';
-import { requireSandbox } from '../sandbox/require-sandbox.js';
+import { requireSandbox, type SandboxNeeds } from '../sandbox/require-sandbox.js';
 import { DEFAULT_LIMITS } from '../sandbox/resource-limits.js';
-import type { Sandbox, SandboxLevel } from '../sandbox/sandbox.js';
+import { factOf, type Sandbox, type SandboxLevel } from '../sandbox/sandbox.js';
+import type { UserRange } from '../sandbox/tool-users.js';
 import { type ContainedProcess, startContained } from './contained-process.js';
 import { findProgram, programMounts } from './program-mounts.js';
 import { isOnline, type ResolvedServer } from './resolve-server.js';
@@ -16,8 +18,8 @@ import { openServerNetwork } from './server-network.js';
 
 /** Starts servers in the sandbox that exec tools run in. */
 export type ServerSpawner = {
-  /** The level that servers run under here; a Failure when it is too low for a call. */
-  level(required: boolean): Promise<SandboxLevel>;
+  /** What a tenant's servers run under here; a Failure when it is too little for a call. */
+  containment(tenant: string, needs: SandboxNeeds): Promise<{ level: SandboxLevel; fact: string }>;
   /** `onDomain` hears where it connects to. */
   spawn(server: ResolvedServer, onDomain: (hostname: string) => void): Promise<ContainedProcess>;
   close(): Promise<void>;
@@ -27,6 +29,7 @@ type Options = {
   work_dir: string;
   env?: Record<string, string | undefined>;
   sandbox_levels?: readonly SandboxLevel[] | undefined;
+  tool_uids?: UserRange | undefined;
 };
 type Place = Containment & { guard: OrphanGuard; cgroups: Cgroups | null };
 
@@ -36,11 +39,12 @@ const HOME = '/home/server';
 /** A server lives as long as it is called; what bounds it is the deadline of each call. */
 const CPU_SECONDS = 7 * 24 * 3600;
 
-export function createServerSpawner({ work_dir, env = {}, sandbox_levels }: Options, egress: Egress): ServerSpawner {
+export function createServerSpawner(options: Options, egress: Egress): ServerSpawner {
+  const { work_dir, env = {}, sandbox_levels, tool_uids } = options;
   let opened: Promise<Place> | null = null;
   const open = async (): Promise<Place> => {
-    const containment = await openContainment({ work_dir, levels: sandbox_levels });
-    const cgroups = containment.sandbox?.holds_tree ? openCgroups() : null;
+    const containment = await openContainment({ work_dir, levels: sandbox_levels, tool_uids });
+    const cgroups = containment.has_namespaces ? openCgroups() : null;
     const guard = createOrphanGuard(containment.directory, cgroups?.folders);
     guard.start();
     return { ...containment, guard, cgroups };
@@ -56,18 +60,22 @@ export function createServerSpawner({ work_dir, env = {}, sandbox_levels }: Opti
   let count = 0;
 
   return {
-    level: async (required) => requireSandbox((await place()).sandbox, required).level,
+    containment: async (tenant, needs) => {
+      const sandbox = requireSandbox((await place()).sandboxFor(tenant), needs);
+      return { level: sandbox.level, fact: factOf(sandbox) };
+    },
     spawn: async (server, onDomain) => {
-      const { sandbox: found, guard, cgroups, system, root, directory } = await place();
-      const sandbox = requireSandbox(found, false);
+      const { sandboxFor, guard, cgroups, system, root, directory } = await place();
+      const sandbox = requireSandbox(sandboxFor(server.tenant), { walls: false, seccomp: false });
       const { command = '', args = [], permissions = [] } = server.config;
       const path = env.PATH ?? DEFAULT_PATH;
       const program = findProgram(command, path);
       const keeps = permissions.includes('home');
-      const work = keeps ? keptFolder(root, server, sandbox) : freshFolder(directory, count++, sandbox);
+      const work = keeps ? await keptFolder(root, server, sandbox) : freshFolder(directory, count++, sandbox);
       const { rules } = server;
       // Without walls the network is open as it is, and calls whose policy limits it are refused.
-      const leadsOut = isOnline(server.config) && rules.network !== 'none' && sandbox.maps_paths;
+      const online = isOnline(server.config) && rules.network !== 'none';
+      const leadsOut = online && sandbox.maps_paths;
       const network = leadsOut ? await openServerNetwork({ egress, rules, onDomain }, sandbox.identity, path) : null;
       const [file = program, ...before] = network?.command ?? [];
       const home = sandbox.maps_paths ? HOME : work;
@@ -78,8 +86,10 @@ export function createServerSpawner({ work_dir, env = {}, sandbox_levels }: Opti
         secret_env: server.env,
         work: { source: work, path: HOME, writable: true },
         mounts: [...programMounts(program, args, system), ...(network?.mounts ?? [])],
+        temporary: null,
         loopback: network !== null,
         network: 'own',
+        sockets: online ? 'inet' : 'unix',
         limits: { ...DEFAULT_LIMITS, cpu_seconds: CPU_SECONDS },
         tty: false,
       });
@@ -87,7 +97,7 @@ export function createServerSpawner({ work_dir, env = {}, sandbox_levels }: Opti
         await network?.close().catch(() => {});
         if (!keeps) await rm(work, { recursive: true, force: true }).catch(() => {});
       };
-      const child = await startContained(launch).catch(async (error: unknown) => {
+      const child = await startContained(launch, sandbox).catch(async (error: unknown) => {
         await leave();
         throw error;
       });
@@ -118,10 +128,11 @@ function freshFolder(directory: string, number: number, { identity }: Sandbox): 
 }
 
 /** Each tenant has its own, as it has its own process. */
-function keptFolder(root: string, { config, tenant }: ResolvedServer, { identity }: Sandbox): string {
+async function keptFolder(root: string, { config, tenant }: ResolvedServer, { identity }: Sandbox): Promise<string> {
   const parent = join(root, 'mcp-home', tenant);
   mkdirSync(parent, { recursive: true, mode: 0o711 });
   const folder = join(parent, config.name);
+  await removeForeign(folder, identity);
   try {
     makeOwned(folder, identity);
   } catch (error) {

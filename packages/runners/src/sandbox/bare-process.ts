@@ -1,22 +1,63 @@
-import { prlimitArgs } from './resource-limits.js';
-import type { Identity, Launch, Sandbox } from './sandbox.js';
+import { join } from 'node:path';
+import type { LandlockRule } from './init/landlock.js';
+import type { Inits } from './init/open-inits.js';
+import { prlimitArgs, rlimitsOf } from './resource-limits.js';
+import type { Confined, Identity, Launch, Sandbox } from './sandbox.js';
+import { PUBLIC_FILES } from './system-view.js';
+
+export type BareProcessOptions = { prlimit: string | null; inits: Inits | null; identity: Identity };
 
 /**
- * The weakest level: a clean environment, limits and, under a worker that is root, a user without rights. The tool sees
- * the machine as that user does, and children that leave the process group are not held.
+ * The weakest level: a clean environment, limits and, under a worker that is root, a user of the tenant's own. Where our `init` works
+ * it holds all descendants and filters system calls, and where the kernel has Landlock the tool reaches the files that it
+ * would see in a sandbox and no others. Else it sees the machine as its user does, and may leave its process group.
  */
-export const createBareProcess = ({ prlimit, identity }: { prlimit: string | null; identity: Identity }): Sandbox => {
-  const root = { ...identity };
+export const createBareProcess = ({ prlimit, inits, identity }: BareProcessOptions): Sandbox => {
+  const common = { level: 'process', maps_paths: false, identity, around_shell: [] } as const;
+  const uid = identity === null ? [] : (['uid'] as const);
+  if (inits === null)
+    return {
+      ...common,
+      features: uid,
+      holds: 'group',
+      dies_with_worker: false,
+      starter: identity,
+      launch: ({ file, args, env, secret_env, work, limits }): Launch => {
+        const [first = file, ...rest] = [...(prlimit === null ? [] : prlimitArgs(prlimit, limits)), file, ...args];
+        return { file: first, args: rest, env: { ...env, ...secret_env }, cwd: work.source, ...identity };
+      },
+    };
   return {
-    level: 'process',
-    holds_tree: false,
-    dies_with_worker: false,
-    maps_paths: false,
-    identity,
-    around_shell: [],
-    launch: ({ file, args, env, secret_env, work, limits }): Launch => {
-      const [first = file, ...rest] = [...(prlimit === null ? [] : prlimitArgs(prlimit, limits)), file, ...args];
-      return { file: first, args: rest, env: { ...env, ...secret_env }, cwd: work.source, ...root };
+    ...common,
+    features: ['seccomp', ...(inits.landlock_abi > 0 ? (['landlock'] as const) : []), ...uid],
+    holds: 'descendants',
+    dies_with_worker: true,
+    starter: null,
+    launch: (confined): Launch => {
+      const init = inits.nameOf({
+        tree: 'descendants',
+        terminal: confined.tty,
+        descriptors: 3,
+        identity,
+        limits: rlimitsOf(confined.limits),
+        filter: { sockets: confined.sockets },
+        files: filesOf(confined),
+      });
+      return {
+        file: join(inits.directory, init),
+        args: [confined.file, ...confined.args],
+        env: { ...confined.env, ...confined.secret_env },
+        cwd: confined.work.source,
+      };
     },
   };
 };
+
+/** What Landlock leaves: the system, what the run was given, and its own directories. */
+const filesOf = ({ work, mounts, temporary }: Confined): LandlockRule[] => [
+  ...PUBLIC_FILES,
+  ...mounts.map(({ source }) => ({ path: source, access: 'read' as const })),
+  // Where it is started.
+  { path: '.', access: work.writable ? 'write' : 'read' },
+  ...(temporary === null ? [] : [{ path: temporary, access: 'write' as const }]),
+];

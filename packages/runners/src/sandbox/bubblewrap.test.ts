@@ -9,12 +9,22 @@ const confined = {
   secret_env: {},
   work: { source: '/work', path: '/work', writable: true },
   mounts: [],
+  temporary: null,
   loopback: false,
+  sockets: 'unix' as const,
   limits: DEFAULT_LIMITS,
   tty: false,
 };
 const sandboxThat = (nests: boolean) =>
-  createBubblewrap({ bwrap: 'bwrap', prlimit: null, system: [], identity: null, disable_userns: true, nests });
+  createBubblewrap({
+    bwrap: 'bwrap',
+    prlimit: null,
+    inits: null,
+    system: [],
+    identity: null,
+    disable_userns: true,
+    nests,
+  });
 
 test.each([
   { nests: true, network: 'own', makes: true },

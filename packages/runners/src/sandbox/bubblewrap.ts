@@ -1,10 +1,15 @@
-import { prlimitArgs } from './resource-limits.js';
+import { join } from 'node:path';
+import type { Inits } from './init/open-inits.js';
+import { prlimitArgs, rlimitsOf } from './resource-limits.js';
 import type { Confined, Identity, Launch, Mount, Sandbox } from './sandbox.js';
-import type { SystemPart } from './system-view.js';
+import { INITS, type SystemPart } from './system-view.js';
+import { NOBODY } from './tool-users.js';
 
 export type BubblewrapOptions = {
   bwrap: string;
   prlimit: string | null;
+  /** Null: bubblewrap's own first process has to do, and there is no filter of system calls. */
+  inits: Inits | null;
   system: readonly SystemPart[];
   identity: Identity;
   /** Further namespaces inside are refused; older bubblewraps cannot do it. */
@@ -19,13 +24,15 @@ export type BubblewrapOptions = {
  */
 export const createBubblewrap = (options: BubblewrapOptions): Sandbox => {
   const prepared = prepare(options);
-  const root = { ...options.identity };
+  const { identity, inits } = options;
   return {
     level: 'bubblewrap',
-    holds_tree: true,
+    features: [...(inits === null ? [] : (['seccomp'] as const)), ...(identity === null ? [] : (['uid'] as const))],
+    holds: 'namespace',
     dies_with_worker: true,
     maps_paths: true,
-    identity: options.identity,
+    identity,
+    starter: identity,
     around_shell: options.nests ? aroundShell(options) : [],
     launch: (confined): Launch => ({
       file: options.bwrap,
@@ -44,19 +51,33 @@ export const createBubblewrap = (options: BubblewrapOptions): Sandbox => {
         '--chdir',
         confined.work.path,
         ...Object.entries(confined.env).flatMap(([name, value]) => ['--setenv', name, value]),
-        '--',
-        ...(options.prlimit === null ? [] : prlimitArgs(options.prlimit, confined.limits)),
+        ...beforeTool(options, confined),
         confined.file,
         ...confined.args,
       ],
       env: confined.secret_env,
       cwd: '/',
-      ...root,
+      ...identity,
     }),
   };
 };
 
-const prepare = ({ system, disable_userns }: BubblewrapOptions): string[] => [
+/** `init` is the first process of the namespace in place of bubblewrap's own, which a tool could trace and take over. */
+const beforeTool = ({ inits, prlimit }: BubblewrapOptions, { limits, sockets }: Confined): string[] => {
+  if (inits === null) return ['--', ...(prlimit === null ? [] : prlimitArgs(prlimit, limits))];
+  const order = {
+    tree: 'namespace',
+    terminal: false,
+    descriptors: 3,
+    identity: null,
+    limits: rlimitsOf(limits),
+  } as const;
+  return ['--as-pid-1', '--', join(INITS, inits.nameOf({ ...order, filter: { sockets }, files: null }))];
+};
+
+const prepare = ({ system, identity, disable_userns }: BubblewrapOptions): string[] => [
+  // Inside it has the name that /etc/passwd knows, whichever tenant's it is.
+  ...(identity === null ? [] : ['--uid', `${NOBODY}`, '--gid', `${NOBODY}`]),
   ...['user', 'pid', 'ipc', 'uts'].map((namespace) => `--unshare-${namespace}`),
   '--unshare-cgroup-try',
   ...(disable_userns ? ['--disable-userns'] : []),

@@ -3,7 +3,7 @@ import { openContainment } from './containment.js';
 
 /** Whether tools can run behind walls on this machine; found out by running something there. */
 export async function canContain(work_dir: string): Promise<boolean> {
-  const { sandbox, directory } = await openContainment({ work_dir });
+  const { has_namespaces, directory } = await openContainment({ work_dir });
   await rm(directory, { recursive: true, force: true });
-  return sandbox !== null && sandbox.level !== 'process';
+  return has_namespaces;
 }

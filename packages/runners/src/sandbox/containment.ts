@@ -2,20 +2,26 @@ import { chmodSync, lchownSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findSandbox, LEVELS } from './find-sandboxes.js';
+import { openInits } from './init/open-inits.js';
 import { openRunRoot } from './run-root.js';
 import type { Identity, Sandbox, SandboxLevel } from './sandbox.js';
-import { readSystemView, type SystemPart } from './system-view.js';
+import { ETC, readSystemView, type SystemPart } from './system-view.js';
+import { defaultRange, openToolUsers, type ToolUsers, type UserRange } from './tool-users.js';
 
 export type ContainmentOptions = {
   work_dir: string;
   /** Only these levels; all by default. */
   levels?: readonly SandboxLevel[] | undefined;
+  /** The users that tools run as where the worker is root. */
+  tool_uids?: UserRange | undefined;
 };
 
 /** How this worker contains tools: looked at once, at the first run. */
 export type Containment = {
-  /** Null when none of the levels works here. */
-  sandbox: Sandbox | null;
+  /** The one for tools of a tenant; null when none of the levels works here. */
+  sandboxFor(tenant: string): Sandbox | null;
+  /** Whether the processes of a run are in a namespace of their own, and so can be bounded together. */
+  has_namespaces: boolean;
   system: readonly SystemPart[];
   /** Holds what outlives a worker: the directories of sessions. */
   root: string;
@@ -23,12 +29,15 @@ export type Containment = {
   directory: string;
 };
 
-/** Without rights, and on nearly every Linux in /etc/passwd. */
-const NOBODY: Identity = { uid: 65_534, gid: 65_534 };
 const WORKER_PREFIX = 'w-';
+/** Which tenant's tools have which user. */
+const USERS = 'users';
+/** A tenant's name is no empty string, so nobody else has this one's user. */
+const PROBE = '';
 const FORGOTTEN_MS = 7 * 24 * 3_600_000;
 
-export const openContainment = async ({ work_dir, levels = LEVELS }: ContainmentOptions): Promise<Containment> => {
+export const openContainment = async (options: ContainmentOptions): Promise<Containment> => {
+  const { work_dir, levels = LEVELS, tool_uids } = options;
   const is_root = process.getuid?.() === 0;
   const root = await openRunRoot(work_dir, is_root);
   await removeForgotten(root);
@@ -36,13 +45,31 @@ export const openContainment = async ({ work_dir, levels = LEVELS }: Containment
   // Tools pass through it to their own directory, whose name they know; they cannot list it.
   if (is_root) chmodSync(directory, 0o711);
   const system = await readSystemView(directory);
-  const identity = is_root ? NOBODY : null;
+  const users = is_root ? openToolUsers(join(root, USERS), tool_uids ?? defaultRange()) : null;
+  const identity = users?.of(PROBE) ?? null;
   const probe = join(directory, 'probe');
   makeOwned(probe, identity);
-  const sandbox = await findSandbox({ system, directory: probe, identity, levels });
+  const inits = openInits(join(directory, ETC, 'capstan'));
+  const make = await findSandbox({ system, directory: probe, identity, inits, levels });
   // What was tried may have failed half way.
   await rm(probe, { recursive: true, force: true });
-  return { sandbox, system, root, directory };
+  return {
+    sandboxFor: perTenant(make, users),
+    has_namespaces: make?.(identity).holds === 'namespace',
+    system,
+    root,
+    directory,
+  };
+};
+
+const perTenant = (make: ((identity: Identity) => Sandbox) | null, users: ToolUsers | null) => {
+  const made = new Map<string, Sandbox>();
+  return (tenant: string): Sandbox | null => {
+    if (make === null) return null;
+    const sandbox = made.get(tenant) ?? make(users?.of(tenant) ?? null);
+    made.set(tenant, sandbox);
+    return sandbox;
+  };
 };
 
 /** A directory for whoever runs the tools, and for nobody else. */

@@ -5,6 +5,7 @@ import { execa } from 'execa';
 import { createBareProcess } from './bare-process.js';
 import { createBubblewrap } from './bubblewrap.js';
 import { findExecutable } from './find-executable.js';
+import type { Inits } from './init/open-inits.js';
 import { createNamespaces } from './namespaces.js';
 import { DEFAULT_LIMITS } from './resource-limits.js';
 import type { Identity, Sandbox, SandboxLevel } from './sandbox.js';
@@ -15,6 +16,7 @@ export type Probing = {
   /** A directory that belongs to whoever runs the tools. */
   directory: string;
   identity: Identity;
+  inits: Inits | null;
   levels: readonly SandboxLevel[];
 };
 
@@ -22,25 +24,35 @@ export const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'namespaces', 'pro
 
 const PROBE_MS = 10_000;
 
-/** The best level that works here, found by running something in each. */
-export const findSandbox = async (probing: Probing): Promise<Sandbox | null> => {
+type Make = (identity: Identity) => Sandbox;
+
+/** What makes the best sandbox that works here for a user, found by running something in each. */
+export const findSandbox = async (probing: Probing): Promise<Make | null> => {
   for (const level of LEVELS.filter((each) => probing.levels.includes(each)))
-    for (const sandbox of candidates(level, probing)) if (await works(sandbox, probing.directory)) return sandbox;
+    for (const make of candidates(level, probing))
+      if (await works(make(probing.identity), probing.directory)) return make;
   return null;
 };
 
 /** As a user without rights first: as root only where the kernel gives namespaces to nobody else. */
-const candidates = (level: SandboxLevel, { system, directory, identity }: Probing): Sandbox[] => {
+const candidates = (level: SandboxLevel, { system, directory, identity, inits }: Probing): Make[] => {
   const prlimit = findExecutable('prlimit');
-  const identities = identity === null ? [null] : [identity, null];
-  if (level === 'process') return [createBareProcess({ prlimit, identity })];
+  const users: ((who: Identity) => Identity)[] = [(who) => who, ...(identity === null ? [] : [() => null])];
+  // Without an init of ours only where it does not work.
+  const with_or_without = inits === null ? [null] : [inits, null];
+  if (level === 'process')
+    return with_or_without.map((init) => (who) => createBareProcess({ prlimit, inits: init, identity: who }));
   if (level === 'bubblewrap') {
     const bwrap = findExecutable('bwrap');
     if (bwrap === null) return [];
-    return identities.flatMap((who) =>
-      [true, false].flatMap((disable_userns) =>
-        [true, false].map((nests) =>
-          createBubblewrap({ bwrap, prlimit, system, identity: who, disable_userns, nests }),
+    return users.flatMap((as) =>
+      with_or_without.flatMap((init) =>
+        [true, false].flatMap((disable_userns) =>
+          [true, false].map(
+            (nests): Make =>
+              (who) =>
+                createBubblewrap({ bwrap, prlimit, inits: init, system, identity: as(who), disable_userns, nests }),
+          ),
         ),
       ),
     );
@@ -49,7 +61,13 @@ const candidates = (level: SandboxLevel, { system, directory, identity }: Probin
   if (tools === null) return [];
   const new_root = join(directory, '..', 'root');
   mkdirSync(new_root, { recursive: true, mode: 0o755 });
-  return identities.map((who) => createNamespaces({ tools, system, identity: who, new_root }));
+  return users.flatMap((as) =>
+    with_or_without.map(
+      (init): Make =>
+        (who) =>
+          createNamespaces({ tools, inits: init, system, identity: as(who), new_root }),
+    ),
+  );
 };
 
 const findNamespaceTools = () => {
@@ -82,9 +100,15 @@ const works = async (sandbox: Sandbox, directory: string): Promise<boolean> => {
     secret_env: {},
     work: { source: directory, path: directory, writable: true },
     mounts: [],
+    temporary: null,
     loopback: false,
     network: 'of_shell',
-    limits: { ...DEFAULT_LIMITS, cpu_seconds: 60, ...(sandbox.holds_tree ? {} : { processes: PROCESSES_OF_A_USER }) },
+    sockets: 'unix',
+    limits: {
+      ...DEFAULT_LIMITS,
+      cpu_seconds: 60,
+      ...(sandbox.holds === 'namespace' ? {} : { processes: PROCESSES_OF_A_USER }),
+    },
     tty: false,
   });
   const { env, cwd, uid, gid } = launch;

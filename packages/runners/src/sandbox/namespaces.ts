@@ -1,7 +1,9 @@
 import { join } from 'node:path';
-import { prlimitArgs } from './resource-limits.js';
+import type { Inits } from './init/open-inits.js';
+import { prlimitArgs, rlimitsOf } from './resource-limits.js';
 import type { Confined, Identity, Launch, Mount, Sandbox } from './sandbox.js';
-import type { SystemPart } from './system-view.js';
+import { INITS, type SystemPart } from './system-view.js';
+import { NOBODY } from './tool-users.js';
 
 /** Tools of util-linux (and of busybox), found once. */
 export type NamespaceTools = {
@@ -18,6 +20,8 @@ export type NamespaceTools = {
 
 export type NamespacesOptions = {
   tools: NamespaceTools;
+  /** Null: the script stays as the first process, and there is no filter of system calls. */
+  inits: Inits | null;
   system: readonly SystemPart[];
   identity: Identity;
   /** An empty directory, where the tool's root is put together in a mount namespace of its own. */
@@ -26,44 +30,60 @@ export type NamespacesOptions = {
 
 /**
  * The level for machines without bubblewrap: `unshare` makes the namespaces, a small script in them puts the same view of
- * the system together, leaves the old root behind, and starts the tool without any capability. The script stays as pid 1:
- * when it ends, or `unshare` does, the kernel ends all that is left.
+ * the system together, leaves the old root behind, gives up every capability and becomes our `init`, which starts the tool. It
+ * is pid 1: when it ends, or `unshare` does, the kernel ends all that is left.
  */
-export const createNamespaces = ({ tools, system, identity, new_root }: NamespacesOptions): Sandbox => {
+export const createNamespaces = (options: NamespacesOptions): Sandbox => {
+  const { tools, inits, system, identity } = options;
   const prepared = system.map((part) => place(tools, part)).join('\n');
-  const root = { ...identity };
+  // Inside it has the name that /etc/passwd knows, whichever tenant's it is.
+  const mapped = identity === null ? ['--map-current-user'] : [`--map-user=${NOBODY}`, `--map-group=${NOBODY}`];
   return {
     level: 'namespaces',
-    holds_tree: true,
+    features: [...(inits === null ? [] : (['seccomp'] as const)), ...(identity === null ? [] : (['uid'] as const))],
+    holds: 'namespace',
     dies_with_worker: false,
     maps_paths: true,
     identity,
+    starter: identity,
     around_shell: [],
     launch: (confined): Launch => ({
       file: tools.unshare,
       args: [
-        ...['--user', '--map-current-user', '--keep-caps', '--pid', '--fork', '--kill-child'],
+        ...['--user', ...mapped, '--keep-caps', '--pid', '--fork', '--kill-child'],
         ...['--mount', '--propagation', 'private', '--net', '--ipc', '--uts', '--cgroup'],
         tools.sh,
         '-c',
-        script(tools, prepared, new_root, confined),
+        script(options, prepared, confined),
         'capstan',
         tools.setpriv,
         ...['--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all', '--no-new-privs', '--'],
-        ...(tools.prlimit === null ? [] : prlimitArgs(tools.prlimit, confined.limits)),
+        ...beforeTool(options, confined),
         confined.file,
         ...confined.args,
       ],
       env: { ...confined.env, ...confined.secret_env },
       cwd: '/',
-      ...root,
+      ...identity,
     }),
   };
 };
 
+const beforeTool = ({ inits, tools: { prlimit } }: NamespacesOptions, { limits, sockets }: Confined): string[] => {
+  if (inits === null) return prlimit === null ? [] : prlimitArgs(prlimit, limits);
+  const order = {
+    tree: 'namespace',
+    terminal: false,
+    descriptors: 3,
+    identity: null,
+    limits: rlimitsOf(limits),
+  } as const;
+  return [join(INITS, inits.nameOf({ ...order, filter: { sockets }, files: null }))];
+};
+
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
 
-const script = (tools: NamespaceTools, prepared: string, new_root: string, confined: Confined): string => {
+const script = ({ tools, inits, new_root }: NamespacesOptions, prepared: string, confined: Confined): string => {
   const { mount, umount, pivot_root, ip } = tools;
   const size = confined.limits.temporary_bytes;
   const memory = (path: string) => `mkdir -p .${path}; ${mount} -t tmpfs -o size=${size},nosuid,nodev tmpfs .${path}`;
@@ -87,12 +107,10 @@ ${pivot_root} . old
 cd /
 ${umount} -n -l old
 rmdir old
-${mount} -o remount,ro,nosuid,nodev /
+${mount} -o remount,bind,ro,nosuid,nodev /
 cd ${quote(confined.work.path)}
 PATH=$PATH_OF_TOOL; unset PATH_OF_TOOL OLDPWD
-set +e
-"$@"
-exit $?
+${inits === null ? 'set +e; "$@"; exit $?' : 'exec "$@"'}
 `;
 };
 

@@ -1,7 +1,7 @@
-import type { RunFacts } from '@capstan/contracts';
+import type { SandboxLevel as Level, SandboxFeature } from '@capstan/contracts';
 import type { ResourceLimits } from './resource-limits.js';
 
-export type SandboxLevel = NonNullable<RunFacts['sandbox']>;
+export type SandboxLevel = Level;
 
 /** A directory (or one file) of the worker's machine, and where the tool finds it. */
 export type Mount = { source: string; path: string; file?: boolean };
@@ -16,10 +16,14 @@ export type Confined = {
   work: Mount & { writable: boolean };
   /** Read-only, beside the system. */
   mounts: readonly Mount[];
+  /** Where temporary files go when there is no /tmp of its own. */
+  temporary: string | null;
   /** The loopback interface is up; nothing else is ever reachable but through it. */
   loopback: boolean;
   /** Without anybody else in it: made for this run, or the one that the shell which starts it waits in. */
   network: 'own' | 'of_shell';
+  /** Whether it can make sockets of the internet at all. */
+  sockets: 'unix' | 'inet';
   /** Those that it does not have from whoever starts it. */
   limits: Partial<ResourceLimits> & Pick<ResourceLimits, 'temporary_bytes'>;
   tty: boolean;
@@ -39,8 +43,13 @@ export type Launch = {
 
 export type Sandbox = {
   level: SandboxLevel;
-  /** Whether a pid namespace holds the tool with all its children, whatever they do. */
-  holds_tree: boolean;
+  /** What is in force beside the level. */
+  features: readonly SandboxFeature[];
+  /**
+   * What ends with a run, whatever its processes do: all of a pid namespace; all descendants of our `init`; or only the process
+   * group, which a process can leave.
+   */
+  holds: 'namespace' | 'descendants' | 'group';
   /** Whether the tool dies with the worker without any help. */
   dies_with_worker: boolean;
   /** Whether the tool sees its own directory under `work.path`; else under `work.source`. */
@@ -49,6 +58,8 @@ export type Sandbox = {
   enforces_exec_once?: boolean;
   /** Who the tools run as, and must own what they write to. */
   identity: Identity;
+  /** Who starts them: `init` becomes the tool's user by itself. */
+  starter: Identity;
   /** In front of a shell that starts one run after the other: what these need not make for themselves. */
   around_shell: readonly string[];
   launch(confined: Confined): Launch;
@@ -56,3 +67,7 @@ export type Sandbox = {
 
 /** The user that tools run as when the worker is root; null: the worker's own. */
 export type Identity = { uid: number; gid: number } | null;
+
+/** As results tell of it. */
+export const factOf = ({ level, features }: Pick<Sandbox, 'level' | 'features'>): string =>
+  [level, ...features].join('+');

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { LandlockRule } from './init/landlock.js';
 import type { Mount } from './sandbox.js';
 
 /** A part of the system as a tool sees it: a directory or file, read-only, or a symbolic link. */
@@ -25,12 +26,32 @@ const ETC_FILES = [
 ];
 const ETC_DIRECTORIES = ['alternatives', 'fonts', 'java', 'pki/ca-trust/extracted', 'pki/tls/certs', 'ssl/certs'];
 
+/** The folder with what tools see as /etc. */
+export const ETC = 'etc';
+/** Where tools find `init`: in what is mounted anyway. */
+export const INITS = '/etc/capstan';
+
+/** What a tool that has no view of its own may use of the machine. */
+export const PUBLIC_FILES: readonly LandlockRule[] = [
+  ...ROOTS,
+  ...[...ETC_FILES, ...ETC_DIRECTORIES, 'hosts', 'resolv.conf', 'ld.so.conf', 'ld.so.conf.d', 'ca-certificates'].map(
+    (name) => `/etc/${name}`,
+  ),
+  '/proc',
+  ...['/sys/devices/system', '/sys/fs/cgroup', '/sys/kernel/mm'],
+  ...['/dev/fd', '/dev/random', '/dev/urandom'],
+]
+  .map((path): LandlockRule => ({ path, access: 'read' }))
+  .concat(
+    ['null', 'zero', 'full', 'tty', 'ptmx', 'pts'].map((name) => ({ path: `/dev/${name}`, access: 'write' as const })),
+  );
+
 /**
  * The least that programs need of the system. The worker's home, its data and its sockets are not part of it. What is
  * wanted of /etc is copied once into `directory`, and is one mount for each run instead of a dozen: each is 0.4 ms.
  */
 export const readSystemView = async (directory: string): Promise<SystemPart[]> => {
-  const etc = join(directory, 'etc');
+  const etc = join(directory, ETC);
   const exists = (name: string) => existsSync(join('/etc', name));
   for (const name of ['.', 'ssl']) await mkdir(join(etc, name), { recursive: true, mode: 0o755 });
   // Links stay links: where they lead is part of the system as well. What cannot be read is left out.

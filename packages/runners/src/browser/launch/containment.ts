@@ -1,40 +1,60 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
-import type { RunFacts } from '@capstan/contracts';
+import type { InitOrder } from '../../sandbox/init/open-inits.js';
+import type { Identity, Sandbox } from '../../sandbox/sandbox.js';
+import { defaultRange, reservedUser, type UserRange } from '../../sandbox/tool-users.js';
 
-export type Level = NonNullable<RunFacts['sandbox']>;
-
-export type Containment = {
-  level: Level;
+export type Containment = Pick<Sandbox, 'level' | 'features' | 'holds'> & {
   /** Whether Chromium may use its own sandbox as well. */
   own_sandbox: boolean;
-  /** What stands before the browser in the command line; `$profile` and `$home` are set by the script around it. */
+  /** What stands before `init` in the command line; `$profile` and `$home` are set by the script around it. */
   prefix: string[];
+  /** Null where there is no `init`. */
+  init: InitOrder | null;
+  /** Who owns what the browser writes to; null: the worker's user. */
+  identity: Identity;
 };
 
 /**
  * The ways to contain a browser, the strongest first. Inside of bubblewrap it sees a read-only system, its own profile and
  * its own processes, and is not root, so that Chromium's sandbox for pages works as well. Without bubblewrap that sandbox
- * is all there is, and root cannot have it.
+ * is all there is, and root cannot have it: then it runs as another user where that one can reach it.
  */
-export async function containments(path: string, readable: string[]): Promise<Containment[]> {
+export async function containments(
+  path: string,
+  readable: string[],
+  { has_init, tool_uids }: { has_init: boolean; tool_uids?: UserRange | undefined },
+): Promise<Containment[]> {
   const bwrap = process.platform === 'linux' ? await findIn(path, 'bwrap') : null;
-  const isRoot = process.getuid?.() === 0;
-  const contained = bwrap
-    ? // Some machines let bubblewrap make namespaces, and nobody inside of it.
-      [true, false].map((own_sandbox) => ({
-        level: 'bubblewrap' as const,
-        own_sandbox,
-        prefix: bubblewrap(bwrap, readable),
-      }))
-    : [];
-  return [
-    ...contained,
-    ...(isRoot ? [] : [{ level: 'namespaces' as const, own_sandbox: true, prefix: [] }]),
-    { level: 'process', own_sandbox: false, prefix: [] },
-  ];
+  const is_root = process.getuid?.() === 0;
+  const init = (tree: InitOrder['tree'], own_sandbox: boolean, identity: Identity): InitOrder | null =>
+    has_init ? { ...PLAIN, tree, identity, filter: { sockets: 'inet', own_sandbox } } : null;
+  const features = has_init ? (['seccomp'] as const) : [];
+  // Some machines let bubblewrap make namespaces, and nobody inside of it.
+  const contained = (bwrap === null ? [] : [true, false]).map(
+    (own_sandbox): Containment => ({
+      ...{ level: 'bubblewrap', features, holds: 'namespace', own_sandbox, identity: null },
+      prefix: [...bubblewrap(bwrap ?? '', readable), ...(has_init ? ['--as-pid-1'] : []), '--'],
+      init: init('namespace', own_sandbox, null),
+    }),
+  );
+  const bare = (level: 'namespaces' | 'process', identity: Identity): Containment => ({
+    level,
+    features: [...features, ...(identity === null ? [] : (['uid'] as const))],
+    holds: has_init ? 'descendants' : 'group',
+    own_sandbox: level === 'namespaces',
+    prefix: [],
+    init: init('descendants', level === 'namespaces', identity),
+    identity,
+  });
+  if (!is_root) return [...contained, bare('namespaces', null), bare('process', null)];
+  const user = has_init ? [bare('process', reservedUser(tool_uids ?? defaultRange()))] : [];
+  return [...contained, ...user, bare('process', null)];
 }
+
+/** Playwright speaks to it through descriptors 3 and 4. */
+const PLAIN = { terminal: false, descriptors: 5, limits: [], files: null } as const;
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/opt'];
 /** Not all of /etc: who starts it may be allowed to read more there than a page should. */
@@ -60,7 +80,7 @@ const bubblewrap = (bwrap: string, readable: string[]): string[] => [
   ...[...SYSTEM, ...SETTINGS].map((folder) => `--ro-bind-try ${folder} ${folder}`),
   '--proc /proc --dev /dev --tmpfs /tmp --tmpfs /dev/shm',
   ...readable.map((folder) => `--ro-bind-try ${quoted(folder)} ${quoted(folder)}`),
-  '--bind "$profile" "$profile" --bind "$home" "$home" --chdir / --',
+  '--bind "$profile" "$profile" --bind "$home" "$home" --ro-bind-try "$home/init" "$home/init" --chdir /',
 ];
 
 export const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;

@@ -4,7 +4,11 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '@capstan/contracts';
 import type { Browser } from 'playwright-core';
-import { type Containment, containments, type Level, quoted } from './containment.js';
+import { killUntilGone } from '../../exec/signal-run.js';
+import { openInits } from '../../sandbox/init/open-inits.js';
+import { factOf, type SandboxLevel } from '../../sandbox/sandbox.js';
+import type { UserRange } from '../../sandbox/tool-users.js';
+import { type Containment, containments, quoted } from './containment.js';
 import { findChrome } from './find-chrome.js';
 import { FLAGS, NOWHERE } from './flags.js';
 import { watchOrphan } from './orphan-watch.js';
@@ -13,7 +17,9 @@ import { unpackChromium } from './unpack-chromium.js';
 
 export type LaunchedBrowser = {
   browser: Browser;
-  level: Level;
+  level: SandboxLevel;
+  /** The level, and what else is in force. */
+  sandbox: string;
   memory(): Promise<number | null>;
   /** Ends all its processes, whatever they are doing, and leaves nothing behind. */
   close(): Promise<void>;
@@ -27,6 +33,8 @@ export type LaunchOptions = {
   cache_dir?: string | undefined;
   /** What one file of the browser's may have, a download among them. */
   max_file_bytes?: number | undefined;
+  /** Where the worker is root and has no bubblewrap, the last of these users runs the browser. */
+  tool_uids?: UserRange | undefined;
 };
 
 type Program = { executable: string; readable: string[]; env: Record<string, string>; libraries: string | null };
@@ -41,7 +49,8 @@ export async function launchBrowser(options: LaunchOptions): Promise<LaunchedBro
   const program = await findProgram(options);
   const { max_file_bytes = MAX_FILE_BYTES } = options;
   const failures: unknown[] = [];
-  for (const containment of await containments(options.path ?? '', program.readable)) {
+  const ways = { has_init: await hasInit(), tool_uids: options.tool_uids };
+  for (const containment of await containments(options.path ?? '', program.readable, ways)) {
     const withLibraries = program.libraries ? [null, program.libraries] : [null];
     for (const libraries of withLibraries) {
       try {
@@ -66,6 +75,16 @@ async function findProgram({ executable, path, cache_dir }: LaunchOptions): Prom
   return { ...unpacked, readable: [folder], env: { FONTCONFIG_FILE: fonts_conf }, libraries };
 }
 
+/** Asked once for all the ways to start one. */
+async function hasInit(): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), 'capstan-browser-'));
+  try {
+    return openInits(folder) !== null;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
 type Limited = Program & { max_file_bytes: number };
 
 async function launch(program: Limited, containment: Containment, libraries: string | null): Promise<LaunchedBrowser> {
@@ -74,7 +93,7 @@ async function launch(program: Limited, containment: Containment, libraries: str
     const artifacts = join(home, 'artifacts');
     await mkdir(artifacts);
     const script = join(home, 'start');
-    await writeFile(script, startScript(program, containment), { mode: 0o700 });
+    await writeFile(script, startScript(program, containment, await writeInit(home, containment)), { mode: 0o700 });
     // Large, and most workers never need it.
     const { chromium } = await import('playwright-core');
     const browser = await chromium.launch({
@@ -91,14 +110,14 @@ async function launch(program: Limited, containment: Containment, libraries: str
       handleSIGTERM: false,
       timeout: LAUNCH_MS,
     });
-    return await launched(browser, containment.level, home);
+    return await launched(browser, containment, home);
   } catch (error) {
     await rm(home, { recursive: true, force: true });
     throw error;
   }
 }
 
-async function launched(browser: Browser, level: Level, home: string): Promise<LaunchedBrowser> {
+async function launched(browser: Browser, containment: Containment, home: string): Promise<LaunchedBrowser> {
   const [pid, profile] = (await readFile(join(home, 'started'), 'utf8')).split('\n');
   const leader = Number(pid);
   const folders = [home, profile || home];
@@ -106,14 +125,18 @@ async function launched(browser: Browser, level: Level, home: string): Promise<L
   let closing: Promise<void> | undefined;
   const close = async () => {
     // Nothing in it is to be saved, and asking politely takes ten times as long.
-    killGroup(leader);
+    const stopKilling = killUntilGone(containment, () => [leader], leader);
     await Promise.race([browser.close().catch(() => {}), delay(CLOSE_MS, undefined, { ref: false })]);
+    for (const until = performance.now() + CLOSE_MS; isThere(leader) && performance.now() < until; ) await delay(5);
+    stopKilling();
+    killGroup(leader);
     watch.dismiss();
     await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 3 })));
   };
   return {
     browser,
-    level,
+    level: containment.level,
+    sandbox: factOf(containment),
     memory: () => treeMemory(leader),
     close: () => {
       closing ??= close();
@@ -126,7 +149,11 @@ async function launched(browser: Browser, level: Level, home: string): Promise<L
  * Playwright names the profile's folder in the arguments and starts the script as the leader of a process group; `exec`
  * keeps its number. The shell counts blocks of 512 bytes; a write past the limit fails, because its signal is ignored.
  */
-const startScript = ({ executable, max_file_bytes }: Limited, { prefix }: Containment): string => `#!/bin/sh
+const startScript = (
+  { executable, max_file_bytes }: Limited,
+  { prefix, identity }: Containment,
+  init: string[],
+): string => `#!/bin/sh
 trap '' XFSZ
 ulimit -f ${Math.ceil(max_file_bytes / 512)}
 home=\${0%/*}
@@ -135,8 +162,25 @@ for argument in "$@"; do
   case $argument in --user-data-dir=*) profile=\${argument#*=} ;; esac
 done
 printf '%s\\n%s\\n' "$$" "$profile" > "$home/started"
-exec ${[...prefix, quoted(executable)].join(' ')} "$@"
+${identity === null ? '' : `chown -R ${identity.uid}:${identity.gid} "$home/artifacts" "$profile" && chmod 711 "$home"`}
+exec ${[...prefix, ...init, quoted(executable)].join(' ')} "$@"
 `;
+
+/** The path of the `init` that this containment wants, as a word of the command line. */
+async function writeInit(home: string, { init }: Containment): Promise<string[]> {
+  if (init === null) return [];
+  const inits = openInits(join(home, 'init'));
+  if (inits === null) throw new Error('programs in the temporary directory cannot be executed');
+  return [quoted(join(inits.directory, inits.nameOf(init)))];
+}
+
+const isThere = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
 
 function killGroup(leader: number): void {
   try {

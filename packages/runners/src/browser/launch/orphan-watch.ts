@@ -8,6 +8,8 @@ const SCRIPT = `
 trap '' HUP INT TERM
 read -r word
 [ "$word" = dismissed ] && exit
+kill -s QUIT "$1"
+sleep 0.05
 kill -s KILL -- "-$1"
 shift
 for pause in 0.05 0.2 1; do

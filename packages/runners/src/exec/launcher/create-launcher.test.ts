@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createBareProcess } from '../../sandbox/bare-process.js';
 import { DEFAULT_LIMITS } from '../../sandbox/resource-limits.js';
+import type { Sandbox } from '../../sandbox/sandbox.js';
 import { processesWith } from '../../testing/processes-with.js';
 import type { OrphanGuard } from '../orphan-guard.js';
 import { createLauncher, type Launcher } from './create-launcher.js';
 
 const guard: OrphanGuard = { start: () => {}, watch: () => {}, release: () => {}, close: async () => {} };
-const once = createBareProcess({ prlimit: null, identity: null });
-const often = { ...once, holds_tree: true };
+const once = createBareProcess({ prlimit: null, inits: null, identity: null });
+const often: Sandbox = { ...once, holds: 'namespace' };
 const limits = { ...DEFAULT_LIMITS, cpu_seconds: 60 };
 
 const directory = mkdtempSync(join(tmpdir(), 'launcher-'));
@@ -38,7 +39,7 @@ const start = (file: string, args: string[], { stdin, env = {}, sandbox = often,
   );
   return { ...run, said, ending: run.ended.then(({ ending }) => ending) };
 };
-type Over = { stdin?: string; env?: Record<string, string>; sandbox?: typeof once; tenant?: string };
+type Over = { stdin?: string; env?: Record<string, string>; sandbox?: Sandbox; tenant?: string };
 
 const EVERY_CHARACTER = Array.from({ length: 0x250 }, (_, code) => String.fromCodePoint(code)).join('');
 const AWKWARD = `'"$(id)\`id\`\\\\n\\c%s !{a,b}*~#;&|<>\t\n🙂`;

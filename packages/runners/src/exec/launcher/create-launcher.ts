@@ -2,9 +2,11 @@ import type { Cgroups } from '../../sandbox/cgroup/open-cgroups.js';
 import { findExecutable } from '../../sandbox/find-executable.js';
 import { prlimitArgs, type ResourceLimits } from '../../sandbox/resource-limits.js';
 import type { Sandbox } from '../../sandbox/sandbox.js';
+import { childrenOf } from '../children-of.js';
 import type { OrphanGuard } from '../orphan-guard.js';
-import { askToEndIn } from '../stop-process.js';
+import { askRun, killUntilGone } from '../signal-run.js';
 import type { Ending } from './ending.js';
+import { createPipes } from './open-pipe.js';
 import { type Output, openShell, type Shell } from './open-shell.js';
 import { type ShellCommand, whyNotStarted } from './shell-command.js';
 import { openTree, type Tree, type TreeUse } from './tree.js';
@@ -25,6 +27,7 @@ export type Order = Pick<ShellCommand, 'launch' | 'stdin'> & {
   limits: ResourceLimits;
   /** A shell serves one of them only. */
   tenant: string;
+  onStart?(shell: number): void;
 };
 /** `ask` lets it end in good order first, `kill` does not. */
 export type LaunchedRun = { stop(how: 'ask' | 'kill'): void; ended: Promise<Launched> };
@@ -43,35 +46,23 @@ export const TERMINATION_MS = 500;
 /** A shell counts its own processor time too, and must not come near the limit that it hands down. */
 const MAX_RUNS = 1000;
 const MAX_IDLE = 64;
-/** Time for what is left of a run to be gone; of one that was killed nobody waits long. */
-const SETTLE_MS = 2000;
-const KILLED_MS = 200;
 
 /** `ready` when its shell is where it is bounded. */
 type Slot = { shell: Shell; key: string; tree: Tree | null; ready: Promise<void>; runs: number };
-
-/**
- * What is still there of a run could write into its directory, or into the next one's output. Where processes may outlive
- * theirs, the group goes, and with it the shell; else the namespace's first process is waited for, the last one to go.
- */
-const isFree = async ({ shell }: Slot, { sandbox }: Order, ending: Ending): Promise<boolean> => {
-  const settled = sandbox.holds_tree && (await shell.settled(ending.kind === 'exited' ? SETTLE_MS : KILLED_MS));
-  if (!settled) shell.kill();
-  return settled;
-};
 
 export const createLauncher = ({ guard, cgroups, directory }: LauncherOptions): Launcher => {
   const idle: Slot[] = [];
   const open = new Set<Slot>();
   const sh = findExecutable('sh') ?? '/bin/sh';
   const prlimit = findExecutable('prlimit');
+  const openPipe = createPipes(directory);
 
   const start = ({ sandbox, limits }: Order, key: string): Slot | Ending => {
     const { processes, ...inherited } = limits;
     const tree = cgroups && openTree(cgroups, limits);
     const limits_of_all = prlimit === null ? [] : prlimitArgs(prlimit, inherited);
     const around = [...limits_of_all, ...sandbox.around_shell];
-    const shell = openShell({ sh, around, identity: sandbox.identity, directory });
+    const shell = openShell({ sh, around, identity: sandbox.starter, openPipe });
     if ('kind' in shell) {
       tree?.remove();
       return shell;
@@ -110,23 +101,30 @@ export const createLauncher = ({ guard, cgroups, directory }: LauncherOptions): 
 
   return {
     run: (order, output) => {
-      const command = { ...order, tells_init: order.sandbox.level === 'bubblewrap' };
-      const why = whyNotStarted(command);
+      const { sandbox } = order;
+      const why = whyNotStarted(order);
       const slot = why === null ? take(order) : ({ kind: 'not_started', ...why } as const);
       if ('kind' in slot) return { stop: () => {}, ended: Promise.resolve({ ending: slot, tree: null }) };
       const { shell } = slot;
       let late: NodeJS.Timeout | undefined;
       let asked = false;
       let killed = false;
+      let stopKilling = () => {};
       const kill = () => {
+        if (killed) return;
         killed = true;
-        shell.kill();
+        shell.waits.then(
+          (pid) => {
+            stopKilling = killUntilGone(sandbox, () => childrenOf(pid), shell.leader);
+          },
+          () => {},
+        );
       };
       const stop = (how: 'ask' | 'kill') => {
         if (how === 'kill') return kill();
         asked = true;
         shell.waits.then(
-          (pid) => askToEndIn(order.sandbox.level, pid),
+          (pid) => askRun(sandbox, childrenOf(pid), shell.leader),
           () => {},
         );
         late = setTimeout(kill, TERMINATION_MS);
@@ -134,14 +132,21 @@ export const createLauncher = ({ guard, cgroups, directory }: LauncherOptions): 
       const finish = async (): Promise<Launched> => {
         await slot.ready.catch(kill);
         if (asked || killed) {
-          kill();
+          clearTimeout(late);
+          stopKilling();
+          shell.kill();
           return { ending: { kind: 'killed', signal: 'SIGKILL' }, tree: null };
         }
+        order.onStart?.(await shell.waits);
         slot.tree?.begin();
-        const ending = await shell.run(command, output);
+        const seen = await shell.run(order, output);
         clearTimeout(late);
+        stopKilling();
         slot.runs += 1;
-        const goes_on = (await isFree(slot, order, ending)) && ending.kind === 'exited' && !killed && open.has(slot);
+        const ending: Ending = killed ? { kind: 'killed', signal: 'SIGKILL' } : seen;
+        // A shell that tools can reach serves once, and so does one whose run may have left something in its group.
+        const goes_on = sandbox.holds === 'namespace' && seen.kind === 'exited' && open.has(slot);
+        if (!goes_on) shell.kill();
         const failed = ending.kind !== 'exited' || ending.exit_code !== 0;
         const tree = slot.tree?.end({ failed, was_fed: order.stdin !== undefined }) ?? null;
         if (goes_on) void giveBack(slot);

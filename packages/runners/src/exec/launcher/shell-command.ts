@@ -4,8 +4,6 @@ import type { Launch } from '../../sandbox/sandbox.js';
 export type ShellCommand = {
   launch: Launch;
   stdin: string | undefined;
-  /** Whether it is bubblewrap, and is to tell the first process of its namespace. */
-  tells_init: boolean;
 };
 
 /** Of one argument, and of all with the environment: what Linux takes with a stack of 8 MiB. */
@@ -30,22 +28,20 @@ export const whyNotStarted = ({
   return null;
 };
 
-/** Opened anew, so that what a tool does to its own (to make it non-blocking, say) is not done to the next one's. */
-const STREAMS = process.platform === 'linux' ? '>/proc/self/fd/1 2>/proc/self/fd/4 4>&-' : '2>&4 4>&-';
-
 /**
  * The command as text for a shell. Everything that is not ours is between single quotes, in which a shell knows no other
- * special character; after it has ended, `mark` and its status are written to both streams.
+ * special character; after it has ended, its status is written to 3, which it does not have itself.
  */
-export const toShellCommand = ({ launch, stdin, tells_init }: ShellCommand, mark: string): string => {
-  const { file, args, env, cwd } = launch;
-  const told = tells_init ? ['--info-fd', '3'] : [];
+export const toShellCommand = (
+  { launch: { file, args, env, cwd }, stdin }: ShellCommand,
+  { stdout, stderr }: { stdout: string; stderr: string },
+): string => {
   const variables = Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}; `);
   const move = cwd === '/' ? '' : `cd ${quote(cwd)} && unset OLDPWD && `;
-  const start = `(${variables.join('')}${move}exec ${[file, ...told, ...args].map(quote).join(' ')})`;
+  const start = `(${variables.join('')}${move}exec ${[file, ...args].map(quote).join(' ')})`;
   const no_input = stdin === undefined ? '</dev/null ' : '';
-  const input = stdin === undefined ? '' : `printf %b ${quote(escapeForPrintf(stdin))} | `;
-  return `${input}${start} ${no_input}${STREAMS}${tells_init ? '' : ' 3>&-'}\ns=$?; echo ${mark}$s; echo ${mark}$s >&4\n`;
+  const input = stdin === undefined ? '' : `printf %b ${quote(escapeForPrintf(stdin))} 3>&- | `;
+  return `${input}${start} ${no_input}>${quote(stdout)} 2>${quote(stderr)} 3>&-\necho $? >&3\n`;
 };
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -40,6 +41,11 @@ function createFixture(): McpServer {
     const before = await readFile(file, 'utf8').catch(() => 'nothing');
     await writeFile(file, 'something');
     return text(before);
+  });
+  tool('status', async () => text(await readFile('/proc/self/status', 'utf8')));
+  tool('daemon', (seconds) => {
+    spawn('setsid', ['-f', 'sleep', seconds], { detached: true, stdio: 'ignore', env: {} }).unref();
+    return text('it goes on');
   });
   tool('fail', () => ({ ...text('it went wrong'), isError: true }));
   tool('crash', () => {

@@ -1,0 +1,79 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '@capstan/contracts';
+import type { Identity } from './sandbox.js';
+
+/** User and group ids from the first to the last. */
+export type UserRange = { first: number; last: number };
+
+/** The user of nearly every Linux that owns nothing; how tools see themselves in a sandbox. */
+export const NOBODY = 65_534;
+/** Nobody else has these: above those of people, of system services and of containers. */
+const HIGH: UserRange = { first: 1_900_000_000, last: 1_900_065_535 };
+/** For containers whose user namespace has no more than 65,536. */
+const LOW: UserRange = { first: 40_000, last: 59_999 };
+
+/** The users that a worker which is root runs tools as: each tenant has one of its own. */
+export type ToolUsers = { of(tenant: string): Identity };
+
+/** The last of a range is no tenant's: browsers have it, which all tenants share. */
+export const reservedUser = ({ last }: UserRange): Identity => ({ uid: last, gid: last });
+
+/** A range of ids that this user namespace has. */
+export const defaultRange = (uid_map = readFileSync('/proc/self/uid_map', 'utf8')): UserRange =>
+  isMapped(HIGH, uid_map) ? HIGH : LOW;
+
+const isMapped = ({ first, last }: UserRange, uid_map: string): boolean =>
+  uid_map.split('\n').some((line) => {
+    const [start = 0, , length = 0] = line.trim().split(/\s+/).map(Number);
+    return start <= first && last < start + length;
+  });
+
+/**
+ * Which tenant has which is written down in `directory`, because files of sessions stay theirs. All workers of a work directory agree: an
+ * entry is made by a link, which only one of them can make.
+ */
+export const openToolUsers = (directory: string, { first, last }: UserRange): ToolUsers => {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const known = new Map<string, NonNullable<Identity>>();
+  const claim = (tenant: string): number => {
+    const size = last - first;
+    const start = createHash('sha256').update(tenant).digest().readUInt32BE() % size;
+    const entry = join(directory, `.${randomUUID()}`);
+    writeFileSync(entry, tenant, { mode: 0o600 });
+    try {
+      for (let step = 0; step < size; step += 1) {
+        const uid = first + ((start + step) % size);
+        if (owns(join(directory, `${uid}`), entry, tenant)) return uid;
+      }
+    } finally {
+      rmSync(entry);
+    }
+    throw new Failure('RUNNER_FAILED', {
+      detail: `all ${size} users for tools are taken by other tenants; widen CAPSTAN_TOOL_UIDS`,
+      retryable: false,
+    });
+  };
+  return {
+    of: (tenant) => {
+      const found = known.get(tenant);
+      if (found) return found;
+      const uid = claim(tenant);
+      const identity = { uid, gid: uid };
+      known.set(tenant, identity);
+      return identity;
+    },
+  };
+};
+
+/** Takes it, or finds it taken: by this tenant, or by another. */
+const owns = (file: string, entry: string, tenant: string): boolean => {
+  try {
+    linkSync(entry, file);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    return readFileSync(file, 'utf8') === tenant;
+  }
+};
