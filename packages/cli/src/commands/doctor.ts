@@ -30,13 +30,14 @@ const runDoctor = async (session: Session): Promise<ExitCode> => {
 };
 
 const examine = async (session: Session): Promise<Check[]> => {
-  const [{ checkNode }, { checkPostgres }, { checkDataFolder }, optional, sandbox, { checkGateway, checkKey }] =
+  const [{ checkNode }, { checkPostgres }, { checkDataFolder }, optional, sandbox, { checkWalls }, gateway] =
     await Promise.all([
       import('../doctor/check-node.js'),
       import('../doctor/check-postgres.js'),
       import('../doctor/check-data-folder.js'),
       import('../doctor/check-optional.js'),
       import('../doctor/check-sandbox.js'),
+      import('../doctor/check-walls.js'),
       import('../doctor/check-gateway.js'),
     ]);
   const { env, cwd } = session;
@@ -46,11 +47,12 @@ const examine = async (session: Session): Promise<Check[]> => {
     checkDataFolder(env, cwd),
     optional.checkRedis(env),
     sandbox.checkSandbox(env),
+    ...(await checkWalls(env)),
     sandbox.checkLimits(env),
     await sandbox.checkCgroups(),
     optional.checkBrowser(env),
-    await checkGateway(session),
-    checkKey(session),
+    await gateway.checkGateway(session),
+    gateway.checkKey(session),
   ];
 };
 
