@@ -92,6 +92,7 @@ export function createServerSpawner(options: Options, egress: Egress): ServerSpa
         sockets: online ? 'inet' : 'unix',
         limits: { ...DEFAULT_LIMITS, cpu_seconds: CPU_SECONDS },
         tty: false,
+        exec_once: false,
       });
       const leave = async () => {
         await network?.close().catch(() => {});

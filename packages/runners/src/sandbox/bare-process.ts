@@ -21,6 +21,7 @@ export const createBareProcess = ({ prlimit, inits, identity }: BareProcessOptio
       features: uid,
       holds: 'group',
       dies_with_worker: false,
+      enforces_exec_once: false,
       starter: identity,
       launch: ({ file, args, env, secret_env, work, limits }): Launch => {
         const [first = file, ...rest] = [...(prlimit === null ? [] : prlimitArgs(prlimit, limits)), file, ...args];
@@ -33,6 +34,8 @@ export const createBareProcess = ({ prlimit, inits, identity }: BareProcessOptio
     holds: 'descendants',
     dies_with_worker: true,
     starter: null,
+    // Else the tool's user owns the files of `init` and could make them readable.
+    enforces_exec_once: identity !== null || inits.landlock_abi > 0,
     launch: (confined): Launch => {
       const init = inits.nameOf({
         tree: 'descendants',
@@ -40,7 +43,7 @@ export const createBareProcess = ({ prlimit, inits, identity }: BareProcessOptio
         descriptors: 3,
         identity,
         limits: rlimitsOf(confined.limits),
-        filter: { sockets: confined.sockets },
+        filter: { sockets: confined.sockets, exec_once: confined.exec_once },
         files: filesOf(confined),
       });
       return {

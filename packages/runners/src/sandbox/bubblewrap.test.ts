@@ -14,6 +14,7 @@ const confined = {
   sockets: 'unix' as const,
   limits: DEFAULT_LIMITS,
   tty: false,
+  exec_once: false,
 };
 const sandboxThat = (nests: boolean) =>
   createBubblewrap({

@@ -31,6 +31,7 @@ export const createBubblewrap = (options: BubblewrapOptions): Sandbox => {
     holds: 'namespace',
     dies_with_worker: true,
     maps_paths: true,
+    enforces_exec_once: inits !== null,
     identity,
     starter: identity,
     around_shell: options.nests ? aroundShell(options) : [],
@@ -63,7 +64,7 @@ export const createBubblewrap = (options: BubblewrapOptions): Sandbox => {
 };
 
 /** `init` is the first process of the namespace in place of bubblewrap's own, which a tool could trace and take over. */
-const beforeTool = ({ inits, prlimit }: BubblewrapOptions, { limits, sockets }: Confined): string[] => {
+const beforeTool = ({ inits, prlimit }: BubblewrapOptions, { limits, sockets, exec_once }: Confined): string[] => {
   if (inits === null) return ['--', ...(prlimit === null ? [] : prlimitArgs(prlimit, limits))];
   const order = {
     tree: 'namespace',
@@ -72,7 +73,7 @@ const beforeTool = ({ inits, prlimit }: BubblewrapOptions, { limits, sockets }: 
     identity: null,
     limits: rlimitsOf(limits),
   } as const;
-  return ['--as-pid-1', '--', join(INITS, inits.nameOf({ ...order, filter: { sockets }, files: null }))];
+  return ['--as-pid-1', '--', join(INITS, inits.nameOf({ ...order, filter: { sockets, exec_once }, files: null }))];
 };
 
 const prepare = ({ system, identity, disable_userns }: BubblewrapOptions): string[] => [

@@ -110,6 +110,7 @@ const works = async (sandbox: Sandbox, directory: string): Promise<boolean> => {
       ...(sandbox.holds === 'namespace' ? {} : { processes: PROCESSES_OF_A_USER }),
     },
     tty: false,
+    exec_once: false,
   });
   const { env, cwd, uid, gid } = launch;
   const [file = '', ...args] = [...sandbox.around_shell, launch.file, ...launch.args];

@@ -44,6 +44,7 @@ export const createNamespaces = (options: NamespacesOptions): Sandbox => {
     holds: 'namespace',
     dies_with_worker: false,
     maps_paths: true,
+    enforces_exec_once: inits !== null,
     identity,
     starter: identity,
     around_shell: [],
@@ -69,7 +70,10 @@ export const createNamespaces = (options: NamespacesOptions): Sandbox => {
   };
 };
 
-const beforeTool = ({ inits, tools: { prlimit } }: NamespacesOptions, { limits, sockets }: Confined): string[] => {
+const beforeTool = (
+  { inits, tools: { prlimit } }: NamespacesOptions,
+  { limits, sockets, exec_once }: Confined,
+): string[] => {
   if (inits === null) return prlimit === null ? [] : prlimitArgs(prlimit, limits);
   const order = {
     tree: 'namespace',
@@ -78,7 +82,7 @@ const beforeTool = ({ inits, tools: { prlimit } }: NamespacesOptions, { limits, 
     identity: null,
     limits: rlimitsOf(limits),
   } as const;
-  return [join(INITS, inits.nameOf({ ...order, filter: { sockets }, files: null }))];
+  return [join(INITS, inits.nameOf({ ...order, filter: { sockets, exec_once }, files: null }))];
 };
 
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];

@@ -28,7 +28,7 @@ export type Confined = {
   limits: Partial<ResourceLimits> & Pick<ResourceLimits, 'temporary_bytes'>;
   tty: boolean;
   /** It may start no other program. */
-  exec_once?: boolean;
+  exec_once: boolean;
 };
 
 /** What the worker really starts. */
@@ -55,7 +55,7 @@ export type Sandbox = {
   /** Whether the tool sees its own directory under `work.path`; else under `work.source`. */
   maps_paths: boolean;
   /** Whether it can keep a program from starting another. */
-  enforces_exec_once?: boolean;
+  enforces_exec_once: boolean;
   /** Who the tools run as, and must own what they write to. */
   identity: Identity;
   /** Who starts them: `init` becomes the tool's user by itself. */

@@ -1,9 +1,12 @@
+import type { Password } from '../seccomp/build-filter.js';
 import type { Architecture } from '../seccomp/refused-calls.js';
-import type { Operand, Register, Step } from './assembler.js';
+import type { Step } from './assembler.js';
 import type { Data } from './build-elf.js';
 import type { Landlock } from './landlock.js';
 import { landlockSteps } from './landlock-steps.js';
-import { type SystemCall, systemCall } from './system-calls.js';
+import { type Call, PR_SET_PDEATHSIG, SIG_SETMASK, SIGCHLD, SIGQUIT, SIGTERM, systemCall } from './system-calls.js';
+import { becomeTool } from './tool-steps.js';
+import { endWithStatus, LISTED_BYTES, waitForDescendants, waitInNamespace } from './wait-steps.js';
 
 export type InitOptions = {
   /** Whether it is the first process of a pid namespace, or stands in for one. */
@@ -17,27 +20,15 @@ export type InitOptions = {
   /** Numbers of limits, and their values. */
   limits: readonly (readonly [resource: number, value: number])[];
   filter: Buffer;
+  /** What the filter asks for when a program is started; null: nothing. */
+  password: Password | null;
   landlock: Landlock | null;
 };
 
 export type Program = { steps: readonly Step[]; data: Data };
-export type Call = (name: SystemCall, args: readonly Operand[], result?: Register) => Step;
 
-const SIGQUIT = 3;
-const SIGKILL = 9;
-const SIGTERM = 15;
-const SIGCHLD = 17;
-const SIG_SETMASK = 2;
-const PR_SET_PDEATHSIG = 1;
 const PR_SET_DUMPABLE = 4;
 const PR_SET_CHILD_SUBREAPER = 36;
-const PR_SET_NO_NEW_PRIVS = 38;
-const SECCOMP_SET_MODE_FILTER = 1;
-const WNOHANG = 1;
-const AT_FDCWD = -100;
-const TIOCSPGRP = 0x5410;
-const ANY = -1;
-const LISTED_BYTES = 4096;
 
 /** How it ends when the walls cannot be put up, and when the program cannot be executed. */
 export const NOT_CONFINED = 125;
@@ -125,158 +116,6 @@ const onlyAsFirst = (call: Call): Step[] => [
   call('getpid', [], 'c'),
   { op: 'branch', when: 'not_equal', left: 'c', right: 1, to: 'unconfined' },
 ];
-
-const waitInNamespace = (call: Call): Step[] => [
-  { op: 'label', name: 'wait' },
-  call('wait4', [ANY, { data: 'status' }, 0, 0], 'd'),
-  { op: 'branch', when: 'not_equal', left: 'd', right: 'b', to: 'wait' },
-  ...loadStatus(),
-  call('kill', [ANY, SIGKILL]),
-  { op: 'label', name: 'reap' },
-  call('wait4', [ANY, 0, 0, 0], 'd'),
-  { op: 'branch', when: 'at_least', left: 'd', right: 0, to: 'reap' },
-];
-
-/** c: the tool's status. Until it has ended by itself it was killed. */
-const waitForDescendants = (call: Call): Step[] => [
-  { op: 'set', to: 'c', from: SIGKILL },
-  { op: 'label', name: 'listen' },
-  call('rt_sigtimedwait', [{ data: 'awaited' }, 0, 0, 8], 'd'),
-  { op: 'branch', when: 'equal', left: 'd', right: SIGQUIT, to: 'sweep' },
-  { op: 'branch', when: 'equal', left: 'd', right: SIGTERM, to: 'pass_on' },
-  { op: 'label', name: 'who' },
-  call('wait4', [ANY, { data: 'status' }, WNOHANG, 0], 'd'),
-  { op: 'branch', when: 'less', left: 'd', right: 1, to: 'listen' },
-  { op: 'branch', when: 'not_equal', left: 'd', right: 'b', to: 'who' },
-  ...loadStatus(),
-  { op: 'jump', to: 'sweep' },
-  { op: 'label', name: 'pass_on' },
-  { op: 'set', to: 'd', from: 'b' },
-  { op: 'negate', to: 'd' },
-  call('kill', ['d', SIGTERM]),
-  { op: 'jump', to: 'listen' },
-  ...sweep(call),
-];
-
-/** Kills its children and waits for one of them, until there is none: children of those become its own when they die. */
-const sweep = (call: Call): Step[] => [
-  { op: 'label', name: 'sweep' },
-  call('openat', [AT_FDCWD, { data: 'children' }, 0, 0], 'd'),
-  { op: 'branch', when: 'less', left: 'd', right: 0, to: 'without_list' },
-  call('read', ['d', { data: 'listed' }, LISTED_BYTES], 'e'),
-  call('close', ['d']),
-  { op: 'branch', when: 'less', left: 'e', right: 0, to: 'without_list' },
-  // f: the next character; e: their end; d: the number so far.
-  { op: 'set', to: 'f', from: { data: 'listed' } },
-  { op: 'add', to: 'e', value: 'f' },
-  { op: 'set', to: 'd', from: 0 },
-  { op: 'label', name: 'character' },
-  { op: 'branch', when: 'at_least', left: 'f', right: 'e', to: 'reap' },
-  { op: 'load', to: 'a', base: 'f', offset: 0, bytes: 1 },
-  { op: 'add', to: 'f', value: 1 },
-  { op: 'branch', when: 'equal', left: 'a', right: SPACE, to: 'kill' },
-  { op: 'add', to: 'a', value: -ZERO },
-  { op: 'times_ten', to: 'd' },
-  { op: 'add', to: 'd', value: 'a' },
-  { op: 'jump', to: 'character' },
-  { op: 'label', name: 'kill' },
-  call('kill', ['d', SIGKILL]),
-  { op: 'set', to: 'd', from: 0 },
-  { op: 'jump', to: 'character' },
-  { op: 'label', name: 'without_list' },
-  { op: 'set', to: 'd', from: 'b' },
-  { op: 'negate', to: 'd' },
-  call('kill', ['d', SIGKILL]),
-  { op: 'label', name: 'reap' },
-  call('wait4', [ANY, { data: 'status' }, 0, 0], 'd'),
-  { op: 'branch', when: 'less', left: 'd', right: 0, to: 'done' },
-  { op: 'jump', to: 'sweep' },
-  { op: 'label', name: 'done' },
-];
-
-const SPACE = 32;
-const ZERO = 48;
-
-const loadStatus = (): Step[] => [
-  { op: 'set', to: 'c', from: { data: 'status' } },
-  { op: 'load', to: 'c', base: 'c', offset: 0, bytes: 4 },
-];
-
-/** As shells tell of it: the exit code, or 128 and the number of the signal. */
-const endWithStatus = (call: Call): Step[] => [
-  { op: 'set', to: 'd', from: 'c' },
-  { op: 'keep_low', to: 'd', bits: 7 },
-  { op: 'branch', when: 'not_equal', left: 'd', right: 0, to: 'signaled' },
-  { op: 'shift_right', to: 'c', bits: 8 },
-  { op: 'keep_low', to: 'c', bits: 8 },
-  call('exit_group', ['c']),
-  { op: 'label', name: 'signaled' },
-  { op: 'add', to: 'd', value: 128 },
-  call('exit_group', ['d']),
-];
-
-const becomeTool = (
-  call: Call,
-  { tree, terminal, identity, limits, filter }: InitOptions,
-  landlock: Step[],
-): Step[] => {
-  const orNothing: Step = { op: 'branch', when: 'less', left: 'd', right: 0, to: 'unconfined' };
-  const own_group = terminal
-    ? [
-        call('setpgid', [0, 0]),
-        call('getpid', [], 'd'),
-        { op: 'set', to: 'e', from: { data: 'group' } } as const,
-        { op: 'store', from: 'd', base: 'e', offset: 0 } as const,
-        call('ioctl', [0, TIOCSPGRP, { data: 'group' }]),
-      ]
-    : [call('setsid', [])];
-  // One that is refused was to be raised above the limit that is there already, which is stricter.
-  const limited = limits.map(([resource], index) => call('prlimit64', [0, resource, { data: `limit_${index}` }, 0]));
-  const become =
-    identity === null
-      ? []
-      : [
-          call('setgroups', [0, 0], 'd'),
-          orNothing,
-          call('setresgid', [identity.gid, identity.gid, identity.gid], 'd'),
-          orNothing,
-          call('setresuid', [identity.uid, identity.uid, identity.uid], 'd'),
-          orNothing,
-        ];
-  return [
-    ...(tree === 'namespace' ? [] : own_group),
-    ...limited,
-    ...become,
-    // Should `init` be killed after all. A change of user would have taken it back.
-    ...(tree === 'namespace' ? [] : [call('prctl', [PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0])]),
-    call('prctl', [PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0], 'd'),
-    orNothing,
-    ...landlock,
-    call('rt_sigprocmask', [SIG_SETMASK, { data: 'no_signals' }, 0, 8]),
-    // d: arguments without the first, which is this program's own name; e: the variables behind them.
-    { op: 'load', to: 'f', base: 'a', offset: 0, bytes: 8 },
-    { op: 'shift_left', to: 'f', bits: 3 },
-    { op: 'set', to: 'e', from: 'a' },
-    { op: 'add', to: 'e', value: 'f' },
-    { op: 'add', to: 'e', value: 16 },
-    { op: 'load', to: 'c', base: 'a', offset: 16, bytes: 8 },
-    { op: 'add', to: 'a', value: 16 },
-    ...installFilter(call, filter),
-    call('execve', ['c', 'a', 'e'], 'd'),
-    { op: 'jump', to: 'unexecuted' },
-  ];
-};
-
-const installFilter = (call: Call, filter: Buffer): Step[] =>
-  filter.length === 0
-    ? []
-    : [
-        { op: 'set', to: 'd', from: { data: 'filter' } },
-        { op: 'set', to: 'f', from: { data: 'filter_program' } },
-        { op: 'store', from: 'd', base: 'f', offset: 8 },
-        call('seccomp', [SECCOMP_SET_MODE_FILTER, 0, { data: 'filter_program' }], 'd'),
-        { op: 'branch', when: 'less', left: 'd', right: 0, to: 'unconfined' },
-      ];
 
 const fail = (call: Call, name: string, message: Buffer, code: number): Step[] => [
   call('write', [2, { data: name }, message.length]),

@@ -48,7 +48,7 @@ describe.each(RUNS)('init for $architecture', ({ architecture, through }) => {
   const start = (over: Partial<InitOptions>, ...command: string[]) => startIn([], over, ...command);
   const startIn = (around: string[], over: Partial<InitOptions>, ...command: string[]) => {
     // No emulator has seccomp, and what a filter does is tested where it is used.
-    const plain = { terminal: false, descriptors: 3, identity: null, limits: [], landlock: null };
+    const plain = { terminal: false, descriptors: 3, identity: null, limits: [], landlock: null, password: null };
     const options: InitOptions = { ...plain, tree: 'descendants', filter: Buffer.alloc(0), ...over };
     const { steps, data } = initProgram(options, architecture);
     const file = join(directory, `${architecture}-${process.hrtime.bigint()}`);

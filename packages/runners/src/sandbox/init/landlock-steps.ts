@@ -1,7 +1,7 @@
 import type { Step } from './assembler.js';
 import type { Data } from './build-elf.js';
-import type { Call } from './init-program.js';
 import { DESCRIPTOR_AT, type Landlock, pathBeneath, rulesetOf } from './landlock.js';
+import type { Call } from './system-calls.js';
 
 const AT_FDCWD = -100;
 /** O_PATH and O_CLOEXEC. */

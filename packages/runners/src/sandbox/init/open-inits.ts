@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildFilter, type FilterOptions } from '../seccomp/build-filter.js';
+import { buildFilter, type FilterOptions, type Password } from '../seccomp/build-filter.js';
 import type { Architecture } from '../seccomp/refused-calls.js';
 import { arm64 } from './arm64.js';
 import type { Encoder } from './assembler.js';
@@ -13,8 +13,8 @@ import { systemCall } from './system-calls.js';
 import { x64 } from './x64.js';
 
 /** What a run wants of its `init`. */
-export type InitOrder = Omit<InitOptions, 'filter' | 'landlock'> & {
-  filter: FilterOptions;
+export type InitOrder = Omit<InitOptions, 'filter' | 'password' | 'landlock'> & {
+  filter: Omit<FilterOptions, 'exec_once'> & { exec_once?: boolean };
   /** Null: no Landlock. Else what may be touched; without rules nothing at all. */
   files: readonly LandlockRule[] | null;
 };
@@ -31,6 +31,7 @@ export type Inits = {
 const ENCODERS: Record<Architecture, Encoder> = { x64, arm64 };
 const LANDLOCK_VERSION = 1;
 const PROBE_MS = 5000;
+const WORD = 2 ** 31 - 1;
 
 /**
  * Null where they cannot work: another system or architecture, a file system that nothing may be executed on, a kernel without
@@ -45,19 +46,33 @@ export const openInits = (directory: string): Inits | null => {
   if (status === null) return null;
   const landlock_abi = status;
   const made = new Map<string, string>();
+  // Nobody who is started can know it: the files cannot be read, and what was in registers is gone.
+  const password: Password = [randomInt(WORD), randomInt(WORD), randomInt(WORD)];
   const nameOf = (order: InitOrder): string => {
     const key = JSON.stringify(order);
-    const name = made.get(key) ?? write(directory, 'init', build(order, architecture, landlock_abi));
+    const name = made.get(key) ?? write(directory, 'init', build(order, architecture, landlock_abi, password));
     made.set(key, name);
     return name;
   };
   return runsTrue(join(directory, nameOf(PLAIN))) ? { directory, landlock_abi, nameOf } : null;
 };
 
-/** Built the same way for whatever runs it, so that it can be looked at elsewhere. */
-export const build = ({ filter, files, ...rest }: InitOrder, architecture: Architecture, abi: number): Buffer => {
+const build = (
+  { filter: { exec_once = false, ...filter }, files, ...rest }: InitOrder,
+  architecture: Architecture,
+  abi: number,
+  password: Password,
+): Buffer => {
   const landlock = files === null || abi === 0 ? null : { abi, rules: files, network: filter.sockets === 'inet' };
-  const { steps, data } = initProgram({ ...rest, filter: buildFilter(architecture, filter), landlock }, architecture);
+  const { steps, data } = initProgram(
+    {
+      ...rest,
+      filter: buildFilter(architecture, exec_once ? { ...filter, exec_once: password } : filter),
+      password: exec_once ? password : null,
+      landlock,
+    },
+    architecture,
+  );
   return buildElf(steps, data, ENCODERS[architecture]);
 };
 
@@ -97,8 +112,8 @@ const write = (directory: string, kind: string, content: Buffer): string => {
   const name = `${kind}-${createHash('sha256').update(content).digest('hex').slice(0, 24)}`;
   const fresh = join(directory, `${name}.${process.hrtime.bigint()}`);
   writeFileSync(fresh, content, { flag: 'wx' });
-  // Whatever the worker's umask is.
-  chmodSync(fresh, 0o555);
+  // To be executed and not to be read, not even by its owner.
+  chmodSync(fresh, 0o111);
   renameSync(fresh, join(directory, name));
   return name;
 };

@@ -1,4 +1,5 @@
 import type { Architecture } from '../seccomp/refused-calls.js';
+import type { Operand, Register, Step } from './assembler.js';
 
 /** What `init` asks of the kernel. */
 const NUMBERS = {
@@ -31,6 +32,16 @@ const NUMBERS = {
 } as const;
 
 export type SystemCall = keyof typeof NUMBERS;
+
+/** A step that makes one, on the architecture that is built for. */
+export type Call = (name: SystemCall, args: readonly Operand[], result?: Register) => Step;
+
+export const SIGQUIT = 3;
+export const SIGKILL = 9;
+export const SIGTERM = 15;
+export const SIGCHLD = 17;
+export const SIG_SETMASK = 2;
+export const PR_SET_PDEATHSIG = 1;
 
 export const systemCall = (name: SystemCall, architecture: Architecture): number =>
   NUMBERS[name][architecture === 'x64' ? 0 : 1];

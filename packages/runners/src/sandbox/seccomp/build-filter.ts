@@ -14,6 +14,7 @@ import {
 } from './bpf.js';
 import {
   type Architecture,
+  EXECVEAT,
   FOR_OWN_SANDBOX,
   LAST_KNOWN,
   LOOKED_INTO,
@@ -27,7 +28,12 @@ export type FilterOptions = {
   sockets: 'unix' | 'inet';
   /** For a program that makes a sandbox of its own inside: a browser. */
   own_sandbox?: boolean;
+  /** It may start no other program: only who knows this, in arguments that `execve` does not have, may start one. */
+  exec_once?: Password;
 };
+
+/** Below 2 ** 31 each. */
+export type Password = readonly [number, number, number];
 
 /** As the kernel names them to a filter. */
 const AUDIT_ARCH: Record<Architecture, number> = { x64: 0xc000_003e, arm64: 0xc000_00b7 };
@@ -51,7 +57,8 @@ const ASK_PERSONALITY = 0xffff_ffff;
  * The filter as bytes. It refuses what is listed and what the kernel got since; everything else is allowed, because tools of all
  * kinds run here. A system call of another architecture ends the process: nothing that runs here makes one by accident.
  */
-export const buildFilter = (architecture: Architecture, { sockets, own_sandbox = false }: FilterOptions): Buffer => {
+export const buildFilter = (architecture: Architecture, options: FilterOptions): Buffer => {
+  const { sockets, own_sandbox = false, exec_once } = options;
   const listed = (calls: typeof REFUSED, error: number) =>
     Object.entries(calls)
       .filter(([name]) => !(own_sandbox && FOR_OWN_SANDBOX.includes(name)))
@@ -86,6 +93,18 @@ export const buildFilter = (architecture: Architecture, { sockets, own_sandbox =
       ...[LINUX_PERSONALITY, ASK_PERSONALITY].flatMap((which) => when('equal', which, [answer(ALLOW)])),
       answer(errno(EPERM)),
     ]),
+    ...(exec_once === undefined
+      ? []
+      : [
+          ...into(
+            'execve',
+            exec_once.flatMap((word, index) => [
+              load(argument(index + 3)),
+              ...unless('equal', word, [answer(errno(EPERM))]),
+            ]),
+          ),
+          ...when('equal', numberOf(EXECVEAT, architecture) ?? LAST_KNOWN, [answer(errno(EPERM))]),
+        ]),
     ...listed(REFUSED, EPERM),
     ...listed(NOT_THERE, ENOSYS),
     answer(ALLOW),

@@ -106,7 +106,10 @@ export const LOOKED_INTO = {
   ioctl: [16, 29],
   socket: [41, 198],
   socketpair: [53, 199],
+  execve: [59, 221],
 } as const satisfies Record<string, Numbers>;
+
+export const EXECVEAT: Numbers = [322, 281];
 
 /** What the kernel got after this was written is not there until somebody has looked at it: mseal, of Linux 6.10. */
 export const LAST_KNOWN = 462;
