@@ -20,7 +20,8 @@ export type LiveRules = {
   close(): void;
 };
 
-const REFRESH_MS = 10_000;
+/** For a signal that was lost although the relay listened: it looks again by itself whenever it begins to. */
+const REFRESH_MS = 60_000;
 const MAX_KNOWN = 10_000;
 const SIGNALS = ['quotas', 'webhooks', 'grants'];
 

@@ -11,6 +11,7 @@ export * from './audit/append-audit.js';
 export * from './audit/chain-audit.js';
 export * from './audit/read-audit.js';
 export * from './audit/verify-audit.js';
+export * from './duty/look-for-work.js';
 export * from './event/fan-out-events.js';
 export * from './event/record-events.js';
 export * from './event/tell-ended.js';

@@ -1,9 +1,23 @@
 import type { Backbone } from '@capstan/backbone';
 import { RUNNER_TYPES, type RunnerType } from '@capstan/contracts';
 import { onlyOne, queuedDeliveries, releaseOverdue, runnersWaiting } from '@capstan/store';
+import { every } from './every.js';
 import { handOver } from './hand-over.js';
+import { repeat } from './repeat.js';
 
 const GRACE_MS = 3000;
+const SWEEPS = 10;
+
+/** Asks the queue at every sweep whether it may have lost something, which costs Postgres nothing, and looks itself now and then. */
+export function runRedelivery(backbone: Backbone, sweep_ms: number): { stop(): Promise<void> } {
+  let sweeps = 0;
+  const sweep = async (): Promise<number> => {
+    sweeps += 1;
+    if (sweeps % SWEEPS === 0 || (await backbone.queue.mayHaveLost())) await redeliverLost(backbone);
+    return 0;
+  };
+  return repeat(backbone.log, 'redeliver', sweep, every(sweep_ms, 1));
+}
 
 /**
  * Queued invocations that the queue no longer knows. Delivering one twice is harmless, so this errs on that side:
@@ -11,9 +25,8 @@ const GRACE_MS = 3000;
  * - the queue has nothing waiting although Postgres has: that runner type is delivered again;
  * - a retry is overdue: its delayed delivery is gone.
  */
-export async function redeliverLost(backbone: Backbone): Promise<number> {
+async function redeliverLost(backbone: Backbone): Promise<number> {
   const { store, queue, log } = backbone;
-  if (!queue.needs_outbox) return 0;
   let count = 0;
   await onlyOne(store, 'redeliver', async () => {
     if (await queue.mayHaveLost()) {

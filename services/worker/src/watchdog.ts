@@ -21,7 +21,7 @@ export function watchForWedge(
     }
   };
   // A queue that cannot be reached is not a wedge.
-  const timer = setInterval(() => void look().catch(() => {}), wedge_ms / 4);
+  const timer = setInterval(() => void look().catch(() => {}), wedge_ms / 2);
   timer.unref();
   return () => clearInterval(timer);
 }

@@ -79,7 +79,7 @@ describe('a consumer of the Postgres queue', () => {
     const { state, settle } = openConsumer();
     await settle();
     state.waiting = 1;
-    await vi.advanceTimersByTimeAsync(2000);
+    await vi.advanceTimersByTimeAsync(6000);
     await settle();
     expect(state.waiting).toBe(0);
   });

@@ -1,8 +1,10 @@
 import type { ConsumeOptions, Consumer, Take } from '../queue.js';
 import type { Relay } from '../relay/relay.js';
 
-/** A backstop for wake-up calls that were lost; the signals do the work. */
-const SWEEP_MS = 2000;
+/** A backstop for wake-up calls that were lost; the signals do the work. Not all consumers look at the same time. */
+const SWEEP_MS = 5000;
+const sweepPause = () => SWEEP_MS * (0.8 + 0.4 * Math.random());
+const RETRY_MS = 2000;
 /** One claim takes at most this many, so that a large worker does not starve the others. */
 const MAX_CLAIM = 500;
 
@@ -16,6 +18,7 @@ export function consumePostgres({ runner, concurrency }: ConsumeOptions, take: T
   let paused = false;
   let stopped = false;
   let turning: Promise<void> | null = null;
+  let retry: NodeJS.Timeout | undefined;
 
   const room = () => Math.min(concurrency - occupied, MAX_CLAIM);
   const mayTake = () => called && !paused && !stopped && room() > 0;
@@ -40,8 +43,10 @@ export function consumePostgres({ runner, concurrency }: ConsumeOptions, take: T
   const start = () => {
     if (turning || !mayTake()) return;
     turning = turn()
-      // The worker reports its own failures to claim; the sweep tries again.
-      .catch(() => {})
+      // The worker reports its own failures to claim.
+      .catch(() => {
+        if (!stopped) retry = setTimeout(call, RETRY_MS);
+      })
       .finally(() => {
         turning = null;
         start();
@@ -52,10 +57,12 @@ export function consumePostgres({ runner, concurrency }: ConsumeOptions, take: T
     start();
   };
 
-  const unsubscribe = relay.subscribe('ready', (runners) => {
+  const heed = (runners: string[]) => {
     if (runners.includes(runner)) call();
-  });
-  const sweep = setInterval(call, SWEEP_MS);
+  };
+  // What was called before it listened, or while it could not, it has missed.
+  const unsubscribe = relay.subscribe('ready', heed, call);
+  const sweep = setInterval(call, sweepPause());
   call();
 
   return {
@@ -70,6 +77,7 @@ export function consumePostgres({ runner, concurrency }: ConsumeOptions, take: T
     stop: async () => {
       stopped = true;
       clearInterval(sweep);
+      clearTimeout(retry);
       unsubscribe();
       await turning;
     },

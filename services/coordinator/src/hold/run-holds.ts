@@ -9,6 +9,7 @@ import {
   pendingHolds,
   warnOfHolds,
 } from '@capstan/store';
+import { BACKSTOP, every } from '../every.js';
 import { Kept } from '../kept.js';
 import { repeat } from '../repeat.js';
 import { applyGrants } from './apply-grants.js';
@@ -23,8 +24,11 @@ const KEPT_POLICIES = 50;
 export function runHolds(backbone: Backbone, sweep_ms: number): { stop(): Promise<void> } {
   const { store, relay, log } = backbone;
   const policies = new Kept<CompiledPolicy>(KEPT_POLICIES);
+  const backstop = every(sweep_ms, BACKSTOP.due);
+  let warn_in_ms: number | null = null;
   const turn = async (): Promise<number> => {
-    const { fresh, granted, warn_in_ms } = await holdsToDo(store);
+    const { fresh, granted, ...next } = await holdsToDo(store);
+    warn_in_ms = next.warn_in_ms;
     // Before they are told of: what a grant releases at once is no news to anybody. Should this process end here, the next
     // one finds them just as fresh.
     const came = fresh ? await freshHolds(store.db, BATCH) : [];
@@ -42,13 +46,14 @@ export function runHolds(backbone: Backbone, sweep_ms: number): { stop(): Promis
     if (announced.length + warned > 0) relay.publish('due', ['events']);
     return came.length === BATCH || warned === BATCH ? 1 : 0;
   };
+  // What came while it was at work woke it again; another coordinator may have what is due.
   const untilDue = async () => {
-    const { warn_in_ms } = await holdsToDo(store);
-    return Math.min(Math.max(0, warn_in_ms ?? Number.POSITIVE_INFINITY), 5 * sweep_ms);
+    const next_ms = warn_in_ms ?? Infinity;
+    return Math.min(next_ms > 0 ? next_ms : sweep_ms, await backstop());
   };
   const holds = repeat(log, 'holds', turn, untilDue);
   // Told for whatever waits; what is about webhooks alone is none of its business.
-  const unsubscribe = relay.subscribe('due', (ids) => ids.includes('now') && holds.wake());
+  const unsubscribe = relay.subscribe('due', (ids) => ids.includes('now') && holds.wake(), holds.wake);
   return {
     stop: async () => {
       unsubscribe();

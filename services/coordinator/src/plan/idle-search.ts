@@ -5,7 +5,7 @@ const MAX_FOUND = 500;
 const LOOK_AGAIN_MS = 15_000;
 
 export type IdleSearch = {
-  find(): Promise<string[]>;
+  find(): Promise<{ stuck: string[]; suspects: number }>;
   /** Another had it: should that one be frozen, it is to be found again soon. */
   again(run_id: string): void;
 };
@@ -34,7 +34,8 @@ export function createIdleSearch(store: Store, isHeardOf: (run_id: string) => bo
       );
       before = new Map(idle.map(({ run_id, state }) => [run_id, state]));
       for (const { run_id, state } of stuck) lately.set(run_id, state);
-      return stuck.map(({ run_id }) => run_id);
+      const suspects = idle.filter(({ run_id, state }) => lately.get(run_id) !== state).length;
+      return { stuck: stuck.map(({ run_id }) => run_id), suspects };
     },
     again: (run_id) => {
       lately.delete(run_id);

@@ -31,8 +31,8 @@ export type PlanEngine = {
   look(ids: readonly string[]): boolean;
   /** Answers how many runs are left to be looked at now. One at a time. */
   turn(): Promise<number>;
-  /** Looks for what no signal told of; a turn then does it. True when there is some. */
-  sweep(): Promise<boolean>;
+  /** Looks for what no signal told of; a turn then does it. A suspect is one if the next look finds it just as it is. */
+  sweep(): Promise<{ stuck: number; suspects: number }>;
   /** How long the last turn took, without the rest in it: gathering for longer than that keeps turns from being most of what is done. */
   lastTurnMs(): number;
   /** Resolves when all that was started has been handed over. */
@@ -167,12 +167,12 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
       return agenda.urgent;
     },
     sweep: async () => {
-      const stuck = await idle.find();
+      const { stuck, suspects } = await idle.find();
       for (const run_id of stuck) {
         agenda.lookAt(run_id);
         agenda.miss(run_id);
       }
-      return stuck.length > 0;
+      return { stuck: stuck.length, suspects };
     },
     lastTurnMs: () => turn_ms,
     idle: () => dispatcher.idle(),

@@ -1,4 +1,5 @@
 import type { Backbone } from '@capstan/backbone';
+import { BACKSTOP, every } from '../every.js';
 import { repeat } from '../repeat.js';
 import { createPlanEngine } from './plan-engine.js';
 
@@ -17,14 +18,18 @@ export function runPlans(backbone: Backbone, sweep_ms: number): { stop(): Promis
     () => engine.turn(),
     () => Promise.resolve(60_000),
   );
+  let suspects = 0;
+  const seldom = every(sweep_ms, BACKSTOP.left_behind);
   const sweep = repeat(
     log,
     'plan sweep',
     async () => {
-      if (await engine.sweep()) turns.wake();
+      const found = await engine.sweep();
+      suspects = found.suspects;
+      if (found.stuck > 0) turns.wake();
       return 0;
     },
-    () => Promise.resolve(sweep_ms),
+    () => (suspects > 0 ? Promise.resolve(sweep_ms) : seldom()),
   );
   let soon: NodeJS.Timeout | undefined;
   const wakeSoon = () => {

@@ -1,5 +1,6 @@
 import type { Backbone } from '@capstan/backbone';
 import { forgetUses, promoteWaiting } from '@capstan/store';
+import { BACKSTOP, every } from '../every.js';
 import { handOver } from '../hand-over.js';
 import { repeat } from '../repeat.js';
 import { throttled } from '../throttled.js';
@@ -21,7 +22,10 @@ export function runQuotas(backbone: Backbone, sweep_ms: number): { stop(): Promi
     await handOver(backbone, box);
     return box?.deliveries.length ?? 0;
   };
-  const duty = repeat(log, 'quotas', promote, () => Promise.resolve(sweep_ms));
+  // Under a quota calls may wait for a minute or a day to begin, of which no signal tells.
+  const often = every(sweep_ms, 1);
+  const seldom = every(sweep_ms, BACKSTOP.told);
+  const duty = repeat(log, 'quotas', promote, () => (rules.quotas().length > 0 ? often() : seldom()));
   const forget = repeat(
     log,
     'old quota uses',
@@ -34,7 +38,7 @@ export function runQuotas(backbone: Backbone, sweep_ms: number): { stop(): Promi
   };
   const unsubscribe = [
     relay.subscribe('followed', woken),
-    relay.subscribe('due', woken),
+    relay.subscribe('due', woken, woken),
     // Another limit, or none.
     relay.subscribe('refresh', (what) => {
       if (what.includes('quotas')) soon.call();

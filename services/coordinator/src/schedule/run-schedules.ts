@@ -1,6 +1,7 @@
 import type { Backbone } from '@capstan/backbone';
 import type { CompiledPolicy } from '@capstan/policy';
 import { nextFireIn } from '@capstan/store';
+import { BACKSTOP, every } from '../every.js';
 import { Kept } from '../kept.js';
 import { repeat } from '../repeat.js';
 import { fireNextSchedule, fireQueued } from './fire-schedules.js';
@@ -8,21 +9,36 @@ import { fireNextSchedule, fireQueued } from './fire-schedules.js';
 const KEPT_POLICIES = 100;
 
 /** Sleeps until a schedule is due, or one is added that is due sooner. */
-export function runSchedules(backbone: Backbone, sweep_ms: number): { stop(): Promise<void> } {
+export type Schedules = {
+  /** A start that waited may be due: the one before has ended. */
+  wakeQueued(): void;
+  stop(): Promise<void>;
+};
+
+export function runSchedules(backbone: Backbone, sweep_ms: number): Schedules {
   const { store, relay, log } = backbone;
   const policies = new Kept<CompiledPolicy>(KEPT_POLICIES);
-  const untilDue = async () => Math.min((await nextFireIn(store)) ?? Number.POSITIVE_INFINITY, 5 * sweep_ms);
-  const fire = repeat(log, 'schedules', () => fireNextSchedule(backbone, policies), untilDue);
+  const backstop = every(sweep_ms, BACKSTOP.due);
+  let next_ms: number | null = null;
+  const turn = async (): Promise<number> => {
+    next_ms = await nextFireIn(store);
+    return next_ms === 0 ? fireNextSchedule(backbone, policies) : 0;
+  };
+  // What is due and locked is in the hands of another coordinator.
+  const untilDue = async () => Math.min(next_ms === 0 ? sweep_ms : (next_ms ?? Infinity), await backstop());
+  const fire = repeat(log, 'schedules', turn, untilDue);
   const queued = repeat(
     log,
     'queued starts',
     () => fireQueued(backbone, policies).then(() => 0),
-    () => Promise.resolve(sweep_ms),
+    every(sweep_ms, BACKSTOP.told),
   );
-  const unsubscribe = relay.subscribe('due', (ids) => {
+  const heed = (ids: string[]) => {
     if (ids.some((id) => id.startsWith('sch_'))) fire.wake();
-  });
+  };
+  const unsubscribe = relay.subscribe('due', heed, fire.wake);
   return {
+    wakeQueued: queued.wake,
     stop: async () => {
       unsubscribe();
       await Promise.all([fire.stop(), queued.stop()]);

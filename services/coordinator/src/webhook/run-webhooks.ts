@@ -10,6 +10,7 @@ import {
   type SecretKeys,
   tellEnded,
 } from '@capstan/store';
+import { BACKSTOP, every } from '../every.js';
 import { type Repeated, repeat } from '../repeat.js';
 import { throttled } from '../throttled.js';
 import { type Backoff, backoffAfter, DAY_OF_RETRIES } from './backoff.js';
@@ -38,7 +39,7 @@ const IDLE_MS = 500;
  * Ended invocations become events, events become deliveries, deliveries are sent: three steps, each claimed with SKIP
  * LOCKED and each safe to repeat, so that a crash anywhere repeats a delivery under its old id at worst.
  */
-export function runWebhooks(backbone: Backbone, sweep_ms: number, options: WebhookOptions): { stop(): Promise<void> } {
+export function runWebhooks(backbone: Backbone, sweep_ms: number, options: WebhookOptions): Repeated {
   const { store, relay, log, rules } = backbone;
   const egress = createEgress();
   const sender: Sender = {
@@ -59,13 +60,15 @@ export function runWebhooks(backbone: Backbone, sweep_ms: number, options: Webho
     if (fanned > 0) send.wake();
     return told + fanned;
   };
+  let next_ms: number | null = null;
   const sending = new Map<string, ClaimedDelivery>();
   const sent = new Set<Promise<void>>();
   /** Does not wait for what it sends: one that answers slowly keeps nobody else waiting. */
   const sendDue = async (): Promise<number> => {
     const limit = SENDERS - sending.size;
-    if (limit <= 0) return 0;
     const busy = busyTargets([...sending.values()]);
+    next_ms = limit > 0 ? await nextDeliveryIn(store, busy) : null;
+    if (next_ms !== 0) return 0;
     const claimed = await claimDeliveries(store, { limit, per_target: SENDERS_PER_TARGET, lease_ms: LEASE_MS, busy });
     for (const delivery of claimed) {
       sending.set(delivery.delivery_id, delivery);
@@ -81,24 +84,32 @@ export function runWebhooks(backbone: Backbone, sweep_ms: number, options: Webho
     return claimed.length;
   };
   /** What has to wait for a sender is no reason to look: whoever has sent something wakes this. */
-  const untilDue = async () => {
-    const next = sending.size < SENDERS ? await nextDeliveryIn(store, busyTargets([...sending.values()])) : null;
-    return Math.min(next ?? Number.POSITIVE_INFINITY, 5 * sweep_ms);
-  };
+  const backstop = every(sweep_ms, BACKSTOP.due);
+  const untilDue = async () => Math.min(next_ms === 0 ? sweep_ms : (next_ms ?? Infinity), await backstop());
 
   const send: Repeated = repeat(log, 'webhooks', sendDue, untilDue);
-  const telling: Repeated = repeat(log, 'events', tell, () => Promise.resolve(sweep_ms));
+  const often = every(sweep_ms, BACKSTOP.left_behind);
+  const seldom = every(sweep_ms, BACKSTOP.told);
+  const telling: Repeated = repeat(log, 'events', tell, () => (rules.anyWatched() ? often() : seldom()));
   const soon = throttled(telling.wake, () =>
     rules.anyWatched() || Date.now() - told_at < 10_000 ? EAGER_MS : IDLE_MS,
   );
   const unsubscribe = [
     relay.subscribe('followed', soon.call),
-    relay.subscribe('due', (ids) => {
-      if (ids.includes('events') || ids.some((id) => id.startsWith('hld_'))) telling.wake();
-      if (ids.includes('deliveries')) send.wake();
-    }),
+    relay.subscribe(
+      'due',
+      (ids) => {
+        if (ids.includes('events') || ids.some((id) => id.startsWith('hld_'))) telling.wake();
+        if (ids.includes('deliveries')) send.wake();
+      },
+      () => {
+        telling.wake();
+        send.wake();
+      },
+    ),
   ];
   return {
+    wake: telling.wake,
     stop: async () => {
       soon.stop();
       for (const off of unsubscribe) off();

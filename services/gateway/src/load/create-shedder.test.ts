@@ -24,8 +24,8 @@ test('no more requests are under way than allowed, and one that is answered make
 });
 
 test.each([
-  ['commit_wait', { commit_wait_ms: 1500 }],
-  ['event_loop', { lag_ms: 700 }],
+  ['commit_wait', { commit_wait_ms: 2500 }],
+  ['event_loop', { lag_ms: 1500 }],
   ['memory', { memory: 0.9 }],
 ] as const)('work is refused because of %s, with a moment to come back', (reason, strain) => {
   const { admit, shed, state } = shedder(strain);

@@ -17,8 +17,8 @@ export type ShedderOptions = {
   onShed(reason: ShedReason): void;
 };
 
-const MAX_COMMIT_WAIT_MS = 1000;
-const MAX_LAG_MS = 500;
+const MAX_COMMIT_WAIT_MS = 2000;
+const MAX_LAG_MS = 1000;
 const MAX_MEMORY = 0.85;
 /** Those who were refused together do not come back together. */
 const SPREAD_S = 3;

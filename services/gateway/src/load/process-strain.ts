@@ -10,6 +10,8 @@ export type ProcessStrain = {
 };
 
 const LOOK_MS = 250;
+/** One long pause is no overload. */
+const SMOOTHING = 0.25;
 
 export function watchStrain(): ProcessStrain {
   let lag_ms = 0;
@@ -17,7 +19,7 @@ export function watchStrain(): ProcessStrain {
   let expected = performance.now() + LOOK_MS;
   const timer = setInterval(() => {
     const now = performance.now();
-    lag_ms = (lag_ms + Math.max(0, now - expected)) / 2;
+    lag_ms += (Math.max(0, now - expected) - lag_ms) * SMOOTHING;
     expected = now + LOOK_MS;
     memory = Math.max(heapUse(), containerUse());
   }, LOOK_MS).unref();

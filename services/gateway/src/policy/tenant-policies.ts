@@ -20,7 +20,7 @@ export type TenantPolicies = {
 /** Compiled once for each version of the two. */
 type InForce = { version: string; policy: CompiledPolicy };
 
-const REFRESH_MS = 10_000;
+const REFRESH_MS = 60_000;
 
 export async function createTenantPolicies(store: Store, relay: Relay): Promise<TenantPolicies> {
   let policies = new Map<string, InForce>();

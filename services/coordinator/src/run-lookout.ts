@@ -1,0 +1,23 @@
+import type { Backbone } from '@capstan/backbone';
+import { lookForWork } from '@capstan/store';
+import { BACKSTOP, every } from './every.js';
+import { type Repeated, repeat } from './repeat.js';
+
+type Woken = Record<'audit' | 'fires' | 'events' | 'rescue', Pick<Repeated, 'wake'>>;
+
+/** Looks for all duties that no signal wakes, with one statement, and in time for the next worker that may be lost. */
+export function runLookout({ store, log }: Backbone, sweep_ms: number, woken: Woken): { stop(): Promise<void> } {
+  const backstop = every(sweep_ms, BACKSTOP.left_behind);
+  let last_lost: string | null = null;
+  let next_lost_in_ms: number | null = null;
+  const look = async (): Promise<number> => {
+    const found = await lookForWork(store);
+    for (const duty of ['audit', 'fires', 'events'] as const) if (found[duty]) woken[duty].wake();
+    if (found.last_lost !== last_lost) woken.rescue.wake();
+    ({ last_lost, next_lost_in_ms } = found);
+    return 0;
+  };
+  // A lease that is renewed does not end at all: a moment after its end is soon enough.
+  const pause = async () => Math.min(await backstop(), Math.max(sweep_ms, (next_lost_in_ms ?? Infinity) + 50));
+  return repeat(log, 'lookout', look, pause);
+}
