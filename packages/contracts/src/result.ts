@@ -25,8 +25,11 @@ export type Observed = z.infer<typeof Observed>;
 export const SandboxLevel = z.enum(['bubblewrap', 'namespaces', 'process']);
 export type SandboxLevel = z.infer<typeof SandboxLevel>;
 
-/** What is in force beside the level: a filter of system calls, Landlock's rules for files, a user of the tenant's own. */
-export const SandboxFeature = z.enum(['seccomp', 'landlock', 'uid']);
+/**
+ * What is in force beside the level: a filter of system calls, Landlock's rules for files, a user of the tenant's own, and that the
+ * program could start no other.
+ */
+export const SandboxFeature = z.enum(['seccomp', 'landlock', 'uid', 'exec_once']);
 export type SandboxFeature = z.infer<typeof SandboxFeature>;
 
 /** The level, then each feature: `bubblewrap+seccomp+uid`. */

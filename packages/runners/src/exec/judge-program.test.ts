@@ -90,3 +90,14 @@ test('shell.run is judged again before it starts, by the same lists', async () =
     kind: 'INVALID_INPUTS',
   });
 });
+
+test.each([
+  [['awk', 'BEGIN { system("echo started"); print 6 * 7 }'], '42\n'],
+  [['sed', '-n', '1e echo started', '/etc/passwd'], ''],
+])('%j runs where the kernel keeps it from starting others, and else not at all', async (cmd, stdout) => {
+  const outcome = await run(testDescriptor({ tool_id: 'shell.run', runner: 'exec' }), { cmd });
+  expect(JSON.stringify(outcome)).not.toContain('started');
+  if ('kind' in outcome && outcome.kind === 'SANDBOX_UNAVAILABLE') expect(outcome.error).toContain('exec_once');
+  else
+    expect(outcome).toMatchObject({ payload: { stdout }, facts: { sandbox: expect.stringMatching(/\+exec_once$/) } });
+});

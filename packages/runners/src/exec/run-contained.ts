@@ -4,7 +4,7 @@ import { captureOutput } from './capture-output.js';
 import { type Excess, execOutcome } from './exec-outcome.js';
 import type { ExecRun } from './exec-run.js';
 import { type Found, findProgram } from './find-program.js';
-import { type Judged, judgeProgram } from './judge-program.js';
+import { judgeProgram } from './judge-program.js';
 import { grantNetwork, type NetworkAccess } from './network-access.js';
 import { refused } from './refused.js';
 import { leftToSet, resourcesFor } from './resources-for.js';
@@ -23,11 +23,14 @@ export const runContained = async (run: ExecRun): Promise<RunOutcome> => {
   const judged = judgeProgram(run, found);
   if ('success' in judged) return judged;
   const network = await grantNetwork(run);
-  const unenforced = judged.exec_once === 'required' && (network !== null || !run.sandbox.enforces_exec_once);
+  const { features, enforces_exec_once } = run.sandbox;
+  // Where the bridge to the network starts the tool, the tool is not the first program.
+  const exec_once = judged.exec_once !== null && network === null && enforces_exec_once;
   try {
-    if (unenforced) return refused('SANDBOX_UNAVAILABLE', cannotEnforce(program.file));
-    const outcome = await start(run, found, judged, network);
-    return await withTraces(outcome, run, network);
+    if (judged.exec_once === 'required' && !exec_once)
+      return refused('SANDBOX_UNAVAILABLE', cannotEnforce(program.file));
+    const outcome = await start(run, found, exec_once, network);
+    return await withTraces(outcome, run, network, exec_once ? [...features, 'exec_once'] : features);
   } finally {
     await network?.close();
   }
@@ -41,7 +44,7 @@ const cannotEnforce = (file: string): string =>
 const start = async (
   run: ExecRun,
   found: Found,
-  { exec_once }: Judged,
+  exec_once: boolean,
   network: NetworkAccess | null,
 ): Promise<RunOutcome> => {
   const { host, sandbox, program, secrets, call } = run;
@@ -61,8 +64,7 @@ const start = async (
     sockets: network === null ? 'unix' : 'inet',
     limits: program.tty ? limits : leftToSet(run, limits),
     tty: program.tty,
-    // Where the bridge to the network starts the tool, the tool is not the first program.
-    exec_once: exec_once !== null && network === null,
+    exec_once,
   });
   const excess = new AbortController();
   let stopped: Excess | null = null;

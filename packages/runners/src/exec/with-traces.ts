@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
-import type { RunFacts } from '@capstan/contracts';
+import type { RunFacts, SandboxFeature } from '@capstan/contracts';
 import { execa } from 'execa';
 import { collectArtifacts } from '../artifact/collect-artifacts.js';
 import type { RunOutcome } from '../runner.js';
@@ -16,13 +16,14 @@ export const withTraces = async (
   outcome: RunOutcome,
   run: ExecRun,
   network: NetworkAccess | null,
+  features: readonly SandboxFeature[],
 ): Promise<RunOutcome> => {
   const { sandbox, program, call, work } = run;
   const observed: NonNullable<RunFacts['observed']> = {
     ...outcome.facts?.observed,
     ...(network === null ? {} : { domains: network.domains() }),
   };
-  const facts: RunFacts = { sandbox: factOf(sandbox), observed };
+  const facts: RunFacts = { sandbox: factOf({ ...sandbox, features }), observed };
   if (run.isUntouched()) return { ...outcome, facts };
   const given = new Set(Object.keys(program.files));
   const files_written = await filesWritten(work.source, given, run.stays ? run.began : null);
