@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createTestDatabase } from '../fixtures/create-test-database.js';
 import { queues } from '../fixtures/queues.js';
 import { redisFor } from './redis-for.js';
@@ -11,10 +11,10 @@ const SETTLED_MS = Number(process.env.CAPSTAN_IDLE_SETTLE_MS ?? 3000);
 const OBSERVED_MS = Number(process.env.CAPSTAN_IDLE_MS ?? 10_000);
 const MAX_PER_SECOND = 5;
 
-describe.each(queues)('on the $name queue', (queue) => {
-  test('an idle installation with two coordinators sends Postgres no more than 5 statements a second', {
-    timeout: 90_000,
-  }, async () => {
+test.concurrent.each(queues)(
+  'an idle installation with two coordinators sends Postgres no more than 5 statements a second, on the $name queue',
+  { timeout: 90_000 },
+  async (queue) => {
     const proxy = await startCountingProxy((await createTestDatabase()).url);
     const cluster = await startCluster({
       database_url: proxy.url,
@@ -29,5 +29,5 @@ describe.each(queues)('on the $name queue', (queue) => {
     proxy.take();
     await delay(OBSERVED_MS);
     expect(proxy.take() / (OBSERVED_MS / 1000)).toBeLessThanOrEqual(MAX_PER_SECOND);
-  });
-});
+  },
+);

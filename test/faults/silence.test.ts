@@ -1,5 +1,5 @@
 import { onlyOne, openStore } from '@capstan/store';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
 import { createTestDatabase } from '../fixtures/create-test-database.js';
 import { eventually } from '../fixtures/eventually.js';
@@ -14,10 +14,10 @@ import { untilAllEnded } from './until-all-ended.js';
 /** A dead peer costs no process more than this. */
 const NOTICED = { timeout_ms: 15_000 };
 
-describe.each(queues)('on the $name queue', (queue) => {
-  test('a gateway, a worker and a coordinator whose connections go silent replace them and go on', {
-    timeout: 60_000,
-  }, async () => {
+test.concurrent.each(queues)(
+  'a gateway, a worker and a coordinator whose connections go silent replace them and go on, on the $name queue',
+  { timeout: 60_000 },
+  async (queue) => {
     const { url: database_url } = await createTestDatabase();
     const postgres = await startSilentProxy(database_url);
     const direct = await redisFor(queue);
@@ -42,10 +42,12 @@ describe.each(queues)('on the $name queue', (queue) => {
     await untilAllEnded(ask, NOTICED);
     await eventually(() => expect([postgres.held(), redis?.held() ?? 0]).toEqual([0, 0]), NOTICED);
     expect(cluster.crashes).toEqual([]);
-  });
-});
+  },
+);
 
-test('a duty is taken over from a process that has vanished while it was at it', { timeout: 30_000 }, async () => {
+test.concurrent('a duty is taken over from a process that has vanished while it was at it', {
+  timeout: 30_000,
+}, async () => {
   const { url } = await createTestDatabase();
   const proxy = await startSilentProxy(url);
   const [vanished, spare] = [proxy.url, url].map((url) => openStore({ url, name: 'duties', connections: 2 }));

@@ -25,6 +25,14 @@ describe('a run under a deadline', () => {
     expect([vi.getTimerCount(), running.stopped]).toEqual([0, null]);
   });
 
+  test('has all of its time, however long it had waited since its claim', async () => {
+    const running = new Running(newClaimed());
+    await vi.advanceTimersByTimeAsync(60_000);
+    const outcome = runUnderDeadline(running, 1000, () => new Promise((resolve) => setTimeout(resolve, 900, done)));
+    await vi.advanceTimersByTimeAsync(900);
+    expect([await outcome, running.stopped]).toEqual([done, null]);
+  });
+
   test('is told to stop when the deadline has passed, not before', async () => {
     const running = new Running(newClaimed());
     const { signal } = running;
