@@ -1,4 +1,4 @@
-import type { ExecOnce } from '@capstan/contracts';
+import type { ExecOnce, ExecutableRule } from '@capstan/contracts';
 import { compileShape, type MatchShape } from './match-shape.js';
 import type { ProfileSet } from './profile-set.js';
 import { PLAIN, PROFILE_SETS, STARTERS } from './profiles.js';
@@ -26,6 +26,12 @@ export const defaultProfilesOf = (program: string): string[] => {
   const known = profilesOf(program);
   return (SETS.get(program)?.default ?? []).filter((name) => known.includes(name));
 };
+
+/** What holds for a program that no policy names, as a rule. */
+export function defaultRuleOf(program: string): ExecutableRule {
+  if (isPlain(program)) return { any: true, exec_once: 'preferred' };
+  return { profiles: defaultProfilesOf(program) };
+}
 
 /** It starts no other program, whatever its arguments are. */
 export const isPlain = (program: string): boolean => PLAIN.has(program);

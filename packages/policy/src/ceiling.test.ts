@@ -129,6 +129,25 @@ describe('the stricter of the two wins', () => {
     });
   });
 
+  test('of arguments: the ceiling takes away, and gives nothing that the tenant does not', () => {
+    const git = (profiles: string[]) => ({ tools: { 'shell.run': { executables: { git: { profiles } } } } });
+    const named = { tools: { 'shell.run': { allow_executables: ['git', 'ls'] } } };
+    const verdict = (tenant: object, installation: object, ...cmd: string[]) => {
+      const { allowed, decided_by } = decide(tenant, installation, exec, { cmd });
+      return allowed ? 'allowed' : decided_by;
+    };
+    const bound = git(['read']);
+    expect(verdict(git(['read', 'write']), bound, 'git', 'status')).toBe('allowed');
+    expect(verdict(git(['read', 'write']), bound, 'git', 'add', 'x')).toBe('installation');
+    expect(verdict(named, git(['read', 'write']), 'git', 'add', 'x')).toBe('tenant');
+    expect(verdict(named, git(['read', 'write']), 'git', 'status')).toBe('allowed');
+    expect(verdict(named, git(['write']), 'git', 'status')).toBe('installation');
+    expect(verdict(named, { tools: { '*': { executables: { ls: { any: true } } } } }, 'ls', '-l')).toBe('allowed');
+    const shell = { ...named, limits: [{ shell: true }] };
+    expect(verdict(shell, git(['write']), 'git', 'add', 'x')).toBe('allowed');
+    expect(verdict(shell, { version: '1.0' }, 'git', 'add', 'x')).toBe('installation');
+  });
+
   test('what both hold needs the approvals of both', () => {
     const hold = (approvals: object) => ({ rules: [{ id: 'ask', effect: 'hold', approvals }] });
     const held = decide(hold({ required: 2 }), hold({ roles: ['admin'], expires_in_ms: 5 }));

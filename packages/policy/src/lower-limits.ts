@@ -1,3 +1,4 @@
+import { defaultRuleOf } from '@capstan/argv';
 import { type Descriptor, type Limits, matchesWildcard, type RunnerType } from '@capstan/contracts';
 import { least, narrowNetwork, union } from './limits.js';
 
@@ -36,7 +37,7 @@ function lower(own: Limits, ceiling: Limits, descriptor: Descriptor): Limits {
   set('max_size_bytes', least(own.max_size_bytes, ceiling.max_size_bytes));
   set('deny_domains', union(own.deny_domains, ceiling.deny_domains));
   set('deny_paths', union(own.deny_paths, ceiling.deny_paths));
-  set('executables', union(own.executables, ceiling.executables));
+  set('executables', boundArguments(own, ceiling.executables));
   set('exec_once', ceiling.exec_once === 'required' ? 'required' : (own.exec_once ?? ceiling.exec_once));
   // Both lists are checked when it is decided; on opening a file the tenant's, else the ceiling's.
   set('allow_paths', own.allow_paths ?? ceiling.allow_paths);
@@ -54,6 +55,18 @@ function lower(own: Limits, ceiling: Limits, descriptor: Descriptor): Limits {
   if (STARTS_PROCESSES.has(runner) && ceiling.sandbox !== 'preferred') set('sandbox', 'required');
   if (STARTS_PROCESSES.has(runner) && ceiling.seccomp === 'required') set('seccomp', 'required');
   return lowered;
+}
+
+/**
+ * The lists of both: each that names a program has to allow it. Where only the ceiling names one, what holds without a word is
+ * named as well, so that the ceiling does not give more.
+ */
+function boundArguments({ executables, shell }: Limits, ceiling: Limits['executables']): Limits['executables'] {
+  if (!ceiling || shell) return union(executables, ceiling);
+  const named = ceiling.flatMap((list) => Object.keys(list));
+  const missing = named.filter((program) => !executables?.some((list) => Object.hasOwn(list, program)));
+  const defaults = Object.fromEntries(missing.map((program) => [program, defaultRuleOf(program)]));
+  return [...(executables ?? []), ...(missing.length > 0 ? [defaults] : []), ...ceiling];
 }
 
 const isOpen = (name: string, open: readonly string[] = []) => open.some((pattern) => matchesWildcard(pattern, name));
