@@ -47,7 +47,9 @@ attackEachLevel(({ attack, run, level }) => {
     const answer = await attack(`
 # ${name}
 for _ in range(20):
-    if os.fork() == 0:
+    try: child = os.fork()
+    except OSError: break
+    if child == 0:
         os.setsid()
         end = time.time() + 20
         while time.time() < end:
@@ -58,6 +60,22 @@ time.sleep(0.1)
 print('done')`);
     expect(answer).toBe('done');
     for (let look = 0; look < 10; look += 1) expect(await processesWith(name)).toEqual([]);
+  });
+
+  test('the parent cannot be starved of what it needs to end the run', async () => {
+    const name = mark();
+    const answer = await attack(`
+import resource
+first = ${level === 'process' ? 'os.getppid()' : '1'}
+for limit in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_NPROC):
+    try:
+        resource.prlimit(first, limit, (0, 0))
+        print('starved')
+    except OSError as error: print(errno.errorcode[error.errno])
+${HIDE(name)}
+print(resource.prlimit(0, resource.RLIMIT_NOFILE, (64, 64))[0] > 0)`);
+    expect(answer.split('\n')).toEqual(['EPERM', 'EPERM', 'EPERM', 'EPERM', 'True']);
+    expect(await processesWith(name)).toEqual([]);
   });
 
   test('the parent that reports the end cannot be taken over', async () => {

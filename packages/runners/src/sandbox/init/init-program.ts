@@ -28,6 +28,8 @@ export type InitOptions = {
 export type Program = { steps: readonly Step[]; data: Data };
 
 const PR_SET_DUMPABLE = 4;
+const AT_FDCWD = -100;
+const O_CLOEXEC = 0x8_0000;
 const PR_SET_CHILD_SUBREAPER = 36;
 
 /** How it ends when the walls cannot be put up, and when the program cannot be executed. */
@@ -75,6 +77,7 @@ export const initProgram = (options: InitOptions, architecture: Architecture): P
       default_action: Buffer.alloc(32),
       status: Buffer.alloc(4),
       group: Buffer.alloc(4),
+      list: Buffer.alloc(4),
       filter: options.filter,
       filter_program: filterProgram(options.filter),
       children: Buffer.from('/proc/thread-self/children\0'),
@@ -104,6 +107,10 @@ const begin = (call: Call, { tree, terminal, descriptors }: InitOptions): Step[]
   ...(tree === 'namespace'
     ? []
     : [
+        // Now, and not when it is wanted: there may be no descriptor left then.
+        call('openat', [AT_FDCWD, { data: 'children' }, O_CLOEXEC, 0], 'c'),
+        { op: 'set', to: 'd', from: { data: 'list' } } as const,
+        { op: 'store', from: 'c', base: 'd', offset: 0 } as const,
         call('prctl', [PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0]),
         call('prctl', [PR_SET_PDEATHSIG, SIGQUIT, 0, 0, 0]),
         // Out of reach of a signal to the group of whoever started it: it goes last.

@@ -3,10 +3,9 @@ import type { Operand, Register, Step } from './assembler.js';
 
 /** What `init` asks of the kernel. */
 const NUMBERS = {
-  read: [0, 63],
   write: [1, 64],
-  close: [3, 57],
   rt_sigaction: [13, 134],
+  pread64: [17, 67],
   rt_sigprocmask: [14, 135],
   ioctl: [16, 29],
   getpid: [39, 172],

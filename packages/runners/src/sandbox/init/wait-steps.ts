@@ -2,7 +2,6 @@ import type { Step } from './assembler.js';
 import { type Call, SIGKILL, SIGQUIT, SIGTERM } from './system-calls.js';
 
 const WNOHANG = 1;
-const AT_FDCWD = -100;
 const ANY = -1;
 const SPACE = 32;
 const ZERO = 48;
@@ -45,10 +44,9 @@ export const waitForDescendants = (call: Call): Step[] => [
 /** Kills its children and waits for one of them, until there is none: children of those become its own when they die. */
 const sweep = (call: Call): Step[] => [
   { op: 'label', name: 'sweep' },
-  call('openat', [AT_FDCWD, { data: 'children' }, 0, 0], 'd'),
-  { op: 'branch', when: 'less', left: 'd', right: 0, to: 'without_list' },
-  call('read', ['d', { data: 'listed' }, LISTED_BYTES], 'e'),
-  call('close', ['d']),
+  { op: 'set', to: 'd', from: { data: 'list' } },
+  { op: 'load', to: 'd', base: 'd', offset: 0, bytes: 4 },
+  call('pread64', ['d', { data: 'listed' }, LISTED_BYTES, 0], 'e'),
   { op: 'branch', when: 'less', left: 'e', right: 0, to: 'without_list' },
   // f: the next character; e: their end; d: the number so far.
   { op: 'set', to: 'f', from: { data: 'listed' } },

@@ -16,10 +16,12 @@ export const errno = (number: number): number => RET_ERRNO | number;
 export const NUMBER = 0;
 export const ARCHITECTURE = 4;
 /**
- * The lower half of an argument. All arguments that are looked at are 32 bits wide to the kernel, which drops the upper half; a filter
+ * The lower half of an argument. Nearly all arguments that are looked at are 32 bits wide to the kernel, which drops the upper half; a filter
  * that compared it too could be passed by setting it.
  */
 export const argument = (index: number): number => 16 + 8 * index;
+/** Of one that is an address, and so has both. */
+export const upperHalf = (offset: number): number => offset + 4;
 
 export const load = (offset: number): Instruction => ({ code: LOAD_WORD, jt: 0, jf: 0, k: offset });
 export const answer = (action: number): Instruction => ({ code: RETURN, jt: 0, jf: 0, k: action });

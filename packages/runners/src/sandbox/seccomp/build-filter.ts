@@ -10,6 +10,7 @@ import {
   load,
   NUMBER,
   unless,
+  upperHalf,
   when,
 } from './bpf.js';
 import {
@@ -50,6 +51,8 @@ const NAMESPACE_FLAGS = 0x7e02_0000;
 /** Of ioctl: puts what it is given into the input of a terminal, which somebody else may read as commands. */
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
+const ITSELF = 0;
+const NOTHING_NEW = 0;
 const LINUX_PERSONALITY = 0;
 const ASK_PERSONALITY = 0xffff_ffff;
 
@@ -87,6 +90,15 @@ export const buildFilter = (architecture: Architecture, options: FilterOptions):
     ...into('clone', [
       load(argument(0)),
       ...(own_sandbox ? [] : when('any_bit', NAMESPACE_FLAGS, [answer(errno(EPERM))])),
+    ]),
+    // The limits of another process are its own: with none left to open files, `init` could not do its work.
+    ...into('prlimit64', [
+      load(argument(0)),
+      ...when('equal', ITSELF, [answer(ALLOW)]),
+      ...[argument(2), upperHalf(argument(2))].flatMap((half) => [
+        load(half),
+        ...unless('equal', NOTHING_NEW, [answer(errno(EPERM))]),
+      ]),
     ]),
     ...into('personality', [
       load(argument(0)),

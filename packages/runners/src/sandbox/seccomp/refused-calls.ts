@@ -107,6 +107,7 @@ export const LOOKED_INTO = {
   socket: [41, 198],
   socketpair: [53, 199],
   execve: [59, 221],
+  prlimit64: [302, 261],
 } as const satisfies Record<string, Numbers>;
 
 export const EXECVEAT: Numbers = [322, 281];
