@@ -15,7 +15,7 @@ export function onUnlimitedSystem(tests: (its: { readonly system: System }, queu
   describe.each(queues)('a quota on the $name queue', (queue) => {
     const its = {} as { system: System };
     beforeAll(async () => {
-      its.system = await startSystem(queue, { workers: 2, webhook_allow_private: true });
+      its.system = await startSystem(queue, { workers: 2, webhooks: { allow_private: true } });
       await its.system.admin.policies.put('default', ALLOW_ALL);
     });
     afterEach(async () => {
