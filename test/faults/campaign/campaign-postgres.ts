@@ -19,12 +19,15 @@ export interface CampaignPostgres {
   fillDisk(): Promise<() => Promise<void>>;
   takeAllConnections(database_url: string): Promise<() => Promise<void>>;
   holdSnapshot(database_url: string): Promise<() => Promise<void>>;
+  /** The client's port of the next connection that has an advisory lock; null if none takes one for some seconds. */
+  portOfLockHolder(database_url: string): Promise<number | null>;
   stop(): Promise<void>;
 }
 
 const MAX_CONNECTIONS = 120;
 const SMALL_DISK = 'capstan_small_disk';
 const FAULTS = 'capstan-faults';
+const LOCK_WITHIN_MS = 3_000;
 
 export async function startCampaignPostgres(): Promise<CampaignPostgres> {
   const folder = await mkdtemp(join(await quickestPlace(), 'capstan-campaign-'));
@@ -103,6 +106,19 @@ export async function startCampaignPostgres(): Promise<CampaignPostgres> {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
       await client.query('SELECT count(*) FROM pg_class');
       return () => client.end();
+    },
+    async portOfLockHolder(database_url) {
+      const database = new URL(database_url).pathname.slice(1);
+      const deadline = performance.now() + LOCK_WITHIN_MS;
+      while (performance.now() < deadline) {
+        const { rows } = await admin.query<{ client_port: number }>(
+          `SELECT client_port FROM pg_locks JOIN pg_stat_activity USING (pid)
+           WHERE locktype = 'advisory' AND granted AND datname = $1 LIMIT 1`,
+          [database],
+        );
+        if (rows[0]) return rows[0].client_port;
+      }
+      return null;
     },
     async stop() {
       await admin.end();

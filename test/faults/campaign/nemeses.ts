@@ -33,12 +33,17 @@ const several = async (random: Random, act: () => Promise<unknown> | unknown) =>
 };
 
 /** A host that is gone: nothing it sends arrives, nothing sent to it is answered, and no connection is closed. */
-const vanish = async (stage: Stage, service: string) => {
-  const member = anyMember(stage, service);
-  member.process().kill('SIGSTOP');
+const vanish = (member: Member) => {
   member.postgres.silenceAll();
   member.redis?.silenceAll();
-  await lastingFault(stage.random);
+  member.process().kill('SIGSTOP');
+};
+
+const wipe = async (redis: Site['redis']) => {
+  if (redis === null) return;
+  const connection = new Redis(redis.url);
+  await connection.flushall();
+  connection.disconnect();
 };
 
 export const NEMESES = {
@@ -76,13 +81,21 @@ export const NEMESES = {
   },
   'vanished-coordinator': {
     async strike(stage) {
-      const gone = vanish(stage, 'coordinator');
-      // So that there is something for the other one to rescue.
+      // So that there is something to rescue and to deliver again; whoever has taken a lock for that vanishes with it.
       anyMember(stage, 'worker').process().kill('SIGKILL');
-      await gone;
+      await wipe(stage.site.redis);
+      const port = await stage.postgres.portOfLockHolder(stage.site.database_url);
+      const holder = stage.site.members.find(({ postgres }) => port !== null && postgres.carries(port));
+      vanish(holder?.name.startsWith('coordinator') ? holder : anyMember(stage, 'coordinator'));
+      await lastingFault(stage.random);
     },
   },
-  'vanished-worker': { strike: (stage) => vanish(stage, 'worker') },
+  'vanished-worker': {
+    async strike(stage) {
+      vanish(anyMember(stage, 'worker'));
+      await lastingFault(stage.random);
+    },
+  },
   'read-only': {
     async strike({ postgres, random }) {
       await postgres.setReadOnly(true);
@@ -109,11 +122,8 @@ export const NEMESES = {
     on_redis_only: true,
     strike: ({ site: { redis }, random }) =>
       several(random, async () => {
-        if (redis === null) return;
-        if (random.between(0, 1) === 0) return redis.kill().then(() => redis.restart());
-        const connection = new Redis(redis.url);
-        await connection.flushall();
-        connection.disconnect();
+        if (random.between(0, 1) === 0) await wipe(redis);
+        else await redis?.kill().then(() => redis.restart());
       }),
   },
   'held-snapshot': {

@@ -10,6 +10,8 @@ export interface FaultyProxy {
   silenceOpen(): void;
   /** Nor do new ones: seen from either side, the other's host is gone. */
   silenceAll(): void;
+  /** Whether the connection that the server sees coming from this port is one of its own. */
+  carries(port: number): boolean;
   /** With this probability, the server's answer is thrown away and the connection cut; 0 ends it. */
   loseAnswers(probability: number): void;
 }
@@ -81,6 +83,7 @@ export async function startFaultyProxy(url: string, fraction: () => number): Pro
       deaf = true;
       silenceOpen();
     },
+    carries: (port) => [...pairs].some(({ server }) => server.localPort === port),
     loseAnswers(probability) {
       lost = probability;
     },
