@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { queues } from '../../fixtures/queues.js';
 import { hardestQueue } from '../hardest-queue.js';
 import { type CampaignPostgres, startCampaignPostgres } from './campaign-postgres.js';
 import { describeVerdict } from './describe-verdict.js';
@@ -7,8 +6,11 @@ import { runSeed, type Seed } from './run-seed.js';
 
 /** A few; `npm run faults` has the rest. */
 const SEEDS: readonly Seed[] = [
-  ...queues.map(({ name }) => ({ seed: 1, queue: name, nemesis: 'kill' }) as const),
-  ...hardestQueue.map(({ name }) => ({ seed: 2, queue: name, nemesis: 'lost-answers' }) as const),
+  { seed: 1, queue: 'postgres', nemesis: 'kill' },
+  ...hardestQueue.flatMap(({ name: queue }): Seed[] => [
+    { seed: 2, queue, nemesis: 'lost-answers' },
+    { seed: 3, queue, nemesis: 'read-only' },
+  ]),
 ];
 
 let postgres: CampaignPostgres;

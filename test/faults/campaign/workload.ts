@@ -81,7 +81,9 @@ export class Workload {
       await this.#vote(labels.key ?? '', invocation_id, client);
     for await (const { labels, invocation_id } of client.list({ status: 'ambiguous', limit: 1000 })) {
       const { key } = labels;
-      if (key && this.#chance(0.3)) await this.#note('redrive', key, () => client.redrive(invocation_id));
+      // What was held would be held again, for another vote.
+      if (key && labels.ask === undefined && this.#chance(0.3))
+        await this.#note('redrive', key, () => client.redrive(invocation_id));
     }
   }
 
