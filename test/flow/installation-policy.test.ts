@@ -20,7 +20,8 @@ const reached: string[] = [];
 beforeAll(async () => {
   const server = createServer((request, response) => {
     reached.push(request.url ?? '');
-    response.end('inside');
+    if (request.url === '/cut') request.socket.destroy();
+    else response.end('inside');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   atEnd(() => server.close());
@@ -45,7 +46,9 @@ describe('the policy of the installation', () => {
       },
     });
     expect(reached).not.toContain('/closed');
-    expect(await acme.submit(shell('sh', '-c', 'true'), wait)).toMatchObject({ status: 'failed' });
+    await expect(acme.submit(shell('sh', '-c', 'true'))).rejects.toMatchObject({
+      problem: { decision: { rule_matched: 'executables[sh]', decided_by: 'installation' } },
+    });
     const { limits, lowered } = await acme.policies.explain(shell('true'));
     expect(limits).toMatchObject({ deny_private_ips: true, env: [], shell: false, sandbox: 'required' });
     expect(lowered).toEqual(['deny_private_ips', 'env', 'sandbox', 'shell']);
@@ -95,6 +98,18 @@ describe('the policy of the installation', () => {
     const before = reached.length;
     const replayed = await acme.records.replay(run_id, { from: 'a' });
     expect(await acme.runs.wait(replayed.run_id)).toMatchObject({ status: 'failed' });
+    expect(reached.length).toBe(before);
+  });
+
+  test('that was made stricter counts for what was admitted before, also when it is run again', async () => {
+    await putInstallation({ limits: [{ deny_private_ips: false }] });
+    const failed = await acme.submit({ ...get('/cut'), max_attempts: 1 }, wait);
+    expect(failed).toMatchObject({ status: 'failed' });
+    await putInstallation(CLOSED_INSTALLATION);
+    const before = reached.length;
+    await acme.redrive(failed.invocation_id);
+    const again = () => acme.get(failed.invocation_id).then(({ status }) => status);
+    await expect.poll(again, { timeout: 20_000 }).toBe('denied');
     expect(reached.length).toBe(before);
   });
 

@@ -1,6 +1,7 @@
 export * from './artifacts-env.js';
 export * from './dispatcher.js';
 export * from './env.js';
+export * from './keep-fresh.js';
 export * from './live-catalog.js';
 export * from './live-rules.js';
 export * from './log.js';

@@ -130,6 +130,9 @@ export type PolicyDocument = z.infer<typeof PolicyDocument>;
 /** The name of the policy that bounds those of all tenants. No tenant can be called so. */
 export const INSTALLATION_POLICY = '_installation';
 
+/** The name of the policy that the installation's own calls are decided by; it is bounded by nothing else. */
+export const INTERNAL_POLICY = 'capstan.internal';
+
 /** What bounds all tenants while nobody has put another: everything that only an installation's policy opens is closed. */
 export const CLOSED_INSTALLATION: PolicyDocument = { version: '1.0', boundary: 'deny_by_default' };
 

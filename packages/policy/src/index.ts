@@ -5,4 +5,5 @@ export * from './find-warnings.js';
 export * from './format-policy.js';
 export { type PolicyError, parsePolicy } from './parse-policy.js';
 export type { CompiledPolicy, Facts, Request } from './request.js';
+export * from './stricter-decision.js';
 export * from './suggest/suggest-for.js';

@@ -23,7 +23,7 @@ export function createLowering(): (own: Limits, ceiling: Limits, descriptor: Des
 }
 
 /** A ceiling never gives: what the tenant's policy does not grant stays as it is. */
-function lower(own: Limits, ceiling: Limits, descriptor: Descriptor): Limits {
+export function lower(own: Limits, ceiling: Limits, descriptor: Descriptor): Limits {
   const { runner } = descriptor;
   const lowered: Limits = {
     ...own,

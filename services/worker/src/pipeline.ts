@@ -83,7 +83,7 @@ function checkAgain({ check, descriptor_hash }: CatalogEntry, claimed: Claimed):
     });
 }
 
-/** Against the very version of the policy that admitted it. */
+/** Against the very versions of the policies that admitted it, and the installation's of now. */
 async function decideAgain(worker: WorkerContext, claimed: Claimed, entry: CatalogEntry): Promise<Decision> {
   const policy = worker.policies.cached(claimed.policy_hash) ?? (await worker.policies.load(claimed.policy_hash));
   const decision = policy.decide(requestOf(worker.rules, entry, claimed));

@@ -94,11 +94,12 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
 
   const metrics = createWorkerMetrics(options.runner_types, running);
   const logs = createLogWriter(store, relay, (error) => log.warn({ err: error }, 'log lines were lost'));
+  const policies = await createPolicies(store, relay);
   const context: WorkerContext = {
     catalog: backbone.catalog,
     rules: backbone.rules,
     runners: options.runners,
-    policies: createPolicies(store),
+    policies,
     redactor: options.redactor,
     running,
     metrics,
@@ -167,6 +168,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     await Promise.race([settled, delay(10_000, undefined, { ref: false })]);
     alive = false;
     for (const off of unsubscribe) off();
+    policies.close();
     await lease.stop().catch(() => {});
     await Promise.all([...options.runners.values()].map((runner) => runner.close?.()));
     log.info({ worker_id: lease.worker_id() }, 'worker stopped');

@@ -16,7 +16,7 @@ const worker: WorkerContext = {
   catalog: createCatalog(BUILTIN_TOOLS),
   rules: { approvedSpecs: () => [], refresh: () => Promise.resolve() },
   runners: new Map(),
-  policies: { cached: () => undefined, load: () => Promise.reject(new Error('not asked for here')) },
+  policies: { cached: () => undefined, load: () => Promise.reject(new Error('not asked for here')), close: () => {} },
   redactor: createRedactor({ values: [SECRET] }),
   running: new Map(),
   metrics: { ended: () => {} },
