@@ -31,4 +31,6 @@ test('the user of browsers is never given to a tenant', () => {
 test('in a user namespace with few ids the users are among those', () => {
   expect(defaultRange('         0          0 4294967295\n').first).toBe(1_900_000_000);
   expect(defaultRange('         0     100000      65536\n')).toEqual({ first: 40_000, last: 59_999 });
+  // A system without user namespaces.
+  expect(defaultRange(null).first).toBe(1_900_000_000);
 });

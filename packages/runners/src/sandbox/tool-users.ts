@@ -21,8 +21,17 @@ export type ToolUsers = { of(tenant: string): Identity };
 export const reservedUser = ({ last }: UserRange): Identity => ({ uid: last, gid: last });
 
 /** A range of ids that this user namespace has. */
-export const defaultRange = (uid_map = readFileSync('/proc/self/uid_map', 'utf8')): UserRange =>
-  isMapped(HIGH, uid_map) ? HIGH : LOW;
+export const defaultRange = (uid_map = readUidMap()): UserRange =>
+  uid_map === null || isMapped(HIGH, uid_map) ? HIGH : LOW;
+
+/** Null where there are no user namespaces, and so all ids. */
+const readUidMap = (): string | null => {
+  try {
+    return readFileSync('/proc/self/uid_map', 'utf8');
+  } catch {
+    return null;
+  }
+};
 
 const isMapped = ({ first, last }: UserRange, uid_map: string): boolean =>
   uid_map.split('\n').some((line) => {
