@@ -1,5 +1,6 @@
 const VARIABLE = /^(?:\$\{?\{?|%|@|\{\{?|<)/;
-const SEQUENCES = ['abcdefghijklmnopqrstuvwxyz', 'your_', 'your-', '_here', '-here', 'redacted', '...'];
+const NOTES = ['your_', 'your-', '_here', '-here', 'redacted', '...'];
+const SEQUENCES = ['abcdefghijklmnopqrstuvwxyz', ...NOTES];
 const WORDS = new Set(['true', 'false', 'null', 'none', 'undefined']);
 const SYSTEM_PATH = /^\/(?:bin|etc|home|opt|tmp|usr|var|Users)\//;
 
@@ -16,4 +17,10 @@ export const isMadeUp = (value: string): boolean => isPlaceholder(value) || valu
 const isRow = (text: string): boolean => {
   for (let at = 1; at < text.length; at += 1) if (text.charCodeAt(at) !== text.charCodeAt(0)) return false;
   return true;
+};
+
+/** What documentation puts in place of a token: mostly `x`, or a note of what belongs there. */
+export const isFiller = (secret: string): boolean => {
+  const lower = secret.toLowerCase();
+  return lower.replace(/[^x*]/g, '').length * 2 > secret.length || NOTES.some((note) => lower.includes(note));
 };

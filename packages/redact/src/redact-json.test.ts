@@ -40,3 +40,22 @@ test('what is nested too deep to look at does not pass', () => {
   const value = JSON.parse(`${'['.repeat(depth)}"${JWT}"${']'.repeat(depth)}`);
   expect(JSON.stringify(redactor.json(value))).toBe(`${'['.repeat(1000)}"[REDACTED]"${']'.repeat(1000)}`);
 });
+
+const RANDOM = 'q7Zk2VxW9tLr4bNc8mJd1sHf6gPy3eQa5uTo0iXR';
+const KEY = `-----BEGIN PRIVATE KEY-----\n${`${RANDOM}${RANDOM}\n`.repeat(4)}`;
+
+test.each([
+  ['a service account', { type: 'service_account', private_key: `${KEY}-----END PRIVATE KEY-----\n`, a: 1 }],
+  ['a key that breaks off', { private_key: KEY, client_email: 'a@b.c', more: ['x'] }],
+  ['a key at the end', { a: { private_key: KEY } }],
+  ['a command', { cmd: 'curl -u admin:pQ9wTxu4Fg', next: 1, list: ['curl --user me:pQ9wTxu4Fg7'] }],
+  ['an address', { url: 'postgres://user:s3cr3tP4ss@db/app', mail: 'me@example.com' }],
+  ['a header', { headers: { Authorization: `Bearer ${RANDOM}`, 'x-api-key': RANDOM }, b: 2 }],
+  ['text in text', { body: JSON.stringify({ password: RANDOM, type: 'service_account' }), c: 3 }],
+])('the text of JSON with %s stays JSON', (_, value) => {
+  for (const indent of [undefined, 2]) {
+    const redacted = redactor.text(JSON.stringify(value, null, indent));
+    expect(redacted).toContain('[REDACTED]');
+    expect(Object.keys(JSON.parse(redacted))).toEqual(Object.keys(value));
+  }
+});

@@ -37,7 +37,7 @@ export type Rule = {
 
 export const LOOK_BEHIND = 128;
 
-const WORD = /\w/;
+const WORD = /[A-Za-z0-9]/;
 /**
  * A token begins here: not in the midst of a word. An escape before it (`\n` in JSON, `%3D` in a URL) ends in a letter
  * but is no word.

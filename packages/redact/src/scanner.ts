@@ -30,12 +30,14 @@ export const createScanner = (finders: readonly Finder[]): Scanner => {
   let text = '';
   let base = 0;
   let given = 0;
+  /** Where the last replacement ended. */
+  let replaced_to = 0;
   let final = false;
   let candidates: Candidate[] = [];
   let spans: Span[] = [];
   /** Secrets that reached the end of what was read. */
   let open: { span: Span; members: CharClass }[] = [];
-  const states = finders.map(() => 0);
+  const readers = finders.map((finder) => finder.reader());
   const runs = new Map<CharClass, CachedRun>();
   let mark = Number.NEGATIVE_INFINITY;
   /** Up to where each rule has found what it can find. */
@@ -61,15 +63,11 @@ export const createScanner = (finders: readonly Finder[]): Scanner => {
 
   const find = (chunk: string): void => {
     const start = base + text.length - chunk.length;
-    for (const [index, finder] of finders.entries()) {
-      states[index] = finder.read(chunk, states[index] ?? 0, (hits, end) => {
-        for (const { value: rule, length } of hits) {
-          const at = start + end - length;
-          if (rule.mark) mark = at;
-          else candidates.push({ rule, at, end: start + end, since_mark: at - mark });
-        }
-      });
-    }
+    const hit = (rule: Rule, at: number, end: number): void => {
+      if (rule.mark) mark = at;
+      else if (rule.begins?.(text, at - base) !== false) candidates.push({ rule, at, end, since_mark: at - mark });
+    };
+    for (const reader of readers) reader.read(chunk, start, hit);
   };
 
   /** Decides what can be decided; returns the place up to which all is decided. */
@@ -103,7 +101,10 @@ export const createScanner = (finders: readonly Finder[]): Scanner => {
       const end = view.runEnd(members, start);
       span.to = base + end;
       // Its replacement is given already.
-      if (span.from < given) given = Math.max(given, span.to);
+      if (span.from < given) {
+        given = Math.max(given, span.to);
+        replaced_to = given;
+      }
       return end === text.length;
     });
   };
@@ -118,7 +119,10 @@ export const createScanner = (finders: readonly Finder[]): Scanner => {
         continue;
       }
       if (span.from >= given) out += text.slice(given - base, span.from - base) + REPLACEMENT;
+      // Its beginning was too little to be held, and is given already.
+      else if (span.from >= replaced_to && span.to > given) out += REPLACEMENT;
       given = Math.max(given, span.to);
+      replaced_to = Math.max(replaced_to, span.to);
     }
     spans = later;
     if (given < limit) {
@@ -140,9 +144,9 @@ export const createScanner = (finders: readonly Finder[]): Scanner => {
     if (open.length > 0) goOn(chunk);
     find(chunk);
     const decided = decide();
-    const mayBegin = (rule: Rule, length: number) => rule.begins?.(text, text.length - length) ?? true;
-    const held = final ? 0 : Math.max(0, ...finders.map((finder, index) => finder.held(states[index] ?? 0, mayBegin)));
-    const out = give(Math.max(given, Math.min(decided, base + text.length - held)));
+    const mayBegin = (rule: Rule, from: number) => rule.begins?.(text, from - base) ?? true;
+    const limit = final ? decided : readers.reduce((least, { held }) => Math.min(least, held(mayBegin)), decided);
+    const out = give(Math.max(given, limit));
     forget();
     return out;
   };

@@ -1,6 +1,6 @@
 import { type CharClass, charClass, isMember } from './char-class.js';
 import { entropy } from './entropy.js';
-import { isPlaceholder } from './placeholder.js';
+import { isFiller, isPlaceholder } from './placeholder.js';
 import { isBoundary, type Rule, type Verdict, type View } from './rule.js';
 
 export type Run = { run: CharClass; min: number; max: number };
@@ -24,6 +24,10 @@ export type TokenSpec = {
   /** A token that goes on after its longest form is none. Without, it is redacted to its end. */
   readonly exact?: boolean;
   readonly accept?: (secret: string) => boolean;
+  /** What has to stand right after it; it stays readable. */
+  readonly before?: string;
+  /** Its mark says enough: a row of `x` is no token, but a row of another letter may be one that somebody made up to look like it. */
+  readonly filler?: boolean;
   /** What has to stand right before the anchor; it stays readable. */
   readonly behind?: RegExp;
   /** The part where the secret begins, when what comes before may stay readable; 0 is the first part. */
@@ -73,10 +77,15 @@ const concluded = (spec: TokenSpec, view: View, from: number, to: number, last: 
     if (goesOn === undefined) return { hold: from };
     if (goesOn) return null;
   }
+  if (spec.before !== undefined) {
+    const follows = matchOneOf([spec.before], view, to);
+    if (follows === 'more') return { hold: from };
+    if (follows === 'none') return null;
+  }
   const secret = view.text.slice(from, to);
   if (spec.entropy !== undefined && entropy(spec.exact ? secret : secret.slice(0, MAX_SAMPLE)) < spec.entropy)
     return null;
-  if (isPlaceholder(secret) || spec.accept?.(secret) === false) return null;
+  if ((spec.filler ? isFiller(secret) : isPlaceholder(secret)) || spec.accept?.(secret) === false) return null;
   if (last === undefined || spec.exact) return { from, to };
   return { from, to: view.runEnd(last.run, to), rest: last.run };
 };

@@ -44,7 +44,9 @@ const matchUser = (view: View, at: number, end: number): Verdict => {
   if (from === undefined) return null;
   const to = wordEnd(view, from);
   if (to === undefined) return { hold: from };
-  const word = view.text.slice(from, to);
+  const whole = view.text.slice(from, to);
+  // The command may be a string in JSON, which its quote ends.
+  const word = whole.slice(0, /["']\s{0,99}[,}\])]/.exec(whole)?.index ?? whole.length);
   const colon = word.indexOf(':');
   if (colon < 0 || UNSET.test(word)) return null;
   const password = unquoted(word.slice(colon + 1));

@@ -6,6 +6,8 @@ import { holdsWords } from './words.js';
 const VALUE = /^(?:[\w.=-]{10,150}|[a-z0-9][a-z0-9+/]{11,400}={0,3})$/i;
 const LETTERS_ONLY = /^[a-zA-Z_.-]+$/;
 const MIN_BITS = 3.5;
+const CHOSEN = /^[\w.!@#%^*+=~-]{8,100}$/;
+const MIN_CHOSEN_BITS = 2.75;
 
 /** Names that say "key" or "token" and mean nothing secret. */
 const HARMLESS_NAME = new RegExp(
@@ -29,17 +31,35 @@ const NAME_OF_ANOTHER = /^(?:[A-Za-z_.]+=|(?:id|name|src|source|target|env|type)
 const isNameLike = (value: string): boolean =>
   value.replace(/[^0-9]/g, '').length < 2 && value.replace(/[^._-]/g, '').length > 1;
 
+/** The base64 of a sentence, as examples have it. */
+const isProse = (value: string): boolean =>
+  /^[A-Za-z0-9+/]{20,}={0,2}$/.test(value) &&
+  /^[a-z]+(?: [a-z]+){2,}$/i.test(Buffer.from(value, 'base64').toString('latin1'));
+
 const isHarmless = ({ name, value }: Keyed): boolean =>
   HARMLESS_NAME.test(name) || NAME_OF_ANOTHER.test(value) || isNameLike(value);
+
+/** Of a password people choose, there is less to ask: letters and digits that are no word. */
+const isPassword = ({ name, keyword, value }: Keyed): boolean =>
+  /^passw/i.test(keyword) &&
+  /passw(?:or)?d$/i.test(name) &&
+  CHOSEN.test(value) &&
+  has(value, /[0-9]/, /[A-Za-z]/) &&
+  entropy(value) >= MIN_CHOSEN_BITS &&
+  !holdsWords(value);
+
+const has = (text: string, ...classes: RegExp[]): boolean => classes.every((one) => one.test(text));
 
 /** Whatever is called a key, a token, a password … and looks random. */
 export const GENERIC_RULE: Rule = keyedRule({
   id: 'generic-secret',
   anchors: ['access', 'auth', 'api', 'credential', 'creds', 'key', 'passwd', 'password', 'secret', 'token'],
   accept: (keyed) =>
-    VALUE.test(keyed.value) &&
-    !LETTERS_ONLY.test(keyed.value) &&
-    entropy(keyed.value) >= MIN_BITS &&
-    !isHarmless(keyed) &&
-    !holdsWords(keyed.value),
+    isPassword(keyed) ||
+    (VALUE.test(keyed.value) &&
+      !LETTERS_ONLY.test(keyed.value) &&
+      entropy(keyed.value) >= MIN_BITS &&
+      !isHarmless(keyed) &&
+      !isProse(keyed.value) &&
+      !holdsWords(keyed.value)),
 });

@@ -12,7 +12,12 @@ const REST = charClass('A-Z', 'a-z', '0-9', '+/= \t\r\n\\');
 const MAX_BODY = 16_384;
 /** Less is an example of the form. */
 const MIN_BODY = 64;
+/** An Ed25519 key, the shortest there is, has 64 characters. */
+const MIN_KEY = 60;
 const MAX_LABEL = LOOK_BEHIND - 32;
+
+/** Where a key that breaks off stands in JSON: the end of its string, and what may follow. */
+const JSON_MEMBER = /"\s{0,8}(?:\}|,\s{0,8}"[^"]{0,64}"\s{0,8}:)/;
 
 const KINDS = [
   { label: 'PRIVATE KEY BLOCK', closing: 'KEY BLOCK-----', body: PGP_BODY },
@@ -37,11 +42,14 @@ export const PRIVATE_KEY_RULE: Rule = {
 
 const matchBody = (view: View, at: number, from: number, { closing, body }: (typeof KINDS)[number]): Verdict => {
   const window = view.text.slice(from, from + MAX_BODY);
+  const ended = window.indexOf('-----END');
+  if (ended >= 0 && ended < MIN_KEY) return null;
   const closed = window.indexOf(closing, MIN_BODY);
   const end = view.runEnd(body, from);
   if (closed >= 0 && from + closed + closing.length <= end) return { from: at, to: from + closed + closing.length };
   if (end === view.text.length && !view.final && window.length < MAX_BODY) return { hold: at };
-  const to = Math.min(end, from + MAX_BODY);
+  const member = JSON_MEMBER.exec(window);
+  const to = Math.min(end, from + (member ? member.index : MAX_BODY));
   if (to - from < MIN_BODY) return null;
   return { from: at, to: view.runEnd(REST, to), rest: REST };
 };

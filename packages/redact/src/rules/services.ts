@@ -13,6 +13,7 @@ const SERVICES: [names: string, bits: number, ...shapes: string[]][] = [
   ['alibaba', 2, '[a-z0-9]{30}'],
   ['asana', 2, '[0-9]{16}', '[a-z0-9]{32}'],
   ['atlassian confluence jira', 3.5, '[a-z0-9]{20}[a-f0-9]{4}', 'ATATT3[a-z0-9_=-]{186}'],
+  ['aws_secret secret_access_key secretaccesskey secret-access-key', 3, '[a-z0-9/+=]{40}'],
   ['beamer', 2, 'b_[a-z0-9=_-]{44}'],
   ['bitbucket', 2, '[a-z0-9]{32}', '[a-z0-9=_-]{64}'],
   ['bittrex codecov droneci flickr', 2, '[a-z0-9]{32}'],

@@ -9,8 +9,11 @@ const without = (members: Uint8Array, chars: string): Uint8Array => {
   return rest;
 };
 const USER = without(PRINTABLE, ':/@?#"\'<>`\\,;|');
-const PASSWORD = without(PRINTABLE, '/@"\'<>`\\');
-const OBVIOUS = new Set(['password', 'passwd', 'pass', 'pwd', 'test', 'token', 'secret', 'changeme', 'xxx', 'xxxx']);
+const PASSWORD = without(PRINTABLE, '/"\'<>`\\');
+const OBVIOUS = new Set(['passwd', 'pwd', 'test', 'token', 'secret', 'changeme', 'xxx', 'xxxx']);
+/** `mypassword`, `REPLACE_WITH_PASSWORD`: it says what belongs there. */
+const NAMES_ITSELF = /^[a-z_-]*password[a-z_-]*$/i;
+const LOCAL = /^(?:localhost|127\.0\.0\.1)(?::|$)/;
 const MAX_USER = 100;
 const MAX_PASSWORD = 400;
 
@@ -26,11 +29,28 @@ export const URL_RULE: Rule = {
     if (user_to >= text.length) return final ? null : { hold: text.length };
     if (text.charAt(user_to) !== ':') return null;
     const from = user_to + 1;
-    const to = view.runEnd(PASSWORD, from);
-    if (to - from > MAX_PASSWORD) return null;
-    if (to >= text.length) return final ? null : { hold: from };
+    const run_to = view.runEnd(PASSWORD, from);
+    if (run_to - from > MAX_PASSWORD) return null;
+    // What stands beyond its `@` may make it obvious, or more of it.
+    if (run_to >= text.length && !final) return { hold: from };
+    const to = from + endOfPassword(text.slice(from, run_to));
+    if (to <= from) return null;
     const password = text.slice(from, to);
-    if (text.charAt(to) !== '@' || password.length < 3) return null;
-    return isPlaceholder(password) || OBVIOUS.has(password.toLowerCase()) ? null : { from, to };
+    if (password.length < 4 || isPlaceholder(password)) return null;
+    return isObvious(text.slice(end, user_to), password, text.slice(to + 1, run_to)) ? null : { from, to };
   },
 };
+
+/** A password may hold an `@` itself: the last one before a query is where the host begins. */
+const endOfPassword = (text: string): number => {
+  const first = text.indexOf('@');
+  const query = first < 0 ? -1 : text.slice(first).search(/[?#]/);
+  return (query < 0 ? text : text.slice(0, first + query)).lastIndexOf('@');
+};
+
+/** What everybody types: for a place in a template, or for a database of one's own. */
+const isObvious = (user: string, password: string, host: string): boolean =>
+  OBVIOUS.has(password.toLowerCase()) ||
+  NAMES_ITSELF.test(password) ||
+  (user === password && user.length < 16) ||
+  (password === 'pass' && LOCAL.test(host));

@@ -36,8 +36,8 @@ const LONGER = WORDS.split(/\s+/).filter((word) => word.length >= 5);
 const FOUR = WORDS.split(/\s+/).filter((word) => word.length === 4);
 
 const literals = (words: string[]) => words.map((text) => ({ text, value: text, hidden: false }));
-const anyLonger = createAutomaton(literals(LONGER), true);
-const anyFour = createAutomaton(literals(FOUR), true);
+const anyLonger = createAutomaton(literals(LONGER), { fold: true });
+const anyFour = createAutomaton(literals(FOUR), { fold: true });
 
 /** Whether a value reads like a name that somebody chose. Short words count only where they stand alone. */
 export const holdsWords = (value: string): boolean =>

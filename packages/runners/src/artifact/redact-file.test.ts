@@ -38,8 +38,16 @@ test.each([
   expect(await kept(file)).toBe(bytes(Buffer.from(`${before}[REDACTED].`, encoding)));
 });
 
-test('what is no text is kept as it is', async () => {
-  const image = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0xff, ...Buffer.from(SECRET)]);
+test('a secret is taken out of a file with null characters, as it is and in UTF-16', async () => {
+  const head = [0x89, 0x50, 0x4e, 0x47, 0, 0xff];
+  const archive = Buffer.from([...head, ...Buffer.from(SECRET), 0, 0xfe]);
+  expect(await kept(archive)).toBe(bytes(Buffer.from([...head, ...Buffer.from('[REDACTED]'), 0, 0xfe])));
+  const wide = Buffer.from([...head, ...Buffer.from(SECRET, 'utf16le'), 0xfe]);
+  expect(await kept(wide)).toBe(bytes(Buffer.from([...head, ...Buffer.from('[REDACTED]'), 0, 0xfe])));
+});
+
+test('every byte of a file without secrets is kept', async () => {
+  const image = Buffer.from(Array.from({ length: 70_000 }, (_, at) => (at * 7919) % 256));
   expect(await kept(image)).toBe(bytes(image));
   const odd = Buffer.from([0xff, 0xfe, 0, 1, 2]);
   expect(await kept(odd)).toBe(bytes(odd));

@@ -5,11 +5,9 @@ import { guessEncoding, type TextEncoding } from './text-encoding.js';
 
 const CHUNK_BYTES = 65_536;
 
-/** Its bytes; of a text, with the secrets taken out. What is no text is left as it is. */
-export const redactedContent = async (file: FileHandle, redact: Redactor): Promise<AsyncIterable<Uint8Array>> => {
-  const encoding = await encodingOf(file);
-  return encoding === null ? chunks(file) : redacted(file, redact, encoding);
-};
+/** Its bytes with the secrets taken out, whatever kind of file it is. One that holds none keeps every byte. */
+export const redactedContent = async (file: FileHandle, redact: Redactor): Promise<AsyncIterable<Uint8Array>> =>
+  redacted(file, redact, await encodingOf(file));
 
 async function* chunks(file: FileHandle): AsyncGenerator<Uint8Array> {
   for (let position = 0; ; ) {
@@ -20,7 +18,7 @@ async function* chunks(file: FileHandle): AsyncGenerator<Uint8Array> {
   }
 }
 
-const encodingOf = async (file: FileHandle): Promise<TextEncoding | null> => {
+const encodingOf = async (file: FileHandle): Promise<TextEncoding> => {
   const guess = guessEncoding();
   for await (const chunk of chunks(file)) guess.push(chunk);
   return guess.end();

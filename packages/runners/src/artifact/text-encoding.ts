@@ -1,13 +1,13 @@
 /** How bytes are a text. Each gives the very same bytes back where nothing in the text is changed. */
 export type TextEncoding = 'utf8' | 'utf16le' | 'latin1';
 
-/** Told all bytes of a file piece by piece, it says how they are a text; null when they are none. */
-export type EncodingGuess = { push(chunk: Uint8Array): void; end(): TextEncoding | null };
+/** Told all bytes of a file piece by piece, it says how to read them as text. */
+export type EncodingGuess = { push(chunk: Uint8Array): void; end(): TextEncoding };
 
 /**
  * A byte that is no UTF-8 makes no file a safe one: it is a text of another kind then, and whoever puts a single such byte
- * into a log must not get its secrets past. Only what holds null characters is taken for no text at all, unless it says
- * in its first two bytes that it is UTF-16.
+ * into a log must not get its secrets past. The same is true of null characters: archives, databases and core dumps hold
+ * texts as they are, so they are looked at byte by byte.
  */
 export const guessEncoding = (): EncodingGuess => {
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -33,7 +33,7 @@ export const guessEncoding = (): EncodingGuess => {
     },
     end: () => {
       if (start[0] === 0xff && start[1] === 0xfe && size % 2 === 0) return 'utf16le';
-      if (holds_null) return null;
+      if (holds_null) return 'latin1';
       decode();
       return is_utf8 ? 'utf8' : 'latin1';
     },
