@@ -1,7 +1,7 @@
 import type { Backbone } from '@capstan/backbone';
-import type { Decision, InvocationStatus, JsonObject, Role } from '@capstan/contracts';
+import type { Decision, JsonObject, Role } from '@capstan/contracts';
 import type { CompiledPolicy } from '@capstan/policy';
-import type { NewInvocation } from '@capstan/store';
+import type { AdmittedStatus, NewInvocation } from '@capstan/store';
 import { type FactsOf, judge } from './judge.js';
 import { underQuotas } from './under-quotas.js';
 
@@ -89,7 +89,7 @@ export function admit(
   };
 }
 
-function firstStatus(decision: Decision, { delay_ms, run_at }: Call): InvocationStatus {
+function firstStatus(decision: Decision, { delay_ms, run_at }: Call): AdmittedStatus {
   if (decision.effect === 'deny') return 'denied';
   if (decision.effect === 'hold') return 'held';
   return delay_ms || run_at ? 'deferred' : 'queued';

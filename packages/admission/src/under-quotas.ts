@@ -1,7 +1,8 @@
 import type { LiveRules } from '@capstan/backbone';
-import type { Descriptor, InvocationStatus } from '@capstan/contracts';
+import type { Descriptor } from '@capstan/contracts';
+import type { AdmittedStatus } from '@capstan/store';
 
-type First = { status: InvocationStatus; expires_in_ms: number | null };
+type First = { status: AdmittedStatus; expires_in_ms: number | null };
 type Marked = First & { quota_scopes?: string[]; cost_units?: number };
 
 /** Nothing waits for ever. */

@@ -40,7 +40,8 @@ export type StoreOptions = { url: string; name: string; connections?: number };
 const TIMESTAMPTZ = 1184;
 const types = new pg.TypeOverrides();
 /** `2026-01-02 03:04:05.678+00` → `2026-01-02T03:04:05.678Z`; sessions run in UTC, so no Date needs to be made. */
-types.setTypeParser(TIMESTAMPTZ, (text) => `${text.slice(0, 10)}T${text.slice(11).replace(/\+00$/, 'Z')}`);
+export const toRfc3339 = (text: string): string => `${text.slice(0, 10)}T${text.slice(11).replace(/\+00$/, 'Z')}`;
+types.setTypeParser(TIMESTAMPTZ, toRfc3339);
 
 /** Postgres itself ends a statement that takes longer. */
 const STATEMENT_MS = 60_000;

@@ -9,7 +9,7 @@ import type { InvocationTables } from './invocation/tables.js';
 import type { KeyTables } from './key/tables.js';
 import type { LogTables } from './log/tables.js';
 import type { McpServerTables } from './mcp-server/tables.js';
-import type { OutboxTables } from './outbox/tables.js';
+import type { MerkleTables } from './merkle/tables.js';
 import type { PlanTables } from './plan/tables.js';
 import type { PolicyTables } from './policy/tables.js';
 import type { QueueTables } from './queue/tables.js';
@@ -36,7 +36,7 @@ export type Tables = AgentTables &
   KeyTables &
   LogTables &
   McpServerTables &
-  OutboxTables &
+  MerkleTables &
   PlanTables &
   PolicyTables &
   QueueTables &

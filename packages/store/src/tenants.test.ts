@@ -16,6 +16,7 @@ const { db } = store;
 const stranger: Principal = { key_id: 'key_2', tenant: 'globex', actor: 'eve', roles: ['admin'] };
 const owner: Principal = { key_id: 'key_1', tenant: 'acme', actor: 'ann', roles: ['admin'] };
 const page = { limit: 100 };
+const NOTHING_REDRIVEN = { ids: [], ready: [] };
 
 const waiting = newInvocation({ idempotency_key: 'secret', session_id: 's', labels: { team: 'red' } });
 const inBulk = newInvocation({ run_id: 'run_acme' });
@@ -39,7 +40,8 @@ const everything = () =>
     db.selectFrom('results').selectAll().orderBy('invocation_id').execute(),
     db.selectFrom('keys').selectAll().execute(),
     db.selectFrom('audit').selectAll().orderBy('seq').execute(),
-    db.selectFrom('outbox').selectAll().execute(),
+    db.selectFrom('work').selectAll().orderBy('seq').execute(),
+    db.selectFrom('claims').selectAll().orderBy('claim_id').execute(),
   ]);
 
 describe('another tenant', () => {
@@ -78,8 +80,8 @@ describe('another tenant', () => {
   test.each<[string, () => Promise<unknown>, unknown]>([
     ['cancel', () => cancelInvocations(store, stranger, { invocation_id: waiting.invocation_id }), []],
     ['cancel everything', () => cancelInvocations(store, stranger, {}), []],
-    ['redrive', () => redriveInvocations(store, stranger, { invocation_id: failed }), null],
-    ['redrive everything', () => redriveInvocations(store, stranger, {}), null],
+    ['redrive', () => redriveInvocations(store, stranger, { invocation_id: failed }), NOTHING_REDRIVEN],
+    ['redrive everything', () => redriveInvocations(store, stranger, {}), NOTHING_REDRIVEN],
     ['resolve', () => resolveInvocation(store, stranger, ambiguous, { outcome: 'failed', comment: 'mine' }), false],
     ['delete a key', () => deleteKey(store, stranger, key_id, 'globex'), false],
   ])('cannot %s', async (_, act, nothing) => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { settleInvocations } from '../invocation/settle-invocations.js';
+import { settleClaims } from '../claim/settle-claims.js';
 import type { Store } from '../open-store.js';
 import { removeResults } from '../retention/remove-results.js';
 import { retentionRules } from '../retention/retention-rule.js';
@@ -73,7 +73,7 @@ const runThatKeeps = async (storage: ArtifactStorage, content: Uint8Array, name 
   const { tenant, invocation_id } = claimed;
   const file = { name, media_type: 'text/plain', content: [content.subarray(0, 7), content.subarray(7)] };
   const artifact = await keepArtifact(store, storage, { tenant, invocation_id }, file);
-  await settleInvocations(store, [newSettlement(claimed, { result: { artifacts: [artifact] } })]);
+  await settleClaims(store, [newSettlement(claimed, { result: { artifacts: [artifact] } })]);
   return artifact;
 };
 
@@ -109,9 +109,8 @@ describe.each(['postgres', 'disk', 's3'] as const)('an artifact in %s', (place) 
     await sql`UPDATE artifacts SET used_at = now() - interval '2 days'`.execute(store.db);
     await deleteUnusedArtifacts(store, storage, 100);
     expect(await findArtifact(store, 'acme', hash)).toBeDefined();
-    await sql`UPDATE invocations SET created_at = now() - interval '2 days', finished_at = now() - interval '2 days'`.execute(
-      store.db,
-    );
+    await sql`UPDATE invocations SET created_at = now() - interval '2 days'`.execute(store.db);
+    await sql`UPDATE results SET finished_at = now() - interval '2 days'`.execute(store.db);
     for (const rule of retentionRules({ results_days: 1 }, [])) await removeResults(store, rule, 100);
     expect(await deleteUnusedArtifacts(store, storage, 100)).toBeGreaterThan(0);
     expect(await findArtifact(store, 'acme', hash)).toBeUndefined();

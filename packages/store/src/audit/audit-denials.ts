@@ -6,8 +6,8 @@ const AUDIT: Statement = {
   text: `
     INSERT INTO audit (tenant, actor, event, subject, detail)
     SELECT i.tenant, i.actor, 'invocation.deny', i.invocation_id, json_build_object('run_id', i.run_id, 'tool_id', i.tool_id,
-      'input_hash', i.input_hash, 'policy_hash', i.policy_hash, 'reason', a.error, 'attempt', i.attempt)
-    FROM invocations i JOIN attempts a ON a.invocation_id = i.invocation_id AND a.attempt = i.attempt
+      'input_hash', i.input_hash, 'policy_hash', i.policy_hash, 'reason', r.error, 'attempt', r.attempt)
+    FROM invocations i JOIN results r ON r.invocation_id = i.invocation_id
     WHERE i.invocation_id = ANY ($1)`,
 };
 

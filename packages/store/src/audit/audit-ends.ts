@@ -5,5 +5,6 @@
 export const AUDIT_ENDS = `
   INSERT INTO audit (tenant, actor, event, subject, detail)
   SELECT tenant, actor, 'invocation.end', coalesce(run_id, min(invocation_id)), json_build_object('calls',
-    json_object_agg(invocation_id, json_build_object('status', status, 'duration_ms', duration_ms, 'exit_code', exit_code)))
+    json_object_agg(invocation_id, json_strip_nulls(json_build_object(
+      'status', status, 'duration_ms', duration_ms, 'exit_code', exit_code))))
   FROM moved WHERE status IN ('succeeded', 'failed', 'timed_out', 'canceled') GROUP BY tenant, actor, run_id`;

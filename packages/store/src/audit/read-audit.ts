@@ -61,7 +61,10 @@ const about = (tenant: string, subject: string): RawBuilder<unknown> => sql`
   UNION ALL
   SELECT seq FROM audit
   WHERE at = ANY (ARRAY (SELECT DISTINCT unnest(ARRAY[created_at, finished_at]) FROM (
-      SELECT created_at, finished_at FROM invocations WHERE invocation_id = ${subject} AND tenant = ${tenant}
-      UNION ALL SELECT created_at, finished_at FROM invocations WHERE run_id = ${subject} AND tenant = ${tenant}) AS moments))
+      SELECT i.created_at, r.finished_at FROM invocations i LEFT JOIN results r USING (invocation_id)
+      WHERE i.invocation_id = ${subject} AND i.tenant = ${tenant}
+      UNION ALL
+      SELECT i.created_at, r.finished_at FROM invocations i LEFT JOIN results r USING (invocation_id)
+      WHERE i.run_id = ${subject} AND i.tenant = ${tenant}) AS moments))
     AND tenant = ${tenant} AND event IN ('invocation.submit', 'invocation.end')
     AND (subject = ${subject} OR strpos(detail::text, to_json(${subject}::text)::text) > 0)`;

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { appendAudit } from '../audit/append-audit.js';
 import { chainAudit } from '../audit/chain-audit.js';
+import { rescueClaims } from '../claim/rescue-claims.js';
+import { endLease } from '../testing/live-worker.js';
 import { openTestStore } from '../testing/open-test-store.js';
+import { startOne } from '../testing/run-one.js';
 import { registerWorker, stopWorker } from '../worker/worker-lease.js';
 import { lookForWork } from './look-for-work.js';
 
@@ -12,20 +15,28 @@ test('nothing is found in an empty installation', async () => {
     audit: false,
     fires: false,
     events: false,
-    last_lost: null,
+    rescue: false,
     next_lost_in_ms: null,
   });
 });
 
-test('a lease is told of before it ends, and after', async () => {
+test('the end of a lease is told before it comes', async () => {
   const worker = { worker_id: 'wrk_1', runners: ['exec' as const], host: 'here', pid: 1, concurrency: 1 };
   await registerWorker(store, worker, 10_000);
-  const { next_lost_in_ms, last_lost } = await lookForWork(store);
-  expect(last_lost).toBeNull();
+  const { next_lost_in_ms } = await lookForWork(store);
   expect(next_lost_in_ms).toBeGreaterThan(0);
   expect(next_lost_in_ms).toBeLessThanOrEqual(10_000);
   await stopWorker(store, 'wrk_1');
-  expect(await lookForWork(store)).toMatchObject({ last_lost: expect.any(String), next_lost_in_ms: null });
+  expect(await lookForWork(store)).toMatchObject({ rescue: false, next_lost_in_ms: null });
+});
+
+test('a receipt of a lost worker is found until it is rescued', async () => {
+  const { worker_id } = await startOne(store);
+  expect(await lookForWork(store)).toMatchObject({ rescue: false });
+  await endLease(store, worker_id);
+  expect(await lookForWork(store)).toMatchObject({ rescue: true });
+  await rescueClaims(store, 10);
+  expect(await lookForWork(store)).toMatchObject({ rescue: false });
 });
 
 test('an audit event is found until it is in the chain', async () => {

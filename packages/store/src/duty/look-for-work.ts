@@ -8,8 +8,8 @@ export type FoundWork = {
   fires: boolean;
   /** Events that nobody has been told of. */
   events: boolean;
-  /** When the lease of a worker ended last; another moment means that another worker is lost, or has stopped. */
-  last_lost: string | null;
+  /** Receipts of workers that are gone. */
+  rescue: boolean;
   /** Until the next lease ends, should its worker not renew it. */
   next_lost_in_ms: number | null;
 };
@@ -20,7 +20,7 @@ const LOOK: Statement = {
     SELECT coalesce((SELECT max(seq) FROM audit) > coalesce((SELECT max(seq) FROM audit_links), 0), false) AS audit,
       EXISTS (SELECT FROM schedule_fires WHERE outcome = 'queued') AS fires,
       EXISTS (SELECT FROM events WHERE NOT fanned_out) AS events,
-      (SELECT max(lease_until) FROM workers WHERE lease_until <= now()) AS last_lost,
+      EXISTS (SELECT FROM claims c JOIN workers w ON w.worker_id = c.worker_id WHERE w.lease_until < now()) AS rescue,
       (SELECT extract(epoch FROM min(lease_until) - now())::float8 * 1000 FROM workers WHERE lease_until > now()) AS next_lost_in_ms`,
 };
 

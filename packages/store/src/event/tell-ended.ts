@@ -45,20 +45,20 @@ export async function tellEnded(store: Store, limit: number, max_bytes: number):
   return store.db.transaction().execute(async (db) => {
     const { rows } = await sql<Ended>`
       WITH ended AS (
-        SELECT invocation_id FROM invocations WHERE watched AND finished_at IS NOT NULL
-        ORDER BY finished_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+        SELECT invocation_id FROM ends_to_tell LIMIT ${limit} FOR UPDATE SKIP LOCKED
       ), told AS (
-        UPDATE invocations i SET watched = false FROM ended WHERE i.invocation_id = ended.invocation_id
-        RETURNING i.invocation_id, i.tenant, i.actor, i.run_id, i.tool_id, i.status, i.attempt, i.labels, i.session_id,
-          i.webhook_url, i.created_at, i.finished_at, CASE WHEN i.status = 'denied' THEN json_build_object(
-            'effect', 'deny', 'code', i.decision ->> 'code', 'rule_matched', i.decision ->> 'rule_matched') END AS decision
+        DELETE FROM ends_to_tell WHERE invocation_id = ANY (ARRAY (SELECT invocation_id FROM ended)) RETURNING invocation_id
       )
-      SELECT told.*, coalesce(octet_length(r.payload::text), 0) AS size,
+      SELECT i.invocation_id, i.tenant, i.actor, i.run_id, i.tool_id, r.status, r.attempt, i.labels, i.session_id,
+        i.webhook_url, i.created_at, r.finished_at, CASE WHEN r.status = 'denied' THEN json_build_object(
+          'effect', 'deny', 'code', i.decision ->> 'code', 'rule_matched', i.decision ->> 'rule_matched') END AS decision,
+        coalesce(octet_length(r.payload::text), 0) AS size,
         CASE WHEN r.success IS NOT NULL THEN json_build_object('success', r.success,
           'payload', CASE WHEN octet_length(r.payload::text) <= ${max_bytes}::int THEN r.payload END, 'error', r.error,
           'code', r.code, 'artifacts', r.artifacts, 'duration_ms', r.duration_ms, 'exit_code', r.exit_code,
           'truncated', r.truncated, 'input_hash', r.input_hash, 'output_hash', r.output_hash) END AS result
-      FROM told LEFT JOIN results r ON r.invocation_id = told.invocation_id`.execute(db);
+      FROM told JOIN invocations i ON i.invocation_id = told.invocation_id JOIN results r ON r.invocation_id = told.invocation_id
+      ORDER BY r.finished_at`.execute(db);
     const runs = await endedBulks(db, rows);
     await recordEvents(db, [...rows.flatMap((row) => toEvent(row, max_bytes)), ...runs.map(runEvent)]);
     return rows.length;

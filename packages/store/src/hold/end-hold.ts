@@ -1,8 +1,8 @@
 import type { Principal } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
+import { endWaited, takeWaiting } from '../invocation/end-waiting.js';
 import type { Db, Store } from '../open-store.js';
-import { tallyRuns } from '../run/tally.js';
 import { notifyHold } from './notify-hold.js';
 import { getHold, type HeldCall, lockHold } from './read-holds.js';
 
@@ -27,13 +27,7 @@ export async function endHold(
     if (!hold) return { kind: 'missing' };
     if (hold.status !== 'pending') return { kind: 'decided' };
     const status = HOW[kind].invocation;
-    await db
-      .updateTable('invocations')
-      .set({ status, finished_at: sql<string>`now()` })
-      .where('invocation_id', '=', hold.invocation_id)
-      .where('status', '=', 'held')
-      .execute();
-    await tallyRuns(db, [{ run_id: hold.run_id, status }], 'held');
+    await endWaited(db, await takeWaiting(db, [hold.invocation_id]), status);
     await addEntry(db, hold, by.actor, kind, comment);
     const [ended] = await db
       .updateTable('holds')

@@ -34,8 +34,8 @@ export async function proposeCall(
     .updateTable('invocations')
     .set({ inputs: JSON.stringify(inputs), ...hashes, decision: JSON.stringify(decision), runner, idempotent })
     .where('invocation_id', '=', hold.invocation_id)
-    .where('status', '=', 'held')
     .execute();
+  await db.updateTable('work').set({ runner }).where('invocation_id', '=', hold.invocation_id).execute();
   if (decision.approvals)
     await db
       .updateTable('holds')

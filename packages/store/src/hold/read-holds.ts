@@ -96,7 +96,7 @@ export async function lockHold(db: Db, tenant: string, hold_id: string): Promise
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${hold_id}, 0))`.execute(db);
   const hold = await getHold(db, tenant, hold_id);
   if (hold?.status !== 'pending') return hold;
-  await sql`SELECT FROM invocations WHERE invocation_id = ${hold.invocation_id} FOR UPDATE`.execute(db);
+  await sql`SELECT FROM work WHERE invocation_id = ${hold.invocation_id} FOR UPDATE`.execute(db);
   return getHold(db, tenant, hold_id);
 }
 

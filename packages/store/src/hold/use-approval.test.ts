@@ -42,10 +42,7 @@ async function released(): Promise<NewInvocation> {
       seen_input_hash: input_hash,
     }),
   );
-  expect(voted).toMatchObject({
-    kind: 'released',
-    box: { deliveries: [{ invocation_id: row.invocation_id, attempt: 0 }] },
-  });
+  expect(voted).toEqual({ kind: 'released', readied: { ids: [row.invocation_id], ready: ['exec'] } });
   return row;
 }
 

@@ -1,8 +1,8 @@
 import { type Role, type RunnerType, whyMayNotRelease } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
+import { type Readied, readied } from '../claim/readied.js';
 import type { Db } from '../open-store.js';
-import { type BoxedDeliveries, boxDeliveries } from '../outbox/outbox.js';
 import { notifyHold } from './notify-hold.js';
 import { hashesOf, type Proposal, proposeCall } from './propose-call.js';
 import { getHold, type HeldCall, lockHold } from './read-holds.js';
@@ -22,7 +22,8 @@ export type ReleaseVote = {
  * meanwhile · `decided`: it is not pending any more.
  */
 export type Voted =
-  | { kind: 'released'; box: BoxedDeliveries | null }
+  /** What may run at once; nothing if it has to wait for its time or a quota. */
+  | { kind: 'released'; readied: Readied }
   | { kind: 'voted' | 'known' | 'moved' | 'decided' | 'missing' }
   | { kind: 'refused'; why: string };
 
@@ -54,7 +55,7 @@ export async function voteOnHold(db: Db, vote: ReleaseVote): Promise<Voted> {
     },
   ]);
   if (given < required) return { kind: 'voted' };
-  return { kind: 'released', box: await release(db, hold, vote, approvals.expires_in_ms) };
+  return { kind: 'released', readied: await release(db, hold, vote, approvals.expires_in_ms) };
 }
 
 async function now(db: Db): Promise<number> {
@@ -97,20 +98,19 @@ async function release(
   hold: HeldCall,
   { voter, comment, proposal }: ReleaseVote,
   expires_in_ms = DAY_MS,
-): Promise<BoxedDeliveries | null> {
-  const { rows } = await sql<{
-    status: string;
-    expires_at: string;
-    runner: RunnerType;
-    attempt: number;
-    priority: number;
-  }>`
-    UPDATE invocations SET status = CASE WHEN run_at > now() OR quota_scopes IS NOT NULL THEN 'deferred' ELSE 'queued' END, available_at = NULL,
-      expires_at = CASE WHEN h.expires_in_ms < ${expires_in_ms - 1000} THEN invocations.expires_at
-        ELSE greatest(now(), run_at) + ${expires_in_ms} * interval '1 millisecond' END
-    FROM holds h WHERE h.hold_id = ${hold.hold_id}
-      AND invocations.invocation_id = ${hold.invocation_id} AND invocations.status = 'held'
-    RETURNING invocations.status, invocations.expires_at, runner, attempt, priority`.execute(db);
+): Promise<Readied> {
+  const { rows } = await sql<{ status: string; expires_at: string; runner: RunnerType }>`
+    WITH released AS (
+      UPDATE work SET status = CASE WHEN run_at > now() OR quota_scopes IS NOT NULL THEN 'deferred' ELSE 'queued' END,
+        run_at = CASE WHEN run_at > now() THEN run_at END,
+        expires_at = CASE WHEN h.expires_in_ms < ${expires_in_ms - 1000} THEN work.expires_at
+          ELSE greatest(now(), run_at) + ${expires_in_ms} * interval '1 millisecond' END
+      FROM holds h WHERE h.hold_id = ${hold.hold_id} AND work.invocation_id = ${hold.invocation_id} AND work.status = 'held'
+      RETURNING work.invocation_id, work.status, work.expires_at, runner
+    ), lasting AS (
+      UPDATE invocations i SET expires_at = r.expires_at FROM released r WHERE i.invocation_id = r.invocation_id
+    )
+    SELECT status, expires_at, runner FROM released`.execute(db);
   const [row] = rows;
   if (!row) throw new Error(`${hold.invocation_id} is not held, but its hold is pending`);
   const [released] = await db
@@ -128,8 +128,6 @@ async function release(
     .returning(['status', 'expires_at', 'decided_by'])
     .execute();
   if (released) await notifyHold(db, 'hold.decided', [{ ...hold, ...released, comment }]);
-  const { status, runner, attempt, priority } = row;
-  return status === 'queued'
-    ? boxDeliveries(db, [{ invocation_id: hold.invocation_id, runner, attempt, priority }])
-    : null;
+  const { invocation_id } = hold;
+  return readied(row.status === 'queued' ? [{ invocation_id, runner: row.runner }] : []);
 }

@@ -2,49 +2,79 @@ import type { InvocationFilter, InvocationStatus, Principal } from '@capstan/con
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import { closeHolds } from '../hold/close-holds.js';
-import type { Store } from '../open-store.js';
-import { tallyRuns } from '../run/tally.js';
+import type { Db, Store } from '../open-store.js';
+import { endWaited, takeWaiting, type Waited } from './end-waiting.js';
 import { matching } from './filter-invocations.js';
 
 const CANCELABLE = ['held', 'deferred', 'queued', 'running'] as const satisfies InvocationStatus[];
+/** A call may move from one place to the next between two looks; it hardly does so several times in a row. */
+const LOOKS = 3;
 
-export type Canceled = { invocation_id: string; status: InvocationStatus };
+export type Canceled = { invocation_id: string; status: Extract<InvocationStatus, 'canceled' | 'running'> };
 
 /**
- * What waits ends here. What runs is marked, and its worker, told by a signal and again by its own heartbeat, stops the
- * tool and settles.
+ * What waits ends here. What runs is marked on its receipt, and its worker, told by a signal and again by its own heartbeat,
+ * stops the tool and settles.
  */
 export async function cancelInvocations(
   store: Store,
-  principal: Principal,
-  filter: InvocationFilter & { invocation_id?: string },
+  { tenant, actor }: Principal,
+  { invocation_id, ...filter }: InvocationFilter & { invocation_id?: string },
 ): Promise<Canceled[]> {
-  const { invocation_id, ...rest } = filter;
   return store.db.transaction().execute(async (db) => {
     let query = db
-      .updateTable('invocations')
-      .set({
-        status: sql<InvocationStatus>`CASE WHEN status = 'running' THEN status ELSE 'canceled' END`,
-        finished_at: sql<string>`CASE WHEN status <> 'running' THEN now() END`,
-        cancel_requested_at: sql<string>`coalesce(cancel_requested_at, now())`,
-      })
-      .where(matching(principal.tenant, rest))
+      .selectFrom('invocation_states')
+      .select('invocation_id')
+      .where(matching(tenant, filter))
       .where('status', 'in', CANCELABLE);
     if (invocation_id) query = query.where('invocation_id', '=', invocation_id);
-    const moved = await query.returning(['invocation_id', 'run_id', 'status']).execute();
-    const canceled = moved.map(({ invocation_id, status }) => ({ invocation_id, status }));
-    await tallyRuns(db, moved, 'queued');
-    const ended = canceled.flatMap((row) => (row.status === 'canceled' ? [row.invocation_id] : []));
-    await closeHolds(db, ended, 'canceled', principal.actor);
+    const wanted = await query.execute();
+    const canceled = await cancelAll(
+      db,
+      wanted.map((row) => row.invocation_id),
+      actor,
+    );
     await appendAudit(
       db,
-      canceled.map((row) => ({
-        tenant: principal.tenant,
-        actor: principal.actor,
-        event: 'invocation.cancel',
-        subject: row.invocation_id,
-      })),
+      canceled.map((row) => ({ tenant, actor, event: 'invocation.cancel', subject: row.invocation_id })),
     );
     return canceled;
   });
+}
+
+/** Receipts are locked before runs, as by whoever settles: the other way round, two that act on one run would deadlock. */
+async function cancelAll(db: Db, ids: readonly string[], actor: string): Promise<Canceled[]> {
+  const waited: Waited[] = [];
+  const canceled: Canceled[] = [];
+  let left = ids;
+  for (let look = 0; look < LOOKS && left.length > 0; look += 1) {
+    const taken = await takeWaiting(db, left);
+    const ended = new Set(taken.map((call) => call.invocation_id));
+    const running = await markRunning(
+      db,
+      left.filter((id) => !ended.has(id)),
+    );
+    for (const call of taken) waited.push(call);
+    for (const id of ended) canceled.push({ invocation_id: id, status: 'canceled' });
+    for (const id of running) canceled.push({ invocation_id: id, status: 'running' });
+    const found = new Set([...ended, ...running]);
+    left = left.filter((id) => !found.has(id));
+  }
+  await endWaited(db, waited, 'canceled');
+  const held = waited.filter(({ was_held }) => was_held).map((call) => call.invocation_id);
+  await closeHolds(db, held, 'canceled', actor);
+  return canceled;
+}
+
+async function markRunning(db: Db, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<{ running: string[] }>`
+    WITH locked AS (
+      SELECT claim_id FROM claims WHERE owned_at IS NOT NULL AND ids && ${ids}::text[] ORDER BY claim_id FOR UPDATE
+    )
+    UPDATE claims c SET canceled = ARRAY (SELECT unnest(c.canceled) UNION SELECT id FROM unnest(c.ids) AS id WHERE id = ANY (${ids}))
+    WHERE c.claim_id = ANY (ARRAY (SELECT claim_id FROM locked)) AND c.owned_at IS NOT NULL
+    RETURNING ARRAY (SELECT id FROM unnest(c.ids) AS id WHERE id = ANY (${ids})
+      AND NOT EXISTS (SELECT FROM results r WHERE r.invocation_id = id)) AS running`.execute(db);
+  return rows.flatMap(({ running }) => running);
 }

@@ -7,7 +7,6 @@ import { getByIdempotencyKeys, getExistingIds, getInvocation } from './read-invo
 const store = await openTestStore();
 const existing = (...ids: string[]) => getExistingIds(store.db, ids);
 const read = (id: string) => getInvocation(store.db, 'acme', id);
-const boxes = () => store.db.selectFrom('outbox').select(['outbox_id', 'deliveries']).orderBy('outbox_id').execute();
 
 test('what is inserted is read back whole', async () => {
   const row = newInvocation({ session_id: 's', labels: { team: 'red' }, priority: -7, run_id: 'run_1' });
@@ -106,24 +105,17 @@ test('a denied one has ended at once', async () => {
   expect((await read(row.invocation_id))?.finished_at).toBe(created_at);
 });
 
-test('a batch is boxed with its rows, and boxes that were delivered go with the next', async () => {
-  const row = newInvocation();
-  const { invocation_id, runner, priority } = row;
-  const outbox = { outbox_id: 'box_1', deliveries: [{ invocation_id, runner, attempt: 0, priority }] };
-  await insertInvocations(store, [row], { outbox });
-  expect(await boxes()).toEqual([outbox]);
-  await insertInvocations(store, [newInvocation()], { delivered: ['box_1'] });
-  expect(await boxes()).toEqual([]);
-});
-
-test('a batch that cannot be stored leaves neither rows nor a box nor a run', async () => {
-  const good = newInvocation();
+test('a batch that cannot be stored leaves neither rows nor receipts nor work nor a run', async () => {
+  const [good, handed] = [newInvocation(), newInvocation()];
   const run = { run_id: 'run_half', tenant: 'acme', actor: 'ann' };
-  const outbox = { outbox_id: 'box_half', deliveries: [] };
+  const receipt = { claim_id: 'clm_half', runner: 'exec', worker_id: null, owned: false, ids: [handed.invocation_id] };
   const bad = newInvocation({ timeout_ms: 2 ** 40 });
-  await expect(insertInvocations(store, [good, bad], { outbox, run })).rejects.toThrow('out of range');
-  expect(await existing(good.invocation_id)).toEqual(new Set());
-  expect(await boxes()).toEqual([]);
+  const hand_over = [{ ...receipt, runner: handed.runner }];
+  await expect(insertInvocations(store, [good, handed, bad], { hand_over, run })).rejects.toThrow('out of range');
+  expect(await existing(good.invocation_id, handed.invocation_id)).toEqual(new Set());
+  const work = store.db.selectFrom('work').select('invocation_id').where('invocation_id', '=', good.invocation_id);
+  expect(await work.execute()).toEqual([]);
+  expect(await store.db.selectFrom('claims').select('claim_id').execute()).toEqual([]);
   expect(await store.db.selectFrom('runs').select('run_id').execute()).toEqual([]);
 });
 

@@ -2,9 +2,11 @@ import type { Decision, InvocationStatus, JsonObject, Role, RunnerType } from '@
 import { submissionEvents } from '../audit/submission-events.js';
 import { warnAt } from '../hold/warn-at.js';
 import type { Statement, Store } from '../open-store.js';
-import type { BoxedDeliveries } from '../outbox/outbox.js';
 import { countOf, STEP_COUNTS } from '../run/tally.js';
 import { notify } from '../signal/channel.js';
+
+/** Where an invocation goes at first. */
+export type AdmittedStatus = Extract<InvocationStatus, 'denied' | 'held' | 'deferred' | 'queued'>;
 
 export type NewInvocation = {
   invocation_id: string;
@@ -30,13 +32,13 @@ export type NewInvocation = {
   max_attempts: number;
   webhook_url: string | null;
   labels: Record<string, string>;
-  status: InvocationStatus;
+  status: AdmittedStatus;
   run_at: string | null;
   delay_ms: number | null;
   expires_in_ms: number | null;
-  /** Whatever fails is tried again, after so long at first; absent where only what may pass is. */
+  /** If set, any failure is retried, after so long at first; otherwise only what may pass by itself is. */
   retry_backoff_ms?: number | null;
-  /** Whether an endpoint of its tenant is told how it ends; with a webhook_url it is watched anyway. */
+  /** Whether an endpoint of its tenant is told of its end; with a webhook_url it always is. */
   watched?: true | undefined;
   /** The quotas that it comes under; absent for most. */
   quota_scopes?: string[] | undefined;
@@ -44,15 +46,37 @@ export type NewInvocation = {
   cost_units?: number | undefined;
 };
 
-export type Inserted = { created_at: string; inserted: number };
+/**
+ * A receipt written with the calls on it, so that nobody has to claim them. `worker_id` null: it travels through the queue,
+ * and the worker that gets it owns it. `owned`: its worker may begin at once; only what may be repeated is handed over so,
+ * because a worker that is lost leaves no trace of whether it had begun.
+ */
+export type HandOver = {
+  claim_id: string;
+  runner: RunnerType;
+  worker_id: string | null;
+  owned: boolean;
+  ids: string[];
+  /** Sent to its worker if the receipt is written. */
+  signals?: readonly string[];
+};
+
+export type Inserted = {
+  created_at: string;
+  inserted: number;
+  /** The receipts that were written; the calls of the others wait in `work`. */
+  handed: string[];
+};
 
 /**
- * One statement commits all rows and what the audit says of them, writes one outbox row for the lot, and clears outbox
- * rows that were delivered since.
- * Inputs travel as text within the JSON: Postgres' JSON functions refuse \\u0000, its `json` type does not.
- * What is held gets its hold in the same breath; only its rows are carried along whole for that.
+ * One statement commits all rows, what the audit says of them, and where each of them goes: to a receipt, to `work`, or to
+ * its end. Calls of a batch differ in little, so what they have in common ($1) is sent and parsed once.
+ * Inputs travel as text: Postgres' JSON functions refuse \\u0000, its `json` type does not.
  * The caller compares `inserted` with what it sent: fewer means that idempotency keys were known already, or that a step had
- * been called before. Of plans that have moved on ($8, $9) nothing is inserted.
+ * been called before. Of plans that have moved on ($10, $11) nothing is inserted.
+ *
+ * $1 what calls have in common, $2 ids, $3 which of $1, $4 inputs, $5 their hashes, $6 idempotency keys, $7 receipts, $8 the
+ * run of a bulk, $9 audit events, $10 and $11 the runs whose turn it is, $12 signals.
  */
 const INSERT: Statement = {
   name: 'insert-invocations',
@@ -60,63 +84,84 @@ const INSERT: Statement = {
     WITH inserted AS (
       INSERT INTO invocations (invocation_id, tenant, actor, roles, run_id, tool_id, runner, inputs, input_hash,
         descriptor_hash, policy_hash, decision, mode, session_id, idempotency_key, idempotent, spec_frozen, spec_hash,
-        priority, timeout_ms, max_attempts, webhook_url, labels, retry_backoff_ms, watched, quota_scopes, status, run_at, expires_at, finished_at)
-      SELECT invocation_id, tenant, actor, roles, run_id, tool_id, runner, inputs::json, input_hash,
-        descriptor_hash, policy_hash, decision, mode, session_id, idempotency_key, idempotent, spec_frozen, spec_hash,
-        priority, timeout_ms, max_attempts, webhook_url, labels, retry_backoff_ms,
-        CASE WHEN watched OR webhook_url IS NOT NULL THEN true END, quota_scopes, status,
-        coalesce(run_at, now() + delay_ms * interval '1 millisecond'),
-        now() + expires_in_ms * interval '1 millisecond',
-        CASE WHEN status = 'denied' THEN now() END
-      FROM json_to_recordset($1::json) AS input (invocation_id text, tenant text, actor text, roles text[], run_id text, tool_id text,
-        runner text, inputs text, input_hash text, descriptor_hash text, policy_hash text, decision json, mode text,
-        session_id text, idempotency_key text, idempotent boolean, spec_frozen boolean, spec_hash text, priority int,
-        timeout_ms int, max_attempts int, webhook_url text, labels jsonb, retry_backoff_ms int, watched boolean, quota_scopes text[], status text, run_at timestamptz,
-        delay_ms bigint, expires_in_ms bigint)
-      WHERE $8::text[] IS NULL OR (
-        SELECT count(*) FROM unnest($8::text[], $9::int[]) AS turn (run_id, seq) JOIN plan_runs p USING (run_id, seq)
-      ) = cardinality($8::text[])
+        priority, timeout_ms, max_attempts, webhook_url, labels, retry_backoff_ms, watched, quota_scopes, run_at, expires_at,
+        admitted)
+      SELECT row.invocation_id, c.tenant, c.actor, c.roles, c.run_id, c.tool_id, c.runner, row.inputs::json, row.input_hash,
+        c.descriptor_hash, c.policy_hash, c.decision, c.mode, c.session_id, row.idempotency_key, c.idempotent, c.spec_frozen,
+        c.spec_hash, c.priority, c.timeout_ms, c.max_attempts, c.webhook_url, c.labels, c.retry_backoff_ms,
+        CASE WHEN c.watched OR c.webhook_url IS NOT NULL THEN true END, c.quota_scopes,
+        coalesce(c.run_at, now() + c.delay_ms * interval '1 millisecond'), now() + c.expires_in_ms * interval '1 millisecond',
+        c.status
+      FROM unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::text[])
+          WITH ORDINALITY AS row (invocation_id, common, inputs, input_hash, idempotency_key, place)
+        JOIN json_to_recordset($1::json) AS c (common int, tenant text, actor text, roles text[], run_id text, tool_id text,
+          runner text, descriptor_hash text, policy_hash text, decision json, mode text, session_id text, idempotent boolean,
+          spec_frozen boolean, spec_hash text, priority int, timeout_ms int, max_attempts int, webhook_url text, labels jsonb,
+          retry_backoff_ms int, watched boolean, quota_scopes text[], status text, run_at timestamptz, delay_ms bigint,
+          expires_in_ms bigint) ON c.common = row.common
+      WHERE $10::text[] IS NULL OR (
+        SELECT count(*) FROM unnest($10::text[], $11::int[]) AS turn (run_id, seq) JOIN plan_runs p USING (run_id, seq)
+      ) = cardinality($10::text[])
+      ORDER BY row.place
       ON CONFLICT DO NOTHING
-      RETURNING invocation_id, status, CASE WHEN status = 'held' THEN invocations END AS held
+      RETURNING invocation_id, seq, tenant, runner, priority, run_at, expires_at, quota_scopes, watched, admitted AS status,
+        CASE WHEN admitted = 'held' THEN invocations END AS held
+    ), handed AS (
+      INSERT INTO claims (claim_id, runner, worker_id, owned_at, ids, attempts, first_attempts)
+      SELECT h.claim_id, h.runner, h.worker_id, CASE WHEN h.owned THEN now() END, h.ids, array_fill(1, ARRAY[cardinality(h.ids)]),
+        array_fill(1, ARRAY[cardinality(h.ids)])
+      FROM json_to_recordset($7::json) AS h (claim_id text, runner text, worker_id text, owned boolean, ids text[])
+      WHERE NOT EXISTS (SELECT FROM unnest(h.ids) AS id
+          WHERE (id IN (SELECT invocation_id FROM inserted
+            WHERE status = 'queued' AND expires_at IS NULL AND quota_scopes IS NULL)) IS NOT TRUE)
+        AND NOT EXISTS (SELECT FROM queues q WHERE q.runner = h.runner AND q.paused)
+        AND (h.worker_id IS NULL OR EXISTS (
+          SELECT FROM workers w WHERE w.worker_id = h.worker_id AND w.lease_until > now() AND NOT w.draining))
+      RETURNING claim_id, ids
+    ), waiting AS (
+      INSERT INTO work (invocation_id, seq, tenant, runner, priority, status, run_at, expires_at, quota_scopes)
+      SELECT invocation_id, seq, tenant, runner, priority, status, CASE WHEN status <> 'queued' THEN run_at END, expires_at,
+        quota_scopes
+      FROM inserted WHERE status <> 'denied' AND (invocation_id IN (SELECT unnest(ids) FROM handed)) IS NOT TRUE
+    ), denied AS (
+      INSERT INTO results (invocation_id, attempt, status) SELECT invocation_id, 0, status FROM inserted WHERE status = 'denied'
+    ), told AS (
+      INSERT INTO ends_to_tell SELECT invocation_id FROM inserted WHERE status = 'denied' AND watched
     ), parked AS (
       INSERT INTO holds (hold_id, invocation_id, tenant, actor, tool_id, approvals, expires_in_ms, expires_at, warn_at)
       SELECT 'hld_' || substr((held).invocation_id, 5), (held).invocation_id, (held).tenant, (held).actor, (held).tool_id,
-        (held).decision -> 'approvals', extract(epoch FROM expires_at - now()) * 1000, expires_at,
-        ${warnAt('expires_at - now()')}
-      FROM inserted, LATERAL (SELECT coalesce((held).expires_at, now() + interval '1 day') AS expires_at) AS until
-      WHERE status = 'held'
-    ), boxed AS (
-      INSERT INTO outbox (outbox_id, deliveries) SELECT $2, $3::json WHERE $2::text IS NOT NULL
+        (held).decision -> 'approvals', extract(epoch FROM expires_at - now()) * 1000, expires_at, ${warnAt('expires_at - now()')}
+      FROM (SELECT held FROM inserted WHERE status = 'held') AS parked,
+        LATERAL (SELECT coalesce((held).expires_at, now() + interval '1 day') AS expires_at) AS until
     ), grouped AS (
       INSERT INTO runs (run_id, tenant, actor, kind, total_steps, ${STEP_COUNTS.join(', ')}, finished_at)
       SELECT run_id, tenant, actor, 'bulk', (SELECT count(*) FROM inserted),
         ${STEP_COUNTS.map((count) => countOf('inserted', count)).join(', ')},
         CASE WHEN ${countOf('inserted', 'live_steps')} = 0 THEN now() END
-      FROM json_to_record($5::json) AS run (run_id text, tenant text, actor text)
-      WHERE $5::json IS NOT NULL
+      FROM json_to_record($8::json) AS run (run_id text, tenant text, actor text)
+      WHERE $8::json IS NOT NULL
     ), audited AS (
       INSERT INTO audit (tenant, actor, event, subject, detail)
       SELECT tenant, actor, event, subject, detail
-      FROM json_to_recordset($7::json) AS e (tenant text, actor text, event text, subject text, detail json, only_with text)
-      WHERE CASE WHEN only_with IS NULL THEN $8::text[] IS NULL OR EXISTS (SELECT FROM inserted)
+      FROM json_to_recordset($9::json) AS e (tenant text, actor text, event text, subject text, detail json, only_with text)
+      WHERE CASE WHEN only_with IS NULL THEN $10::text[] IS NULL OR EXISTS (SELECT FROM inserted)
         ELSE only_with IN (SELECT invocation_id FROM inserted) END
-    ), unboxed AS (
-      DELETE FROM outbox WHERE outbox_id = ANY ($4::text[])
     )
-    SELECT now() AS created_at, (SELECT count(*)::int FROM inserted) AS inserted,
-      (SELECT count(${notify('signal')}) FROM unnest($6::text[]) AS signal)`,
+    SELECT now() AS created_at, (SELECT count(*)::int FROM inserted) AS inserted, ARRAY (SELECT claim_id FROM handed) AS handed,
+      (SELECT count(${notify('signal')}) FROM json_to_recordset($7::json) AS h (claim_id text, signals text[]),
+        unnest(h.signals) AS signal WHERE h.claim_id IN (SELECT claim_id FROM handed)) AS given,
+      (SELECT count(${notify('signal')}) FROM unnest($12::text[]) AS signal) AS told`,
 };
 
 export type NewRun = { run_id: string; tenant: string; actor: string };
 
 type Together = {
-  outbox?: BoxedDeliveries | null;
-  /** Outbox rows that have reached the queue since. */
-  delivered?: string[];
+  /** What goes to workers or the queue with the commit. Calls with an idempotency key or an expiry go through `work`. */
+  hand_over?: readonly HandOver[];
   /** The run that a bulk submission is. */
   run?: NewRun | null;
   /** Sent to every process as the rows are committed. */
-  signals?: string[];
+  signals?: readonly string[];
   /** The runs whose turn it is, as they stood at its beginning. */
   turn?: readonly { run_id: string; seq: number }[] | null;
 };
@@ -124,39 +169,70 @@ type Together = {
 export async function insertInvocations(
   store: Pick<Store, 'query'>,
   rows: NewInvocation[],
-  { outbox = null, delivered = [], run = null, signals = [], turn = null }: Together = {},
+  { hand_over = [], run = null, signals = [], turn = null }: Together = {},
 ): Promise<Inserted> {
-  const [inserted] = await unlessDeadlocked(() =>
-    store.query<Inserted>(INSERT, [
-      JSON.stringify(rows.map(toInput)),
-      outbox?.outbox_id ?? null,
-      outbox ? JSON.stringify(outbox.deliveries) : null,
-      delivered,
-      run ? JSON.stringify(run) : null,
-      signals,
-      JSON.stringify(submissionEvents(rows)),
-      turn?.map(({ run_id }) => run_id) ?? null,
-      turn?.map(({ seq }) => seq) ?? null,
-    ]),
-  );
+  const { common, of } = inCommon(rows);
+  const values = [
+    common,
+    rows.map((row) => row.invocation_id),
+    of,
+    rows.map((row) => JSON.stringify(row.inputs)),
+    rows.map((row) => row.input_hash),
+    rows.map((row) => row.idempotency_key),
+    JSON.stringify(hand_over),
+    run ? JSON.stringify(run) : null,
+    JSON.stringify(submissionEvents(rows)),
+    turn?.map(({ run_id }) => run_id) ?? null,
+    turn?.map(({ seq }) => seq) ?? null,
+    signals,
+  ];
+  const [inserted] = await unlessDeadlocked(() => store.query<Inserted>(INSERT, values));
   if (!inserted) throw new Error('insert-invocations answered no row');
   return inserted;
 }
 
-/** Null members are left out: most rows have many, and Postgres reads JSON slower than it writes rows. */
-const toInput = (row: NewInvocation) => ({
-  ...row,
-  inputs: JSON.stringify(row.inputs),
-  run_id: row.run_id ?? undefined,
-  session_id: row.session_id ?? undefined,
-  idempotency_key: row.idempotency_key ?? undefined,
-  spec_frozen: row.spec_frozen ?? undefined,
-  spec_hash: row.spec_hash ?? undefined,
-  webhook_url: row.webhook_url ?? undefined,
-  run_at: row.run_at ?? undefined,
-  delay_ms: row.delay_ms ?? undefined,
-  expires_in_ms: row.expires_in_ms ?? undefined,
-});
+/** Everything but the id, the inputs and the key, as JSON, once for all rows that share it. */
+function inCommon(rows: readonly NewInvocation[]): { common: string; of: number[] } {
+  const known = new Map<string, number>();
+  const of = rows.map((row) => {
+    const text = commonOf(row);
+    const place = known.get(text) ?? known.size;
+    known.set(text, place);
+    return place;
+  });
+  return { common: `[${[...known].map(([text, place]) => `{"common":${place},${text.slice(1)}`).join()}]`, of };
+}
+
+/** Null members are left out: most rows have many. Written out, because spreading costs more than all else here. */
+const commonOf = (row: NewInvocation): string =>
+  JSON.stringify({
+    tenant: row.tenant,
+    actor: row.actor,
+    roles: row.roles,
+    run_id: row.run_id ?? undefined,
+    tool_id: row.tool_id,
+    runner: row.runner,
+    descriptor_hash: row.descriptor_hash,
+    policy_hash: row.policy_hash,
+    decision: row.decision,
+    mode: row.mode,
+    session_id: row.session_id ?? undefined,
+    idempotent: row.idempotent,
+    spec_frozen: row.spec_frozen ?? undefined,
+    spec_hash: row.spec_hash ?? undefined,
+    priority: row.priority,
+    timeout_ms: row.timeout_ms,
+    max_attempts: row.max_attempts,
+    webhook_url: row.webhook_url ?? undefined,
+    labels: row.labels,
+    retry_backoff_ms: row.retry_backoff_ms ?? undefined,
+    watched: row.watched,
+    quota_scopes: row.quota_scopes,
+    status: row.status,
+    run_at: row.run_at ?? undefined,
+    delay_ms: row.delay_ms ?? undefined,
+    expires_in_ms: row.expires_in_ms ?? undefined,
+  });
 
 const DEADLOCK = '40P01';
 

@@ -24,9 +24,10 @@ async function roundTrip(values: Json[]) {
   const ids = rows.map((row) => row.invocation_id);
   await insertInvocations(store, rows);
   const claimed = new Map((await claimByIds(store, worker_id, ids)).map((row) => [row.invocation_id, row]));
-  const settlements = rows.map(({ invocation_id }, at) =>
-    newSettlement({ invocation_id, attempt: 1 }, { result: { payload: values[at] ?? null } }),
-  );
+  const settlements = ids.flatMap((id, at) => {
+    const call = claimed.get(id);
+    return call ? [newSettlement(call, { result: { payload: values[at] ?? null } })] : [];
+  });
   expect(await settleAndTell(store, settlements)).toEqual(rows.map(() => true));
   const outcomes = new Map((await loadOutcomes(store, ids)).map((row) => [row.invocation_id, row]));
   return ids.map((id) => ({ inputs: claimed.get(id)?.inputs, payload: outcomes.get(id)?.result?.payload }));
@@ -85,13 +86,10 @@ describe.skipIf(naughty.length === 0)('the naughty strings', () => {
     const texts = naughty.map(String).filter((text) => text !== '' && !text.includes('\u0000') && text.isWellFormed());
     const rows = texts.map((session_id) => newInvocation({ session_id, labels: { naughty: session_id } }));
     await insertInvocations(store, rows);
-    await claimByIds(
-      store,
-      worker_id,
-      rows.map((row) => row.invocation_id),
-    );
-    const settlements = rows.map(({ invocation_id }, at) =>
-      newSettlement({ invocation_id, attempt: 1 }, { status: 'failed', error: texts[at] ?? '' }),
+    const ids = rows.map((row) => row.invocation_id);
+    const errors = new Map(rows.map((row, at) => [row.invocation_id, texts[at] ?? '']));
+    const settlements = (await claimByIds(store, worker_id, ids)).map((call) =>
+      newSettlement(call, { status: 'failed', error: errors.get(call.invocation_id) ?? '' }),
     );
     await settleAndTell(store, settlements);
     const { items } = await listInvocations(store.db, 'acme', { label: ['naughty'] }, { limit: 1000 });

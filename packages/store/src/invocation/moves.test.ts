@@ -1,28 +1,29 @@
 import { canMove, InvocationStatus, isTerminal, type Principal, statusesBefore } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { claimNext } from '../claim/claim-next.js';
+import type { Claimed } from '../claim/claimed.js';
+import { rescueClaims } from '../claim/rescue-claims.js';
+import { settleClaims } from '../claim/settle-claims.js';
+import type { Settlement } from '../claim/settlement.js';
 import { countOf, STEP_COUNTS } from '../run/tally.js';
-import { claimByIds } from '../testing/claim-by-ids.js';
 import { endLease, liveWorker } from '../testing/live-worker.js';
 import { newInvocation } from '../testing/new-invocation.js';
 import { newSettlement } from '../testing/new-settlement.js';
 import { openTestStore } from '../testing/open-test-store.js';
 import { cancelInvocations } from './cancel-invocations.js';
-import { claimNext } from './claim-invocations.js';
 import { expireInvocations } from './expire-invocations.js';
 import { insertInvocations } from './insert-invocations.js';
 import { promoteDeferred } from './promote-deferred.js';
 import { redriveInvocations } from './redrive-invocations.js';
-import { rescueInvocations } from './rescue-invocations.js';
 import { resolveInvocation } from './resolve-invocation.js';
-import { type Settlement, settleInvocations } from './settle-invocations.js';
 
 const store = await openTestStore();
 const statuses = InvocationStatus.options;
 const operator: Principal = { key_id: 'key_1', tenant: 'acme', actor: 'ann', roles: ['operate'] };
 const SETTLED = ['succeeded', 'failed', 'timed_out', 'canceled', 'ambiguous', 'queued', 'denied', 'held'] as const;
 
-type Row = { invocation_id: string; from: InvocationStatus; attempt: number };
+type Row = Claimed & { from: InvocationStatus };
 type Operation = {
   name: string;
   /** Makes every row fit for the operation in all but its status. */
@@ -36,12 +37,13 @@ const only =
   (...some: InvocationStatus[]) =>
   (status: InvocationStatus) =>
     some.includes(status);
-const update = (change: ReturnType<typeof sql>) => sql`UPDATE invocations SET ${change}`.execute(store.db);
+const update = (table: 'invocations' | 'work' | 'claims', change: ReturnType<typeof sql>) =>
+  sql`UPDATE ${sql.table(table)} SET ${change}`.execute(store.db);
 
 const settle = (status: Settlement['status']): Operation => ({
   name: `settle as ${status}`,
   act: (rows) =>
-    settleInvocations(
+    settleClaims(
       store,
       rows.map((row) => newSettlement(row, { status, expires_in_ms: 60_000 })),
     ),
@@ -49,14 +51,14 @@ const settle = (status: Settlement['status']): Operation => ({
   from: statusesBefore(status).filter(only('running')),
 });
 /** Rows that any of the rescue's outcomes would fit, but for their status. */
-const rescue = (to: InvocationStatus, change: ReturnType<typeof sql>): Operation => ({
+const rescue = (to: InvocationStatus, prepare: () => Promise<unknown>): Operation => ({
   name: `rescue as ${to}`,
   prepare: async () => {
-    const worker_id = await liveWorker(store);
-    await update(sql`worker_id = ${worker_id}, ${change}`);
-    await endLease(store, worker_id);
+    await prepare();
+    for (const { worker_id } of await store.db.selectFrom('workers').select('worker_id').execute())
+      await endLease(store, worker_id);
   },
-  act: () => rescueInvocations(store, 100),
+  act: () => rescueClaims(store, 100),
   to,
   from: statusesBefore(to).filter(only('running')),
 });
@@ -77,10 +79,10 @@ const OPERATIONS: Operation[] = [
     from: statusesBefore('running'),
   },
   ...SETTLED.map(settle),
-  rescue('queued', sql`idempotent = true, max_attempts = 100`),
-  rescue('failed', sql`idempotent = true, max_attempts = 1`),
-  rescue('ambiguous', sql`idempotent = false`),
-  rescue('canceled', sql`idempotent = true, cancel_requested_at = now()`),
+  rescue('queued', () => update('invocations', sql`max_attempts = 100`)),
+  rescue('failed', () => update('invocations', sql`max_attempts = 1`)),
+  rescue('ambiguous', () => update('invocations', sql`idempotent = false`)),
+  rescue('canceled', () => update('claims', sql`canceled = ids`)),
   {
     name: 'cancel',
     act: () => cancelInvocations(store, operator, {}),
@@ -90,14 +92,14 @@ const OPERATIONS: Operation[] = [
   },
   {
     name: 'expire',
-    prepare: () => update(sql`expires_at = now() - interval '1 second'`),
+    prepare: () => update('work', sql`expires_at = now() - interval '1 second'`),
     act: () => expireInvocations(store, 100),
     to: 'expired',
     from: statusesBefore('expired'),
   },
   {
     name: 'promote',
-    prepare: () => update(sql`run_at = now() - interval '1 second'`),
+    prepare: () => update('work', sql`run_at = now() - interval '1 second'`),
     act: () => promoteDeferred(store, 100),
     to: 'queued',
     from: statusesBefore('queued').filter(only('deferred')),
@@ -110,7 +112,7 @@ const OPERATIONS: Operation[] = [
   },
   {
     name: 'redrive under a quota',
-    prepare: () => update(sql`quota_scopes = '{runner:builtin}'`),
+    prepare: () => update('invocations', sql`quota_scopes = '{runner:builtin}'`),
     act: () => redriveInvocations(store, operator, {}),
     to: 'deferred',
     from: statusesBefore('deferred').filter(isTerminal),
@@ -119,33 +121,45 @@ const OPERATIONS: Operation[] = [
   resolve('failed'),
 ];
 
-/** One invocation in every status, each with an attempt on record. */
+/**
+ * One invocation in every status, all claimed at once. What waits has left their receipt; what runs is on it, and so is what
+ * has ended, because the receipt goes with its last call.
+ */
 async function oneOfEach(): Promise<Row[]> {
-  const rows = statuses.map((status) => ({ ...newInvocation({ status: 'queued', run_id: RUN }), from: status }));
+  const rows = statuses.map(() => newInvocation({ run_id: RUN }));
   await insertInvocations(store, rows, { run: { run_id: RUN, tenant: operator.tenant, actor: 'ann' } });
-  await claimByIds(
-    store,
-    await liveWorker(store),
-    rows.map((row) => row.invocation_id),
-  );
-  for (const { invocation_id, from } of rows)
-    await store.db
-      .updateTable('invocations')
-      .set({ status: from })
-      .where('invocation_id', '=', invocation_id)
-      .execute();
+  const claimed = await claimNext(store, await liveWorker(store), 'exec', statuses.length);
+  const each = statuses.flatMap((from, at) => claimed.slice(at, at + 1).map((call): Row => ({ ...call, from })));
+  expect(new Set(each.map(({ claim_id }) => claim_id)).size).toBe(1);
+  for (const row of each) await place(row);
   await store.db
     .updateTable('runs')
     .set(await counted())
     .execute();
-  return rows.map(({ invocation_id, from }) => ({ invocation_id, from, attempt: 1 }));
+  return each;
+}
+
+async function place({ invocation_id, claim_id, from }: Row): Promise<void> {
+  if (from === 'running') return;
+  if (isTerminal(from))
+    await sql`INSERT INTO results (invocation_id, attempt, status, worker_id, started_at)
+      SELECT ${invocation_id}, 1, ${from}, worker_id, owned_at FROM claims WHERE claim_id = ${claim_id}`.execute(
+      store.db,
+    );
+  else {
+    await sql`UPDATE claims SET ids = array_remove(ids, ${invocation_id}), attempts = attempts[2:],
+      first_attempts = first_attempts[2:] WHERE claim_id = ${claim_id}`.execute(store.db);
+    await sql`INSERT INTO work (invocation_id, seq, tenant, runner, priority, status, attempt)
+      SELECT invocation_id, seq, tenant, runner, priority, ${from}, 1 FROM invocations
+      WHERE invocation_id = ${invocation_id}`.execute(store.db);
+  }
 }
 
 const RUN = 'run_of_each';
 
 /** What the run's counts must be, from the rows themselves. */
 async function counted(): Promise<Record<(typeof STEP_COUNTS)[number], number>> {
-  const counts = STEP_COUNTS.map((count) => `${countOf('invocations', count)}::int AS ${count}`);
+  const counts = STEP_COUNTS.map((count) => `${countOf('invocation_states', count)}::int AS ${count}`);
   const { rows } = await sql<
     Record<(typeof STEP_COUNTS)[number], number>
   >`SELECT ${sql.raw(counts.join(', '))}`.execute(store.db);
@@ -154,15 +168,15 @@ async function counted(): Promise<Record<(typeof STEP_COUNTS)[number], number>> 
 }
 
 async function statusesOf(rows: Row[]): Promise<InvocationStatus[]> {
-  const found = await store.db.selectFrom('invocations').select(['invocation_id', 'status']).execute();
+  const found = await store.db.selectFrom('invocation_states').select(['invocation_id', 'status']).execute();
   const by_id = new Map(found.map((row) => [row.invocation_id, row.status]));
   return rows.flatMap((row) => by_id.get(row.invocation_id) ?? []);
 }
 
-beforeEach(() => sql`TRUNCATE invocations, holds, attempts, results, runs, workers, outbox`.execute(store.db));
+beforeEach(() => sql`TRUNCATE invocations, work, claims, holds, attempts, results, runs, workers`.execute(store.db));
 
-describe.each(OPERATIONS)('$name', ({ prepare, act, to, from }) => {
-  test(`moves what is ${from.join(', ')} to ${to} and leaves all else alone`, async () => {
+describe.each(OPERATIONS)('$name', ({ name, prepare, act, to, from }) => {
+  test(`${name} moves what is ${from.join(', ')} to ${to} and leaves all else alone`, async () => {
     expect(from).not.toEqual([]);
     const rows = await oneOfEach();
     await prepare?.();
@@ -175,7 +189,7 @@ describe.each(OPERATIONS)('$name', ({ prepare, act, to, from }) => {
     }
   });
 
-  test('moves the counts of the run with the steps', async () => {
+  test(`${name} moves the counts of the run with its steps`, async () => {
     const rows = await oneOfEach();
     await prepare?.();
     await act(rows);

@@ -7,6 +7,7 @@ import {
   type Page,
 } from '@capstan/contracts';
 import { sql } from 'kysely';
+import { chainHash, findLogEntries } from '../merkle/find-log-entries.js';
 import type { Db } from '../open-store.js';
 import { type PageWanted, pageOf } from '../page-of.js';
 import { matching } from './filter-invocations.js';
@@ -14,35 +15,35 @@ import { isResult } from './load-outcomes.js';
 
 const select = (db: Db) =>
   db
-    .selectFrom('invocations')
-    .leftJoin('results', 'results.invocation_id', 'invocations.invocation_id')
-    .leftJoin('holds', 'holds.invocation_id', 'invocations.invocation_id')
+    .selectFrom('invocation_states')
+    .leftJoin('results', 'results.invocation_id', 'invocation_states.invocation_id')
+    .leftJoin('holds', 'holds.invocation_id', 'invocation_states.invocation_id')
     .select([
-      'invocations.seq',
-      'invocations.invocation_id',
-      'invocations.run_id',
-      'invocations.tool_id',
-      'invocations.runner',
-      'invocations.status',
-      'invocations.actor',
-      'invocations.inputs',
-      'invocations.input_hash',
-      'invocations.descriptor_hash',
-      'invocations.policy_hash',
-      'invocations.decision',
+      'invocation_states.seq',
+      'invocation_states.invocation_id',
+      'invocation_states.run_id',
+      'invocation_states.tool_id',
+      'invocation_states.runner',
+      'invocation_states.status',
+      'invocation_states.actor',
+      'invocation_states.inputs',
+      'invocation_states.input_hash',
+      'invocation_states.descriptor_hash',
+      'invocation_states.policy_hash',
+      'invocation_states.decision',
       'holds.hold_id',
-      'invocations.mode',
-      'invocations.session_id',
-      'invocations.idempotency_key',
-      'invocations.priority',
-      'invocations.timeout_ms',
-      'invocations.max_attempts',
-      'invocations.attempt',
-      'invocations.labels',
-      'invocations.run_at',
-      'invocations.expires_at',
-      'invocations.created_at',
-      'invocations.finished_at',
+      'invocation_states.mode',
+      'invocation_states.session_id',
+      'invocation_states.idempotency_key',
+      'invocation_states.priority',
+      'invocation_states.timeout_ms',
+      'invocation_states.max_attempts',
+      'invocation_states.attempt',
+      'invocation_states.labels',
+      'invocation_states.run_at',
+      'invocation_states.expires_at',
+      'invocation_states.created_at',
+      'invocation_states.finished_at',
     ])
     .select([
       'results.success',
@@ -59,6 +60,7 @@ const select = (db: Db) =>
       'results.output_hash',
       'results.chain_hash',
       'results.removed_at',
+      'results.seq as log_seq',
     ]);
 
 type Row = Awaited<ReturnType<ReturnType<typeof select>['executeTakeFirstOrThrow']>>;
@@ -78,7 +80,7 @@ function toInvocation(row: Row): Invocation {
     truncated,
     ...rest
   } = row;
-  const { result_input_hash, output_hash, chain_hash, removed_at, ...invocation } = rest;
+  const { result_input_hash, output_hash, chain_hash, removed_at, log_seq: _log_seq, ...invocation } = rest;
   const result = {
     success,
     payload,
@@ -102,20 +104,33 @@ function toInvocation(row: Row): Invocation {
   };
 }
 
+/** The log is looked into for those that have ended: a result is written once, and its leaf comes after it. */
+async function withChainHashes(db: Db, tenant: string, rows: readonly Row[]): Promise<Row[]> {
+  const seqs = rows.flatMap(({ log_seq, chain_hash, success }) =>
+    log_seq === null || chain_hash !== null || success === null ? [] : [log_seq],
+  );
+  const entries = await findLogEntries(db, tenant, seqs);
+  return rows.map((row) => {
+    const entry = row.log_seq === null || row.chain_hash !== null ? undefined : entries.get(row.log_seq);
+    return entry ? { ...row, chain_hash: chainHash(entry) } : row;
+  });
+}
+
 export async function getInvocation(db: Db, tenant: string, invocation_id: string): Promise<Invocation | undefined> {
   const row = await select(db)
-    .where('invocations.tenant', '=', tenant)
-    .where('invocations.invocation_id', '=', invocation_id)
+    .where('invocation_states.tenant', '=', tenant)
+    .where('invocation_states.invocation_id', '=', invocation_id)
     .executeTakeFirst();
-  return row && toInvocation(row);
+  const [found] = row ? await withChainHashes(db, tenant, [row]) : [];
+  return found && toInvocation(found);
 }
 
 export async function getByIdempotencyKeys(db: Db, tenant: string, keys: string[]): Promise<Invocation[]> {
   const rows = await select(db)
-    .where('invocations.tenant', '=', tenant)
-    .where('invocations.idempotency_key', 'in', keys)
+    .where('invocation_states.tenant', '=', tenant)
+    .where('invocation_states.idempotency_key', 'in', keys)
     .execute();
-  return rows.map(toInvocation);
+  return (await withChainHashes(db, tenant, rows)).map(toInvocation);
 }
 
 /** Newest first; the cursor is the last row's sequence number. */
@@ -127,19 +142,19 @@ export async function listInvocations(
 ): Promise<Page<Invocation>> {
   let query = select(db)
     .where(matching(tenant, filter))
-    .orderBy('invocations.seq', 'desc')
+    .orderBy('invocation_states.seq', 'desc')
     .limit(page.limit + 1);
-  if (page.cursor) query = query.where('invocations.seq', '<', page.cursor);
-  const rows = await query.execute();
+  if (page.cursor) query = query.where('invocation_states.seq', '<', page.cursor);
+  const rows = await withChainHashes(db, tenant, await query.execute());
   return pageOf(rows, page.limit, toInvocation);
 }
 
 /** Those that ended, and the one under way. */
 export async function listAttempts(db: Db, invocation_id: string): Promise<Attempt[]> {
   const { rows } = await sql<Attempt>`
-    SELECT attempt, worker_id, started_at, ended_at, outcome, error FROM attempts WHERE invocation_id = ${invocation_id}
+    SELECT attempt, worker_id, started_at, ended_at, outcome, error FROM ended_attempts WHERE invocation_id = ${invocation_id}
     UNION ALL
-    SELECT attempt, worker_id, started_at, NULL, NULL, NULL FROM invocations
+    SELECT attempt, worker_id, started_at, NULL, NULL, NULL FROM invocation_states
     WHERE invocation_id = ${invocation_id} AND status = 'running'
     ORDER BY attempt`.execute(db);
   return rows;

@@ -1,75 +1,106 @@
-import type { InvocationFilter, InvocationStatus, Principal } from '@capstan/contracts';
+import type { InvocationFilter, InvocationStatus, Principal, RunnerType } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
-import type { Store } from '../open-store.js';
-import { type BoxedDeliveries, boxDeliveries } from '../outbox/outbox.js';
+import { type Readied, readied } from '../claim/readied.js';
+import { removeFromClaims } from '../claim/remove-from-claims.js';
+import { supersede } from '../merkle/supersede.js';
+import { queryIn, type Statement, type Store } from '../open-store.js';
 import { tallyRuns } from '../run/tally.js';
-import { voidSeals } from '../seal/void-seals.js';
 import { matching } from './filter-invocations.js';
 
 const REDRIVABLE = ['failed', 'timed_out', 'ambiguous'] as const satisfies InvocationStatus[];
 
+type Dropped = {
+  invocation_id: string;
+  seq: string;
+  attempt: number;
+  output_hash: string | null;
+  run_id: string | null;
+  runner: RunnerType;
+  quota_scopes: string[] | null;
+};
+
+/** What has ended stays on its receipt until the last call there has. Settled or rescued from there, it would run twice. */
+const LEAVE_RECEIPTS: Statement = {
+  name: 'leave-receipts',
+  text: `
+    WITH ${removeFromClaims(
+      `SELECT claim_id, worker_id, owned_at, ids, attempts, first_attempts, canceled FROM claims
+        WHERE ids && $1::text[] ORDER BY claim_id FOR UPDATE`,
+      'false',
+    )}
+    SELECT invocation_id FROM taken`,
+};
+
 /**
- * Runs ended invocations again, with all their attempts. The result that is replaced is dropped, its hash stays on the
- * audit and its attempt on record.
+ * Runs ended invocations again, with all their attempts. The result that is replaced is dropped: its hash stays on the audit,
+ * and its attempt on record.
  */
 export async function redriveInvocations(
   store: Store,
   principal: Principal,
-  filter: InvocationFilter & { invocation_id?: string },
-): Promise<BoxedDeliveries | null> {
-  const { invocation_id, ...rest } = filter;
+  { invocation_id, ...filter }: InvocationFilter & { invocation_id?: string },
+): Promise<Readied> {
   return store.db.transaction().execute(async (db) => {
     let query = db
-      .updateTable('invocations')
-      .set({
-        // Under a quota it waits for its turn again; a delivery that comes before that finds nothing to claim.
-        status: sql<InvocationStatus>`CASE WHEN quota_scopes IS NULL THEN 'queued' ELSE 'deferred' END`,
-        run_at: null,
-        first_attempt: sql<number>`attempt + 1`,
-        available_at: null,
-        finished_at: null,
-        expires_at: null,
-        cancel_requested_at: null,
-        // Its new end is told too.
-        watched: sql<boolean | null>`CASE WHEN watched IS NOT NULL THEN true END`,
-      })
-      .where(matching(principal.tenant, rest))
+      .selectFrom('invocation_states')
+      .select('invocation_id')
+      .where(matching(principal.tenant, filter))
       .where('status', 'in', REDRIVABLE)
       // A replay executes nothing, also not when it is asked to again.
-      .where(sql<boolean>`NOT EXISTS (SELECT FROM runs r WHERE r.run_id = invocations.run_id AND r.mode = 'replay')`);
+      .where(
+        sql<boolean>`NOT EXISTS (SELECT FROM runs r WHERE r.run_id = invocation_states.run_id AND r.mode = 'replay')`,
+      );
     if (invocation_id) query = query.where('invocation_id', '=', invocation_id);
-    const moved = await query.returning(['invocation_id', 'runner', 'attempt', 'priority', 'run_id']).execute();
-    if (moved.length === 0) return null;
-    // Before runs and results are touched: who seals takes the lock of the seals first, then those.
-    await voidSeals(db, principal, moved, 'redriven');
+    const wanted = (await query.execute()).map((row) => row.invocation_id);
+    await queryIn(db)(LEAVE_RECEIPTS, [wanted]);
+    const { rows: moved } = await sql<Dropped>`
+      WITH locked AS (
+        SELECT invocation_id FROM results WHERE invocation_id = ANY (${wanted}) AND status = ANY (${REDRIVABLE})
+        ORDER BY invocation_id FOR UPDATE
+      ), dropped AS (
+        DELETE FROM results WHERE invocation_id = ANY (ARRAY (SELECT invocation_id FROM locked)) AND status = ANY (${REDRIVABLE})
+        RETURNING *
+      ), recorded AS (
+        INSERT INTO attempts (invocation_id, attempt, worker_id, started_at, ended_at, outcome, error)
+        SELECT invocation_id, attempt, worker_id, started_at, finished_at, coalesce(outcome, status), error FROM dropped
+        WHERE worker_id IS NOT NULL AND started_at IS NOT NULL ON CONFLICT DO NOTHING
+      ), lasting AS (
+        UPDATE invocations SET expires_at = NULL
+        WHERE invocation_id = ANY (ARRAY (SELECT invocation_id FROM dropped)) AND expires_at IS NOT NULL
+      ), waiting AS (
+        -- Under a quota it waits for its turn again.
+        INSERT INTO work (invocation_id, seq, tenant, runner, priority, status, attempt, first_attempt, quota_scopes)
+        SELECT i.invocation_id, i.seq, i.tenant, i.runner, i.priority,
+          CASE WHEN i.quota_scopes IS NULL THEN 'queued' ELSE 'deferred' END, d.attempt, d.attempt + 1, i.quota_scopes
+        FROM dropped d JOIN invocations i ON i.invocation_id = d.invocation_id
+        WHERE i.invocation_id = ANY (${wanted})
+      )
+      SELECT d.invocation_id, d.seq, d.attempt, d.output_hash, i.run_id, i.runner, i.quota_scopes
+      FROM dropped d JOIN invocations i ON i.invocation_id = d.invocation_id
+      WHERE i.invocation_id = ANY (${wanted})`.execute(db);
+    if (moved.length === 0) return readied([]);
+    await supersede(db, principal, moved, 'redriven');
     // All that can be redriven counts as failed, whichever way it failed.
     await tallyRuns(
       db,
       moved.map(({ run_id }) => ({ run_id, status: 'queued' })),
       'failed',
     );
-    const deliveries = moved.map(({ run_id: _, ...delivery }) => delivery);
-
-    const ids = deliveries.map((row) => row.invocation_id);
+    const ids = moved.map((row) => row.invocation_id);
     // An approval is for one run: what was held is held again, by the worker that finds it spent.
     await db.updateTable('holds').set({ spent: true }).where('invocation_id', '=', sql<string>`ANY (${ids})`).execute();
-    const dropped = await db
-      .deleteFrom('results')
-      .where('invocation_id', '=', sql<string>`ANY (${ids})`)
-      .returning(['invocation_id', 'output_hash'])
-      .execute();
-    const hashes = new Map(dropped.map((row) => [row.invocation_id, row.output_hash]));
     await appendAudit(
       db,
-      deliveries.map((row) => ({
+      moved.map((row) => ({
         tenant: principal.tenant,
         actor: principal.actor,
         event: 'invocation.redrive',
         subject: row.invocation_id,
-        detail: { after_attempt: row.attempt, replaced_output_hash: hashes.get(row.invocation_id) ?? null },
+        detail: { after_attempt: row.attempt, replaced_output_hash: row.output_hash },
       })),
     );
-    return boxDeliveries(db, deliveries);
+    const queued = moved.filter(({ quota_scopes }) => quota_scopes === null);
+    return { ids, ready: readied(queued).ready };
   });
 }

@@ -2,9 +2,9 @@ import { codeOf, type Principal, type Resolution } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
+import { supersede } from '../merkle/supersede.js';
 import type { Store } from '../open-store.js';
 import { tallyRuns } from '../run/tally.js';
-import { voidSeals } from '../seal/void-seals.js';
 
 /** A person says what became of an ambiguous invocation. False when it is not ambiguous (any more). */
 export async function resolveInvocation(
@@ -13,43 +13,30 @@ export async function resolveInvocation(
   invocation_id: string,
   { outcome, comment }: Resolution,
 ): Promise<boolean> {
+  const success = outcome === 'succeeded';
   return store.db.transaction().execute(async (db) => {
-    const settled = await db
-      .updateTable('invocations')
-      .set({
-        status: outcome,
-        finished_at: sql<string>`now()`,
-        watched: sql<boolean | null>`CASE WHEN watched IS NOT NULL THEN true END`,
-      })
-      .where('tenant', '=', principal.tenant)
-      .where('invocation_id', '=', invocation_id)
-      .where('status', '=', 'ambiguous')
-      .returning(['attempt', 'input_hash', 'run_id'])
-      .executeTakeFirst();
-    if (!settled) return false;
-    // Before runs and results are touched: who seals takes the lock of the seals first, then those.
-    await voidSeals(db, principal, [{ invocation_id, run_id: settled.run_id }], 'resolved');
-    await tallyRuns(db, [{ run_id: settled.run_id, status: outcome }], 'ambiguous');
-    const success = outcome === 'succeeded';
-    await db
-      .insertInto('results')
-      .values({
-        invocation_id,
-        attempt: settled.attempt,
-        success,
-        payload: 'null',
-        error: success ? null : comment,
-        code: success ? null : codeOf('OUTCOME_UNKNOWN'),
-        declared_side_effects: '[]',
-        artifacts: '[]',
-        duration_ms: 0,
-        exit_code: null,
-        truncated: false,
-        input_hash: settled.input_hash,
-        output_hash: hashJson(null),
-        chain_hash: null,
-      })
-      .execute();
+    // A new row and not a changed one: the log has both, in the order in which they were written.
+    const { rows } = await sql<{ seq: string; run_id: string | null; watched: boolean | null }>`
+      WITH dropped AS (
+        DELETE FROM results r USING invocations i
+        WHERE r.invocation_id = ${invocation_id} AND r.status = 'ambiguous' AND i.invocation_id = r.invocation_id
+          AND i.tenant = ${principal.tenant}
+        RETURNING r.invocation_id, r.seq, r.attempt, r.first_attempt, r.worker_id, r.started_at, i.input_hash, i.run_id, i.watched
+      ), written AS (
+        INSERT INTO results (invocation_id, status, outcome, attempt, first_attempt, worker_id, started_at, success, payload,
+          error, code, declared_side_effects, artifacts, duration_ms, truncated, input_hash, output_hash)
+        SELECT invocation_id, ${outcome}, 'ambiguous', attempt, first_attempt, worker_id, started_at, ${success}, 'null',
+          ${success ? null : comment}, ${success ? null : codeOf('OUTCOME_UNKNOWN')}::int, '[]', '[]', 0, false, input_hash,
+          ${hashJson(null)}
+        FROM dropped
+      )
+      SELECT seq, run_id, watched FROM dropped`.execute(db);
+    const [dropped] = rows;
+    if (!dropped) return false;
+    if (dropped.watched)
+      await sql`INSERT INTO ends_to_tell VALUES (${invocation_id}) ON CONFLICT DO NOTHING`.execute(db);
+    await supersede(db, principal, [{ invocation_id, run_id: dropped.run_id, seq: dropped.seq }], 'resolved');
+    await tallyRuns(db, [{ run_id: dropped.run_id, status: outcome }], 'ambiguous');
     await appendAudit(db, [
       {
         tenant: principal.tenant,

@@ -8,12 +8,23 @@ import type {
   RunFacts,
   RunnerType,
   SideEffect,
+  TerminalStatus,
 } from '@capstan/contracts';
-import type { GeneratedAlways } from 'kysely';
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 import type { JsonText, NullableJsonText, NullableTimestamp, Timestamp } from '../columns.js';
 
+/**
+ * An invocation is in exactly one place: `work` while it waits, a receipt in `claims` while a worker has it, `results` once
+ * it has ended. A move deletes it from one and inserts it into the next in one statement; whoever deletes first moves it.
+ */
 export type InvocationTables = {
   invocations: InvocationTable;
+  work: WorkTable;
+  claims: ClaimTable;
+  results: ResultTable;
+  ends_to_tell: { invocation_id: string };
+  invocation_states: InvocationStateView;
+  /** Attempts that did not end the invocation. The one that did stands with the result. */
   attempts: {
     invocation_id: string;
     attempt: number;
@@ -23,9 +34,9 @@ export type InvocationTables = {
     outcome: string;
     error: string | null;
   };
-  results: ResultTable;
 };
 
+/** What was asked and decided. Written once; people may edit it while it is held. */
 type InvocationTable = {
   seq: GeneratedAlways<string>;
   invocation_id: string;
@@ -51,47 +62,101 @@ type InvocationTable = {
   priority: number;
   timeout_ms: number;
   max_attempts: number;
-  /** Where counting towards max_attempts starts: a redrive gives the full number again. */
-  first_attempt: number;
   webhook_url: string | null;
   labels: JsonText<Record<string, string>>;
-  status: InvocationStatus;
-  /** The number of the current attempt, and its fencing token: it only ever grows, and a claim takes the next one. */
-  attempt: number;
-  /** The worker of the last attempt. */
-  worker_id: string | null;
-  started_at: NullableTimestamp;
-  /** A deferred start. */
+  /** A deferred start, as it was asked for. */
+  run_at: NullableTimestamp;
+  expires_at: NullableTimestamp;
+  /** If set, any failure is retried, after so long at first; otherwise only what may pass by itself is. */
+  retry_backoff_ms: number | null;
+  /** Whether a webhook is told of its end. */
+  watched: boolean | null;
+  /** The quotas that it comes under; null for most. */
+  quota_scopes: string[] | null;
+  /** Where it went at first; null for what was submitted before this was kept. */
+  admitted: Extract<InvocationStatus, 'denied' | 'held' | 'deferred' | 'queued'> | null;
+  created_at: Timestamp;
+};
+
+type WorkTable = {
+  invocation_id: string;
+  seq: string;
+  tenant: string;
+  runner: RunnerType;
+  priority: number;
+  status: Extract<InvocationStatus, 'queued' | 'deferred' | 'held'>;
+  /** Attempts made so far. A claim takes the next number, which is its fencing token. */
+  attempt: Generated<number>;
+  /** Where counting towards max_attempts starts: a redrive gives the full number again. */
+  first_attempt: Generated<number>;
+  /** Deferred until then; null while it waits for a quota. */
   run_at: NullableTimestamp;
   /** A retry that waits for its backoff; null when ready. */
   available_at: NullableTimestamp;
   expires_at: NullableTimestamp;
-  cancel_requested_at: NullableTimestamp;
-  /** Whatever fails is tried again, after so long at first; null where only what may pass is. */
-  retry_backoff_ms: number | null;
-  /** Whether its end is to be told to a webhook; false once it was. */
-  watched: boolean | null;
-  /** The quotas that it comes under; null for most. */
   quota_scopes: string[] | null;
+};
+
+type ClaimTable = {
+  claim_id: string;
+  runner: RunnerType;
+  worker_id: string | null;
+  owned_at: NullableTimestamp;
   created_at: Timestamp;
-  finished_at: NullableTimestamp;
+  ids: string[];
+  attempts: number[];
+  first_attempts: number[];
+  canceled: Generated<string[]>;
+  under_quota: Generated<boolean>;
+  expires_at: NullableTimestamp;
 };
 
 type ResultTable = {
   invocation_id: string;
+  seq: GeneratedAlways<string>;
+  status: TerminalStatus;
   attempt: number;
-  success: boolean;
-  payload: JsonText<Json>;
+  first_attempt: Generated<number>;
+  /** How the last attempt ended, where that says more than the status. */
+  outcome: string | null;
+  worker_id: string | null;
+  started_at: NullableTimestamp;
+  finished_at: Timestamp;
+  /** Null, as all below, where nothing ran or nobody knows what came of it. */
+  success: boolean | null;
+  payload: NullableJsonText<Json>;
   error: string | null;
   code: number | null;
-  declared_side_effects: JsonText<SideEffect[]>;
-  artifacts: JsonText<Artifact[]>;
+  declared_side_effects: NullableJsonText<SideEffect[]>;
+  artifacts: NullableJsonText<Artifact[]>;
   facts: NullableJsonText<RunFacts>;
-  duration_ms: number;
+  duration_ms: number | null;
   exit_code: number | null;
-  truncated: boolean;
-  input_hash: string;
-  output_hash: string;
+  truncated: boolean | null;
+  input_hash: string | null;
+  output_hash: string | null;
   chain_hash: string | null;
   removed_at: NullableTimestamp;
 };
+
+type ReadOnly<T> = {
+  [Column in keyof T]: T[Column] extends ColumnType<infer S, infer _I, infer _U>
+    ? ColumnType<S, never, never>
+    : ColumnType<T[Column], never, never>;
+};
+
+/** How every invocation stands, for whoever reads. */
+type InvocationStateView = ReadOnly<
+  Omit<InvocationTable, 'run_at' | 'expires_at' | 'admitted'> & {
+    status: InvocationStatus;
+    attempt: number;
+    first_attempt: number;
+    worker_id: string | null;
+    started_at: string | null;
+    run_at: string | null;
+    available_at: string | null;
+    expires_at: string | null;
+    cancel_requested_at: string | null;
+    finished_at: string | null;
+  }
+>;

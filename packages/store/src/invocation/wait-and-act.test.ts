@@ -2,6 +2,8 @@ import type { Principal } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
+import { rescueClaims } from '../claim/rescue-claims.js';
+import { insertInStatus } from '../testing/insert-in-status.js';
 import { endLease, liveWorker } from '../testing/live-worker.js';
 import { manyInvocations, newInvocation } from '../testing/new-invocation.js';
 import { newSettlement } from '../testing/new-settlement.js';
@@ -15,10 +17,10 @@ import { insertInvocations, type NewInvocation } from './insert-invocations.js';
 import { nextDeadline, promoteDeferred } from './promote-deferred.js';
 import { getInvocation } from './read-invocations.js';
 import { redriveInvocations } from './redrive-invocations.js';
-import { rescueInvocations } from './rescue-invocations.js';
 import { resolveInvocation } from './resolve-invocation.js';
 
 const store = await openTestStore();
+const NOTHING = { ids: [], ready: [] };
 const operator: Principal = { key_id: 'key_1', tenant: 'acme', actor: 'ann', roles: ['operate'] };
 const read = (id: string) => getInvocation(store.db, 'acme', id);
 const audit = (subject: string) =>
@@ -36,22 +38,21 @@ const insert = async (given: Partial<NewInvocation>) => {
 };
 /** Moves the clock on, for one row. */
 const pass = (id: string, column: 'run_at' | 'expires_at') =>
-  sql`UPDATE invocations SET ${sql.ref(column)} = now() - interval '1 millisecond' WHERE invocation_id = ${id}`.execute(
+  sql`UPDATE work SET ${sql.ref(column)} = now() - interval '1 millisecond' WHERE invocation_id = ${id}`.execute(
     store.db,
   );
 
-afterEach(() => sql`TRUNCATE invocations, attempts, results, workers, outbox`.execute(store.db));
+afterEach(() => sql`TRUNCATE invocations, work, claims, attempts, results, workers`.execute(store.db));
 
 describe('a deferred invocation', () => {
   test('is queued when its time has come, not before', async () => {
     const id = await insert({ status: 'deferred', delay_ms: 60_000, priority: 3 });
-    expect(await promoteDeferred(store, 10)).toBeNull();
+    expect(await promoteDeferred(store, 10)).toEqual(NOTHING);
     await pass(id, 'run_at');
-    const box = await promoteDeferred(store, 10);
-    expect(box?.deliveries).toEqual([{ invocation_id: id, runner: 'exec', attempt: 0, priority: 3 }]);
-    expect(await store.db.selectFrom('outbox').select(['outbox_id', 'deliveries']).execute()).toEqual([box]);
+    expect(await promoteDeferred(store, 10)).toEqual({ ids: [id], ready: ['exec'] });
     expect(await read(id)).toMatchObject({ status: 'queued' });
-    expect(await promoteDeferred(store, 10)).toBeNull();
+    expect(await promoteDeferred(store, 10)).toEqual(NOTHING);
+    expect(await claimOne(store, await liveWorker(store), id)).toMatchObject({ attempt: 1, priority: 3 });
   });
 
   test('tells how long it waits, also beside one that expires earlier or later', async () => {
@@ -80,14 +81,14 @@ describe('an invocation past its expiry', () => {
 
   test('goes on when it runs', async () => {
     const { claimed } = await startOne(store, { expires_in_ms: 60_000 });
-    await pass(claimed.invocation_id, 'expires_at');
+    await sql`UPDATE invocations SET expires_at = now()`.execute(store.db);
     expect(await expireInvocations(store, 10)).toEqual([]);
     expect(await settleAndTell(store, [newSettlement(claimed)])).toEqual([true]);
   });
 
   test('is never late twice, and at most as many as asked for are', async () => {
     await insertInvocations(store, manyInvocations(5, { expires_in_ms: 1 }));
-    await sql`UPDATE invocations SET expires_at = now()`.execute(store.db);
+    await sql`UPDATE work SET expires_at = now()`.execute(store.db);
     const rounds = [
       await expireInvocations(store, 3),
       await expireInvocations(store, 3),
@@ -142,8 +143,10 @@ describe('a cancel', () => {
 describe('a redrive', () => {
   test.each(['failed', 'timed_out'] as const)('of what %s drops the result and keeps its hash', async (status) => {
     const { invocation_id } = await endOne(store, status, { expires_in_ms: 60_000 });
-    const box = await redriveInvocations(store, operator, { invocation_id });
-    expect(box?.deliveries).toEqual([{ invocation_id, runner: 'exec', attempt: 1, priority: 0 }]);
+    expect(await redriveInvocations(store, operator, { invocation_id })).toEqual({
+      ids: [invocation_id],
+      ready: ['exec'],
+    });
     expect(await read(invocation_id)).toMatchObject({
       status: 'queued',
       finished_at: null,
@@ -164,24 +167,25 @@ describe('a redrive', () => {
     const { invocation_id } = await endOne(store, 'failed', { max_attempts: 1 });
     await redriveInvocations(store, operator, { invocation_id });
     const worker_id = await liveWorker(store);
-    expect(await claimOne(store, worker_id, invocation_id)).toMatchObject({ attempt: 2, first_attempt: 2 });
-    await settleAndTell(store, [newSettlement({ invocation_id, attempt: 2 })]);
+    const again = await claimOne(store, worker_id, invocation_id);
+    expect(again).toMatchObject({ attempt: 2, first_attempt: 2 });
+    await settleAndTell(store, [newSettlement(again)]);
     expect(await read(invocation_id)).toMatchObject({ status: 'succeeded', attempt: 2, result: { success: true } });
     expect(await resultsOf(invocation_id)).toHaveLength(1);
   });
 
   test('leaves a replay alone, which executes nothing', async () => {
     const run = { run_id: 'run_replayed', tenant: operator.tenant, actor: 'ann' };
-    const row = newInvocation({ run_id: run.run_id, status: 'failed' });
-    await insertInvocations(store, [row], { run });
+    const row = newInvocation({ run_id: run.run_id });
+    await insertInStatus(store, [{ ...row, status: 'failed' }], run);
     await store.db.updateTable('runs').set({ mode: 'replay' }).where('run_id', '=', run.run_id).execute();
-    expect(await redriveInvocations(store, operator, { invocation_id: row.invocation_id })).toBeNull();
+    expect(await redriveInvocations(store, operator, { invocation_id: row.invocation_id })).toEqual(NOTHING);
   });
 
   test('refuses the attempt of before', async () => {
     const { worker_id, claimed } = await startOne(store, { idempotent: false });
     await endLease(store, worker_id);
-    await rescueInvocations(store, 10);
+    await rescueClaims(store, 10);
     await redriveInvocations(store, operator, { invocation_id: claimed.invocation_id });
     await claimOne(store, await liveWorker(store), claimed.invocation_id);
     expect(await settleAndTell(store, [newSettlement(claimed)])).toEqual([false]);
@@ -192,23 +196,23 @@ describe('a redrive', () => {
     const { worker_id, claimed } = await startOne(store, { idempotent: false });
     await cancelInvocations(store, operator, {});
     await endLease(store, worker_id);
-    await rescueInvocations(store, 10);
+    await rescueClaims(store, 10);
     await redriveInvocations(store, operator, { invocation_id: claimed.invocation_id });
     const next = await liveWorker(store);
     await claimOne(store, next, claimed.invocation_id);
     expect((await keepLease(store, next, 60_000)).cancel).toEqual([]);
   });
 
-  test('of nothing that may be run again answers null', async () => {
+  test('of nothing that may be run again moves nothing', async () => {
     const { invocation_id } = await endOne(store, 'succeeded');
-    expect(await redriveInvocations(store, operator, { invocation_id })).toBeNull();
-    expect(await redriveInvocations(store, operator, { invocation_id: 'inv_none' })).toBeNull();
+    expect(await redriveInvocations(store, operator, { invocation_id })).toEqual(NOTHING);
+    expect(await redriveInvocations(store, operator, { invocation_id: 'inv_none' })).toEqual(NOTHING);
   });
 
   test('by filter reaches all of it', async () => {
     await Promise.all([endOne(store, 'failed'), endOne(store, 'timed_out'), endOne(store, 'ambiguous')]);
-    const box = await redriveInvocations(store, operator, { status: ['failed', 'ambiguous'] });
-    expect(box?.deliveries).toHaveLength(2);
+    const { ids } = await redriveInvocations(store, operator, { status: ['failed', 'ambiguous'] });
+    expect(ids).toHaveLength(2);
   });
 });
 
@@ -229,10 +233,10 @@ describe('an ambiguous invocation', () => {
   test('may be run again instead, and be resolved after that', async () => {
     const { invocation_id } = await endOne(store, 'ambiguous');
     await redriveInvocations(store, operator, { invocation_id });
-    await claimOne(store, await liveWorker(store), invocation_id);
-    await settleAndTell(store, [newSettlement({ invocation_id, attempt: 2 }, { status: 'ambiguous' })]);
+    const again = await claimOne(store, await liveWorker(store), invocation_id);
+    await settleAndTell(store, [newSettlement(again, { status: 'ambiguous' })]);
     expect(await resolveInvocation(store, operator, invocation_id, { outcome: 'failed', comment: 'no' })).toBe(true);
-    expect(await redriveInvocations(store, operator, { invocation_id })).not.toBeNull();
+    expect(await redriveInvocations(store, operator, { invocation_id })).toMatchObject({ ids: [invocation_id] });
   });
 
   test('resolved by two persons at once is resolved by one', async () => {

@@ -12,6 +12,8 @@ import * as seals from './0010-seals.js';
 import * as origins from './0011-origins.js';
 import * as waitingSteps from './0012-waiting-steps.js';
 import * as unmovedSteps from './0013-unmoved-steps.js';
+import * as ledger from './0014-ledger.js';
+import * as log from './0015-log.js';
 
 /** In order. Never edited once shipped: a change is a new entry. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -28,4 +30,6 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0011-origins': origins,
   '0012-waiting-steps': waitingSteps,
   '0013-unmoved-steps': unmovedSteps,
+  '0014-ledger': ledger,
+  '0015-log': log,
 };

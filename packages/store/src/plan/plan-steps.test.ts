@@ -2,8 +2,8 @@ import { stepInvocationId } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import { nanoid } from 'nanoid';
 import { describe, expect, test } from 'vitest';
+import { settleClaims } from '../claim/settle-claims.js';
 import { insertInvocations } from '../invocation/insert-invocations.js';
-import { settleInvocations } from '../invocation/settle-invocations.js';
 import { getRun } from '../run/runs.js';
 import { liveWorker } from '../testing/live-worker.js';
 import { newInvocation } from '../testing/new-invocation.js';
@@ -52,7 +52,7 @@ async function startRun(count = 2) {
   await insertInvocations(store, [newInvocation({ invocation_id: heard.invocation_id, run_id })]);
   await moveSteps(store.query, [started(run_id, 0, 1)]);
   const claimed = await claimOne(store, await liveWorker(store), heard.invocation_id);
-  return { run_id, heard, settle: () => settleInvocations(store, [newSettlement(claimed)]) };
+  return { run_id, heard, settle: () => settleClaims(store, [newSettlement(claimed)]) };
 }
 
 describe('the end of a step', () => {

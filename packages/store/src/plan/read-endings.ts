@@ -1,6 +1,6 @@
 import type { Json, TerminalStatus } from '@capstan/contracts';
 import type { Query, Statement } from '../open-store.js';
-import { invocationIdOf, TERMINAL, UNRESOLVED } from './step-sql.js';
+import { invocationIdOf, UNRESOLVED } from './step-sql.js';
 import type { StepKey } from './step-states.js';
 
 /** An invocation of a step that ended, or is said to have. */
@@ -19,13 +19,12 @@ export type Ending = Heard & {
 const ENDINGS: Statement = {
   name: 'read-endings',
   text: `
-    SELECT i.invocation_id, i.status, ${UNRESOLVED} AS unresolved,
-      CASE WHEN i.status <> 'succeeded' THEN (
-        SELECT left(error, 500) FROM results r WHERE r.invocation_id = i.invocation_id) END AS error,
-      CASE WHEN h.output THEN (SELECT payload FROM results r WHERE r.invocation_id = i.invocation_id) END AS output
+    SELECT e.invocation_id, e.status, ${UNRESOLVED} AS unresolved,
+      CASE WHEN e.status <> 'succeeded' AND e.success IS NOT NULL THEN left(e.error, 500) END AS error,
+      CASE WHEN h.output THEN e.payload END AS output
     FROM unnest($1::text[], $2::boolean[]) AS h (invocation_id, output)
-      JOIN invocations i ON i.invocation_id = h.invocation_id
-    WHERE i.status IN ${TERMINAL}`,
+      JOIN results e ON e.invocation_id = h.invocation_id
+    WHERE e.invocation_id = ANY ($1)`,
 };
 
 type Row = Pick<Ending, 'invocation_id' | 'status' | 'unresolved' | 'error'> & { output: Json };
@@ -48,9 +47,9 @@ export async function readEndings(
 const MISSED: Statement = {
   name: 'find-missed-endings',
   text: `
-    SELECT s.run_id, s.step, s.element, i.invocation_id
-    FROM steps s JOIN invocations i ON i.invocation_id = ${invocationIdOf('s')}
-    WHERE s.run_id = ANY ($1) AND s.status = 'started' AND s.elements IS NULL AND i.status IN ${TERMINAL}
+    SELECT s.run_id, s.step, s.element, e.invocation_id
+    FROM steps s JOIN results e ON e.invocation_id = ${invocationIdOf('s')}
+    WHERE s.run_id = ANY ($1) AND s.status = 'started' AND s.elements IS NULL
     ORDER BY s.run_id, s.step, s.element LIMIT $2`,
 };
 

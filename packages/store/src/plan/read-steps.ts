@@ -54,7 +54,7 @@ const COLUMNS = sql`s.run_id, s.step, s.element, s.step_id, s.name, s.tool_id, s
  * took 100 ms. A call is found before its step is known to have one: it is committed ahead of the turn that makes it.
  */
 const withCalls = (page: RawBuilder<unknown>) => sql`(${page}) s
-  LEFT JOIN LATERAL (SELECT * FROM invocations WHERE invocation_id = ${ID} LIMIT 1) i ON true
+  LEFT JOIN LATERAL (SELECT * FROM invocation_states WHERE invocation_id = ${ID} LIMIT 1) i ON true
   LEFT JOIN LATERAL (SELECT * FROM results WHERE invocation_id = ${ID} LIMIT 1) r ON true`;
 const RESULT = sql`r.success, r.payload, r.error, r.code, r.declared_side_effects, r.artifacts, r.facts, r.duration_ms,
   r.exit_code, r.truncated, r.input_hash, r.output_hash, r.chain_hash`;
@@ -99,9 +99,9 @@ export async function listPlainSteps(
     SELECT i.invocation_id, i.seq AS invocation_seq, i.tool_id, i.status AS invocation_status, i.started_at, i.finished_at,
       ${WHY} AS decision_reason, ${RESULT}
     FROM (
-      (SELECT * FROM invocations WHERE run_id = ${run_id} AND seq > ${seq} ORDER BY seq LIMIT ${limit})
+      (SELECT * FROM invocation_states WHERE run_id = ${run_id} AND seq > ${seq} ORDER BY seq LIMIT ${limit})
       UNION ALL
-      SELECT * FROM invocations
+      SELECT * FROM invocation_states
       WHERE invocation_id = ${loneInvocationId(run_id)} AND run_id IS NULL AND seq > ${seq}
     ) i LEFT JOIN LATERAL (SELECT * FROM results WHERE invocation_id = i.invocation_id LIMIT 1) r ON true
     WHERE i.tenant = ${tenant} ORDER BY i.seq LIMIT ${limit}`.execute(db);
@@ -143,7 +143,7 @@ export async function readRunning(
 ): Promise<{ invocation_id: string; started_at: string }[]> {
   if (invocation_ids.length === 0) return [];
   const { rows } = await sql<{ invocation_id: string; started_at: string }>`
-    SELECT invocation_id, started_at FROM invocations
+    SELECT invocation_id, started_at FROM invocation_states
     WHERE invocation_id = ANY (${invocation_ids}) AND status = 'running'`.execute(db);
   return rows;
 }

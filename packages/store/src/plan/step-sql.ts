@@ -5,10 +5,8 @@ export const invocationIdOf = (steps: string): string =>
   `'inv_' || substr(${steps}.run_id, 5) || '-' || ${steps}.step
     || CASE WHEN ${steps}.element >= 0 THEN '-' || ${steps}.element ELSE '' END`;
 
-/** Nobody knows whether it took effect. A step waits for somebody to say so, but not for ever. */
-export const UNRESOLVED = `i.status = 'ambiguous' AND i.finished_at > now() - interval '7 days'`;
-
-export const TERMINAL = `('denied', 'succeeded', 'failed', 'timed_out', 'canceled', 'ambiguous', 'rejected', 'expired')`;
+/** Of a result `e`: nobody knows whether it took effect. A step waits for somebody to say so, but not for ever. */
+export const UNRESOLVED = `e.status = 'ambiguous' AND e.finished_at > now() - interval '7 days'`;
 
 /**
  * Names steps themselves, not elements of them. A written-out `element = -1` next to a join is an offer to the planner: while

@@ -4,9 +4,10 @@ import type { Statement, Store } from '../open-store.js';
 const COUNT: Statement = {
   name: 'count-queued',
   text: `SELECT
-    (SELECT count(*)::int FROM invocations WHERE runner = $1 AND status = 'queued' AND available_at IS NULL) AS waiting,
-    (SELECT count(*)::int FROM invocations WHERE runner = $1 AND status = 'queued' AND available_at IS NOT NULL) AS delayed,
-    (SELECT count(*)::int FROM invocations WHERE runner = $1 AND status = 'running') AS active`,
+    (SELECT count(*)::int FROM work WHERE runner = $1 AND status = 'queued' AND available_at IS NULL) AS waiting,
+    (SELECT count(*)::int FROM work WHERE runner = $1 AND status = 'queued' AND available_at IS NOT NULL) AS delayed,
+    (SELECT count(*)::int FROM claims c, unnest(c.ids) AS id WHERE c.runner = $1 AND c.owned_at IS NOT NULL
+      AND NOT EXISTS (SELECT FROM results r WHERE r.invocation_id = id)) AS active`,
 };
 
 export async function countQueued(store: Store, runner: RunnerType) {

@@ -30,11 +30,19 @@ export async function countUsage(
   if (scopes.length === 0) return [];
   const { rows } = await sql<Usage>`
     WITH held AS MATERIALIZED (
-      SELECT taken.scope, count(*)::int AS live FROM invocations, unnest(quota_scopes) AS taken (scope)
-      WHERE quota_scopes IS NOT NULL AND status IN ('queued', 'running') GROUP BY taken.scope
+      SELECT taken.scope, count(*)::int AS live FROM (
+        SELECT quota_scopes FROM work WHERE quota_scopes IS NOT NULL AND status = 'queued'
+        UNION ALL
+        SELECT i.quota_scopes FROM claims c, unnest(c.ids) AS id JOIN invocations i ON i.invocation_id = id
+        WHERE c.under_quota AND i.quota_scopes IS NOT NULL
+          -- OFFSET 0: one look for each call. As a join, it may read all results there are.
+          AND NOT EXISTS (SELECT FROM results r WHERE r.invocation_id = id OFFSET 0)
+      ) AS l, unnest(l.quota_scopes) AS taken (scope) GROUP BY taken.scope
     ), waits AS MATERIALIZED (
-      SELECT wanted.scope, count(*)::int AS waiting FROM invocations, unnest(quota_scopes) AS wanted (scope)
+      SELECT wanted.scope, count(*)::int AS waiting FROM work, unnest(quota_scopes) AS wanted (scope)
       WHERE quota_scopes IS NOT NULL AND status = 'deferred' AND run_at IS NULL GROUP BY wanted.scope
+    ), running AS MATERIALIZED (
+      SELECT id AS invocation_id, owned_at FROM claims, unnest(ids) AS id WHERE under_quota AND owned_at IS NOT NULL
     )
     SELECT scope, coalesce(CASE WHEN ${waiting}::boolean THEN (SELECT waiting FROM waits WHERE waits.scope = scope.scope) END, 0) AS waiting,
       coalesce((SELECT live FROM held WHERE held.scope = scope.scope), 0) AS live, calls.minute, calls.day,
@@ -49,16 +57,16 @@ export async function countUsage(
       SELECT sum(CASE WHEN ended THEN ms ELSE greatest(ms, typical_ms) END)::float8 AS runtime_ms,
         max(typical_ms)::float8 AS typical_ms, sum(units)::float8 AS cost_units
       FROM (
-        SELECT i.finished_at IS NOT NULL AS ended, ran.ms,
-          avg(ran.ms) FILTER (WHERE i.finished_at IS NOT NULL AND i.attempt > 0) OVER () AS typical_ms,
+        SELECT r.status IS NOT NULL AS ended, ran.ms,
+          avg(ran.ms) FILTER (WHERE r.attempt > 0) OVER () AS typical_ms,
           CASE WHEN r.facts ->> 'cost_units' IS NOT NULL THEN (r.facts ->> 'cost_units')::float8
-            WHEN i.attempt = 0 AND i.finished_at IS NOT NULL THEN 0 ELSE u.cost_units END AS units
-        FROM quota_uses u JOIN invocations i ON i.invocation_id = u.invocation_id
-          LEFT JOIN results r ON r.invocation_id = u.invocation_id
+            WHEN r.attempt = 0 THEN 0 ELSE u.cost_units END AS units
+        FROM quota_uses u LEFT JOIN results r ON r.invocation_id = u.invocation_id
+          LEFT JOIN running ON r.status IS NULL AND running.invocation_id = u.invocation_id
           CROSS JOIN LATERAL (
             SELECT coalesce(sum(extract(epoch FROM a.ended_at - a.started_at)) * 1000, 0)
-              + CASE WHEN i.status = 'running' THEN extract(epoch FROM clock_timestamp() - i.started_at) * 1000 ELSE 0 END AS ms
-            FROM attempts a WHERE a.invocation_id = u.invocation_id
+              + coalesce(extract(epoch FROM coalesce(r.finished_at, clock_timestamp()) - coalesce(r.started_at, running.owned_at)) * 1000, 0) AS ms
+            FROM attempts a WHERE a.invocation_id = u.invocation_id AND a.attempt IS DISTINCT FROM r.attempt
           ) ran
         WHERE u.scope = scope.scope AND u.taken_at >= date_trunc('day', now())
       ) calls_of_today

@@ -1,13 +1,13 @@
-import type { Delivery, Quota } from '@capstan/contracts';
+import type { Quota, RunnerType } from '@capstan/contracts';
 import { sql } from 'kysely';
+import { type Readied, readied } from '../claim/readied.js';
 import type { Db, Store } from '../open-store.js';
-import { type BoxedDeliveries, boxDeliveries } from '../outbox/outbox.js';
 import { addCall, budgetsOf, countUsage, limitReached, type Usage } from './count-usage.js';
 import { listQuotas } from './quotas.js';
 import { recordUses, type Use, warnNear } from './record-uses.js';
 
 type Group = { quota_scopes: string[]; tenant: string };
-type Waiting = Delivery & Group & { tool_id: string };
+type Waiting = Group & { invocation_id: string; runner: RunnerType; tool_id: string };
 type Turn = {
   quotas: Map<string, Quota>;
   usages: Map<string, Usage>;
@@ -30,21 +30,18 @@ export type PromoteOptions = {
  * Queues what waits for a quota, as far as there is room: one process at a time, counting rows, so whatever was killed
  * before leaves nothing to put right. Tenants take turns, one call each.
  */
-export async function promoteWaiting(
-  store: Store,
-  { limit, costOf, served }: PromoteOptions,
-): Promise<BoxedDeliveries | null> {
+export async function promoteWaiting(store: Store, { limit, costOf, served }: PromoteOptions): Promise<Readied> {
   return store.db.transaction().execute(async (db) => {
     const lock = await sql<{ mine: boolean }>`
       SELECT pg_try_advisory_xact_lock(hashtextextended('capstan:quota-promotion', 0)) AS mine`.execute(db);
-    if (!lock.rows[0]?.mine) return null;
+    if (!lock.rows[0]?.mine) return readied([]);
     const groups = await waitingGroups(db);
-    if (groups.length === 0) return null;
+    if (groups.length === 0) return readied([]);
     const turn = await openTurn(db, groups, costOf);
     const open = groups.filter(({ quota_scopes }) => roomFor(turn, quota_scopes) > 0);
     const candidates = await loadCandidates(db, turn, open, limit);
     const picked = pick(turn, candidates, limit, served);
-    if (picked.length === 0) return null;
+    if (picked.length === 0) return readied([]);
     return queue(db, turn, picked);
   });
 }
@@ -53,10 +50,10 @@ export async function promoteWaiting(
 async function waitingGroups(db: Db): Promise<Group[]> {
   const { rows } = await sql<Group>`
     WITH RECURSIVE found AS (
-      (SELECT quota_scopes, tenant FROM invocations WHERE ${AWAITING} ORDER BY quota_scopes, tenant LIMIT 1)
+      (SELECT quota_scopes, tenant FROM work WHERE ${AWAITING} ORDER BY quota_scopes, tenant LIMIT 1)
       UNION ALL
       (SELECT next.quota_scopes, next.tenant FROM found, LATERAL (
-        SELECT quota_scopes, tenant FROM invocations
+        SELECT quota_scopes, tenant FROM work
         WHERE ${AWAITING} AND (quota_scopes, tenant) > (found.quota_scopes, found.tenant)
         ORDER BY quota_scopes, tenant LIMIT 1) next)
     ) SELECT quota_scopes, tenant FROM found LIMIT ${MAX_GROUPS}`.execute(db);
@@ -93,11 +90,11 @@ function roomFor({ quotas, usages }: Turn, scopes: readonly string[]): number {
 async function loadCandidates(db: Db, turn: Turn, groups: Group[], limit: number): Promise<Waiting[]> {
   const wanted = groups.map((group) => ({ ...group, wanted: Math.min(limit, roomFor(turn, group.quota_scopes)) }));
   const { rows } = await sql<Waiting>`
-    SELECT one.* FROM json_to_recordset(${JSON.stringify(wanted)}::json) AS g (quota_scopes text[], tenant text, wanted int), LATERAL (
-      SELECT invocation_id, runner, attempt, priority, tenant, tool_id, quota_scopes FROM invocations
+    SELECT one.*, i.tool_id FROM json_to_recordset(${JSON.stringify(wanted)}::json) AS g (quota_scopes text[], tenant text, wanted int), LATERAL (
+      SELECT invocation_id, runner, tenant, quota_scopes FROM work
       WHERE ${AWAITING} AND quota_scopes = g.quota_scopes AND tenant = g.tenant
       ORDER BY priority, seq LIMIT g.wanted FOR UPDATE SKIP LOCKED
-    ) one`.execute(db);
+    ) one JOIN invocations i ON i.invocation_id = one.invocation_id`.execute(db);
   const ids = rows.map(({ invocation_id }) => invocation_id);
   const { rows: counted } = await sql<{ scope: string; invocation_id: string }>`
     SELECT scope, invocation_id FROM quota_uses WHERE invocation_id = ANY (${ids}::text[])`.execute(db);
@@ -144,9 +141,9 @@ function take(turn: Turn, { invocation_id, quota_scopes, tool_id }: Waiting): vo
   }
 }
 
-async function queue(db: Db, turn: Turn, picked: Waiting[]): Promise<BoxedDeliveries> {
+async function queue(db: Db, turn: Turn, picked: Waiting[]): Promise<Readied> {
   const ids = picked.map(({ invocation_id }) => invocation_id);
-  await sql`UPDATE invocations SET status = 'queued' WHERE invocation_id = ANY (${ids}::text[]) AND status = 'deferred'`.execute(
+  await sql`UPDATE work SET status = 'queued' WHERE invocation_id = ANY (${ids}::text[]) AND status = 'deferred'`.execute(
     db,
   );
   const uses = picked.flatMap(({ invocation_id, quota_scopes, tool_id }): Use[] =>
@@ -156,10 +153,5 @@ async function queue(db: Db, turn: Turn, picked: Waiting[]): Promise<BoxedDelive
   );
   await recordUses(db, uses);
   await warnNear(db, [...turn.quotas.values()], turn.usages);
-  return boxDeliveries(
-    db,
-    picked.map(
-      ({ invocation_id, runner, attempt, priority }): Delivery => ({ invocation_id, runner, attempt, priority }),
-    ),
-  );
+  return readied(picked);
 }

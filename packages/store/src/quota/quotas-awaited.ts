@@ -4,7 +4,7 @@ import type { Db } from '../open-store.js';
 /** The quotas that a deferred call waits for; none when it waits for its time. */
 export async function quotasAwaited(db: Db, invocation_id: string): Promise<string[]> {
   const { rows } = await sql<{ quota_scopes: string[] }>`
-    SELECT quota_scopes FROM invocations WHERE invocation_id = ${invocation_id}
+    SELECT quota_scopes FROM work WHERE invocation_id = ${invocation_id}
       AND quota_scopes IS NOT NULL AND status = 'deferred' AND run_at IS NULL`.execute(db);
   return rows[0]?.quota_scopes ?? [];
 }

@@ -1,46 +1,79 @@
-import {
-  BUNDLE_VERSION,
-  type Document,
-  type Entry,
-  readColumnsOf,
-  type Seal,
-  writeBundleLine,
-} from '@capstan/integrity';
+import type { Run } from '@capstan/contracts';
+import { BESIDE_LOG, type Document, LOG_COLUMNS, type LogRecord, writeBundleLine } from '@capstan/integrity';
 import { sql } from 'kysely';
+import { readDigests } from '../merkle/find-log-entries.js';
+import { openTree, type StoredCheckpoint } from '../merkle/read-tiles.js';
 import type { Store } from '../open-store.js';
-import { readLinks } from '../seal/read-seal.js';
 import { readDescriptorDocuments, readPolicyDocuments } from './documents.js';
-import { type ReadEntry, readEntries } from './read-entries.js';
+import { findEntriesOf, readLogRecords } from './verify-logged-run.js';
 
-/** The lines of a run's bundle, page by page. The same bytes whenever it is asked for, while the seal is the same. */
-export async function* bundleRun(store: Store, seal: Seal, kind: string): AsyncGenerator<string> {
-  const { run_id, count } = seal;
-  yield writeBundleLine({ line: 'header', capstan_bundle: BUNDLE_VERSION, run_id, kind, count });
+/** The lines of a run's bundle, page by page. The same bytes whenever it is asked for, while what ended is the same. */
+export async function* bundleLoggedRun(
+  store: Store,
+  tenant: string,
+  run: Pick<Run, 'run_id' | 'kind' | 'total_steps'>,
+  { note, key, size }: StoredCheckpoint,
+): AsyncGenerator<string> {
+  const { run_id, kind } = run;
+  const total = await countRecords(store, run);
+  yield writeBundleLine({ line: 'header', capstan_bundle: '2.0', run_id, kind, count: total });
+  yield writeBundleLine({ line: 'checkpoint', note, key });
+  yield* bundleDocuments(store, run_id);
+  const tree = openTree(store.db, tenant);
+  let count = 0;
+  for await (const records of readLogRecords(store, run)) {
+    const logged = await findEntriesOf(store.db, tenant, records);
+    const digests = await readDigests(
+      store.db,
+      tenant,
+      logged.flatMap(({ entry }) => entry?.index ?? []),
+    );
+    let page = '';
+    for (const { record, entry } of logged) {
+      // What is not in the log cannot be proven: whoever reads the bundle misses it by what the run's own record names.
+      if (!entry || entry.index >= size) continue;
+      const proof = await tree.inclusionProof(entry.index, size);
+      count += 1;
+      page += writeBundleLine({
+        ...{ line: 'entry', kind: record.kind, id: record.id, index: entry.index },
+        record_hash: entry.record_hash.toString('base64'),
+        digests: (digests.get(entry.index) ?? Buffer.alloc(0)).toString('base64'),
+        proof: proof.map((hash) => hash.toString('base64')),
+        tables: bundled(record),
+      });
+    }
+    yield page;
+  }
+  yield writeBundleLine({ line: 'end', count });
+}
+
+/** Rows with the columns that are covered, and those that are held against them. */
+function bundled({ tables }: LogRecord): LogRecord['tables'] {
+  const of: { -readonly [Table in keyof LogRecord['tables']]: LogRecord['tables'][Table] } = {};
+  for (const table of Object.keys(tables).filter(isTable)) {
+    const columns = [...LOG_COLUMNS[table], ...(BESIDE_LOG[table] ?? [])];
+    of[table] = (tables[table] ?? []).map((row) =>
+      Object.fromEntries(columns.map((column) => [column, row[column] ?? null])),
+    );
+  }
+  return of;
+}
+const isTable = (table: string): table is keyof typeof LOG_COLUMNS => Object.hasOwn(LOG_COLUMNS, table);
+
+async function countRecords({ db }: Store, { run_id, kind }: Pick<Run, 'run_id' | 'kind'>): Promise<number> {
+  if (kind === 'lone') return 1;
+  const { rows } = await sql<{ count: number }>`
+    SELECT 1 + count(*)::int AS count FROM invocations WHERE run_id = ${run_id}`.execute(db);
+  return rows[0]?.count ?? 1;
+}
+
+/** The policies and descriptors that its records name. */
+export async function* bundleDocuments(store: Store, run_id: string): AsyncGenerator<string> {
   const used = await usedHashes(store, run_id);
   for (const one of once(await readPolicyDocuments(store.db, used.policies)))
     yield writeBundleLine({ line: 'policy', ...one });
   for (const one of once(await readDescriptorDocuments(store.db, used.descriptors)))
     yield writeBundleLine({ line: 'descriptor', ...one });
-  for await (const links of readLinks(store, run_id)) {
-    const entries = await readEntries(store.db, run_id, links);
-    let page = '';
-    links.forEach((link, at) => {
-      page += writeBundleLine({ line: 'record', ...link, tables: coveredOf(entries[at]) });
-    });
-    yield page;
-  }
-  yield writeBundleLine({ line: 'seal', ...seal });
-}
-
-/** Rows as they are hashed: without what is of this installation alone. */
-function coveredOf(entry: ReadEntry | undefined): Entry['tables'] {
-  const tables = Object.entries(entry?.tables ?? {});
-  return Object.fromEntries(
-    tables.map(([table, rows]) => [
-      table,
-      rows.map((row) => Object.fromEntries(readColumnsOf(table).map((column) => [column, row[column]]))),
-    ]),
-  );
 }
 
 /** A policy may be in force under several names. */

@@ -3,14 +3,12 @@ import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
 import { type PageWanted, pageOf, withoutSeq } from '../page-of.js';
-import { voidSeals } from '../seal/void-seals.js';
 
 /** That a run makes the calls of another again. */
 export async function linkReplay(store: Store, by: Principal, run_id: string, replay_of: string): Promise<void> {
   await store.db.transaction().execute(async (db) => {
+    // It may have ended by now: the log then gets another entry of it.
     await db.updateTable('runs').set({ replay_of }).where('run_id', '=', run_id).execute();
-    // It may have ended and been sealed by now.
-    await voidSeals(db, by, [{ invocation_id: '', run_id }], 'said whose calls it makes again');
     await appendAudit(db, [
       { tenant: by.tenant, actor: by.actor, event: 'run.re_execute', subject: run_id, detail: { replay_of } },
     ]);
@@ -41,7 +39,7 @@ export async function compareCalls(
       was.output_hash AS recorded_output_hash, is_now.output_hash,
       CASE WHEN was.output_hash IS DISTINCT FROM is_now.output_hash THEN was.payload END AS recorded,
       CASE WHEN was.output_hash IS DISTINCT FROM is_now.output_hash THEN is_now.payload END AS now
-    FROM invocations i JOIN invocations o ON o.invocation_id = i.labels ->> ${RECORDED_LABEL} AND o.tenant = i.tenant
+    FROM invocation_states i JOIN invocations o ON o.invocation_id = i.labels ->> ${RECORDED_LABEL} AND o.tenant = i.tenant
       LEFT JOIN results was ON was.invocation_id = o.invocation_id
       LEFT JOIN results is_now ON is_now.invocation_id = i.invocation_id
     WHERE i.tenant = ${tenant} AND i.run_id = ${run_id} AND i.seq > ${after} ORDER BY i.seq LIMIT ${limit + 1}`.execute(

@@ -18,7 +18,7 @@ export type CarriedStep = Pick<StepTable, 'step' | 'element' | 'status' | 'eleme
 export async function readRecordedSteps(db: Db, run_id: string): Promise<Map<number, RecordedStep[]>> {
   const { rows } = await sql<RecordedStep>`
     SELECT s.step, s.element, coalesce(i.status, s.status) AS status
-    FROM steps s LEFT JOIN invocations i ON s.has_invocation AND i.invocation_id = ${sql.raw(invocationIdOf('s'))}
+    FROM steps s LEFT JOIN invocation_states i ON s.has_invocation AND i.invocation_id = ${sql.raw(invocationIdOf('s'))}
     WHERE s.run_id = ${run_id} ORDER BY s.step, s.element`.execute(db);
   const steps = new Map<number, RecordedStep[]>();
   for (const row of rows) {
@@ -114,7 +114,7 @@ async function insertPlan(
       (SELECT completed_steps + denied_steps + failed_steps FROM runs WHERE run_id = ${run_id}),
       coalesce((SELECT max(seq) FROM steps WHERE run_id = ${run_id}), 0),
       coalesce((SELECT json_object_agg(tool_id, n) FROM (
-        SELECT tool_id, count(*) AS n FROM invocations WHERE run_id = ${run_id} AND status <> 'denied' GROUP BY tool_id) AS called), '{}'),
+        SELECT tool_id, count(*) AS n FROM invocation_states WHERE run_id = ${run_id} AND status <> 'denied' GROUP BY tool_id) AS called), '{}'),
       ${kept}
     FROM plan_runs WHERE run_id = ${of.run_id}`.execute(db);
 }

@@ -1,4 +1,4 @@
-import { columnsOf, type Entry, type Row, readColumnsOf } from '@capstan/integrity';
+import { type Entry, type Row, readColumnsOf } from '@capstan/integrity';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../open-store.js';
 
@@ -6,11 +6,7 @@ import type { Db } from '../open-store.js';
 export type ReadEntry = Entry & { seq: string | null; chain_hash: string | null };
 export type EntryKey = Pick<Entry, 'kind' | 'id'>;
 
-/** `sealed`: without what is only held against it. Outputs may be large, and sealing does not need them. */
-type Wanted = 'all' | 'sealed';
-
-const columns = (table: string, wanted: Wanted = 'all'): RawBuilder<unknown> =>
-  sql.join((wanted === 'all' ? readColumnsOf(table) : columnsOf(table)).map((column) => sql.ref(column)));
+const columns = (table: string): RawBuilder<unknown> => sql.join(readColumnsOf(table).map((column) => sql.ref(column)));
 
 /** Of a run that has a row. */
 export async function readRunEntry(db: Db, run_id: string): Promise<ReadEntry | undefined> {
@@ -66,23 +62,19 @@ export async function nextInvocations(db: Db, run_id: string, after: string, lim
 }
 
 /** In the order of the ids; those that are gone are left out. Rows also have what gives their order, which no hash covers. */
-export async function readInvocationEntries(
-  db: Db,
-  ids: readonly string[],
-  wanted: Wanted = 'all',
-): Promise<ReadEntry[]> {
+export async function readInvocationEntries(db: Db, ids: readonly string[]): Promise<ReadEntry[]> {
   if (ids.length === 0) return [];
   const { rows: invocations } = await sql<Row & { seq: string; invocation_id: string }>`
-    SELECT ${columns('invocations', wanted)}, seq FROM invocations WHERE invocation_id = ANY (${ids})`.execute(db);
-  const of = async (table: string, order: RawBuilder<unknown>, more: RawBuilder<unknown> = sql``) => {
+    SELECT ${columns('invocations')}, seq FROM invocation_states WHERE invocation_id = ANY (${ids})`.execute(db);
+  const of = async (table: string, order: RawBuilder<unknown>, more = sql``, only = sql``) => {
     const { rows } = await sql<Row>`
-      SELECT ${columns(table, wanted)} ${more} FROM ${sql.table(table)} WHERE invocation_id = ANY (${ids}) ORDER BY ${order}`.execute(
+      SELECT ${columns(table)} ${more} FROM ${sql.table(table)} WHERE invocation_id = ANY (${ids}) ${only} ORDER BY ${order}`.execute(
       db,
     );
     return groupBy(rows, 'invocation_id');
   };
   const attempts = await of('attempts', sql`attempt`);
-  const results = await of('results', sql`invocation_id`, sql`, chain_hash`);
+  const results = await of('results', sql`invocation_id`, sql`, chain_hash`, sql`AND success IS NOT NULL`);
   const holds = await of('holds', sql`invocation_id`);
   const entries = await readHoldEntries(db, [...holds.values()].flat());
   const byId = new Map(invocations.map((row) => [row.invocation_id, row]));

@@ -5,9 +5,9 @@ import type { Db, Store } from '../open-store.js';
 
 /** What a replayed invocation takes over. It has no attempts, no worker and no start: nothing is executed. */
 const INVOCATION = sql`tenant, actor, roles, tool_id, runner, inputs, input_hash, descriptor_hash, policy_hash, decision, mode,
-  session_id, idempotent, spec_frozen, spec_hash, priority, timeout_ms, max_attempts, labels, status, expires_at, run_at,
+  session_id, idempotent, spec_frozen, spec_hash, priority, timeout_ms, max_attempts, labels, expires_at, run_at,
   retry_backoff_ms`;
-const RESULT = sql`attempt, success, payload, error, code, declared_side_effects, artifacts, facts, duration_ms, exit_code,
+const RESULT = sql`status, attempt, success, payload, error, code, declared_side_effects, artifacts, facts, duration_ms, exit_code,
   truncated, input_hash, output_hash, removed_at`;
 
 export type Replay = { run_id: string; of: Run };
@@ -95,8 +95,8 @@ export async function copyInvocations(
   const mine = sql`${whole} AND ${only}`;
   const copied = sql`SELECT ${new_id} AS new_id, invocation_id AS old_id FROM invocations WHERE ${mine}`;
   await sql`
-    INSERT INTO invocations (invocation_id, run_id, finished_at, ${INVOCATION})
-    SELECT ${new_id}, ${run_id}, now(), ${INVOCATION} FROM invocations WHERE ${mine} ORDER BY seq`.execute(db);
+    INSERT INTO invocations (invocation_id, run_id, ${INVOCATION})
+    SELECT ${new_id}, ${run_id}, ${INVOCATION} FROM invocations WHERE ${mine} ORDER BY seq`.execute(db);
   await sql`
     INSERT INTO results (invocation_id, ${RESULT})
     SELECT c.new_id, ${RESULT} FROM (${copied}) AS c JOIN results r ON r.invocation_id = c.old_id`.execute(db);

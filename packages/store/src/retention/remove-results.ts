@@ -14,9 +14,9 @@ export async function removeResults(store: Store, { tenants, results }: Retentio
     const { rows } = await sql<{ tenant: string; count: number }>`
       WITH old AS (
         SELECT i.invocation_id, i.tenant FROM invocations i
-          JOIN ${asTable(results)} ON age.status = i.status JOIN results r ON r.invocation_id = i.invocation_id
+          JOIN results r ON r.invocation_id = i.invocation_id JOIN ${asTable(results)} ON age.status = r.status
         WHERE i.created_at < now() - ${youngest(results)} * interval '1 millisecond' AND ${isOf(tenants, sql`i.tenant`)}
-          AND i.finished_at < now() - age.ms * interval '1 millisecond' AND r.removed_at IS NULL
+          AND r.finished_at < now() - age.ms * interval '1 millisecond' AND r.removed_at IS NULL AND r.success IS NOT NULL
           AND NOT EXISTS (SELECT FROM runs WHERE runs.run_id = i.run_id AND runs.finished_at IS NULL)
         LIMIT ${limit} FOR UPDATE OF r SKIP LOCKED
       ), emptied AS (

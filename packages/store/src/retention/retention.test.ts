@@ -1,11 +1,16 @@
 import type { KeptFor, Retention } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
+import { settleClaims } from '../claim/settle-claims.js';
 import { insertInvocations } from '../invocation/insert-invocations.js';
 import { appendLogs } from '../log/logs.js';
+import { insertInStatus } from '../testing/insert-in-status.js';
+import { liveWorker } from '../testing/live-worker.js';
+import { logAll } from '../testing/log-all.js';
 import { newInvocation } from '../testing/new-invocation.js';
+import { newSettlement } from '../testing/new-settlement.js';
 import { openTestStore } from '../testing/open-test-store.js';
-import { endOne, startOne } from '../testing/run-one.js';
+import { claimOne, endOne, startOne } from '../testing/run-one.js';
 import { removeRecords } from './remove-records.js';
 import { removeResults } from './remove-results.js';
 import { retentionRules } from './retention-rule.js';
@@ -13,10 +18,11 @@ import { retentionRules } from './retention-rule.js';
 const store = await openTestStore();
 const WHO = { updated_by: 'root', created_at: '', updated_at: '' };
 
-const age = (ids: string[], days: number) =>
-  sql`UPDATE invocations SET created_at = now() - ${days} * interval '1 day',
-    finished_at = CASE WHEN status NOT IN ('queued', 'running') THEN now() - ${days} * interval '1 day' END
-    WHERE invocation_id = ANY (${ids})`.execute(store.db);
+const age = async (ids: string[], days: number) => {
+  const then = sql`now() - ${days} * interval '1 day'`;
+  await sql`UPDATE invocations SET created_at = ${then} WHERE invocation_id = ANY (${ids})`.execute(store.db);
+  await sql`UPDATE results SET finished_at = ${then} WHERE invocation_id = ANY (${ids})`.execute(store.db);
+};
 const idsIn = async (table: 'invocations' | 'attempts' | 'results' | 'logs') => {
   const rows = await store.db.selectFrom(table).select('invocation_id').execute();
   return rows.map((row) => row.invocation_id).sort();
@@ -26,15 +32,23 @@ const withoutPayload = async () => {
     SELECT invocation_id FROM results WHERE payload IS NULL AND removed_at IS NOT NULL`.execute(store.db);
   return rows.map(({ invocation_id }) => invocation_id);
 };
-/** All rules, each until it finds nothing more. */
+/** An invocation that was tried twice: the first attempt is on record by itself, the second with the result. */
+const endSecondAttempt = async () => {
+  const first = await endOne(store, 'queued');
+  const second = await claimOne(store, await liveWorker(store), first.invocation_id);
+  await settleClaims(store, [newSettlement(second)]);
+  return second;
+};
+/** All rules, each until it finds nothing more, of what is in the log. */
 const forget = async (installation: KeptFor, own: Retention[] = []) => {
+  await logAll(store);
   for (const rule of retentionRules(installation, own)) {
     while ((await removeResults(store, rule, 2)) > 0);
     while ((await removeRecords(store, rule, 2)) > 0);
   }
 };
 
-afterEach(() => sql`TRUNCATE invocations, attempts, results, logs, runs`.execute(store.db));
+afterEach(() => sql`TRUNCATE invocations, work, claims, attempts, results, logs, runs`.execute(store.db));
 
 describe('retention', () => {
   test('keeps what the budgets of today are counted by', async () => {
@@ -49,8 +63,7 @@ describe('retention', () => {
   });
 
   test('forgets what ended long ago with all that hangs on it, and nothing else', async () => {
-    const old = await endOne(store, 'succeeded');
-    const fresh = await endOne(store, 'failed');
+    const [old, fresh] = [await endSecondAttempt(), await endSecondAttempt()];
     const { claimed: running } = await startOne(store);
     const waiting = newInvocation();
     await insertInvocations(store, [waiting]);
@@ -100,8 +113,10 @@ describe('retention', () => {
 
   test('is by the end that calls came to, and by tenant', async () => {
     const ends = ['denied', 'canceled', 'ambiguous', 'rejected', 'expired', 'timed_out'] as const;
-    const rows = ['acme', 'globex'].flatMap((tenant) => ends.map((status) => newInvocation({ status, tenant })));
-    await insertInvocations(store, rows);
+    const rows = ['acme', 'globex'].flatMap((tenant) =>
+      ends.map((status) => ({ ...newInvocation({ tenant }), status })),
+    );
+    await insertInStatus(store, rows);
     await age(
       rows.map(({ invocation_id }) => invocation_id),
       10,
@@ -112,7 +127,7 @@ describe('retention', () => {
       by_status: { denied: { records_days: 3 }, expired: { records_days: 20 } },
     };
     await forget({ records_days: 9 }, [{ ...acme, ...WHO }]);
-    const left = await store.db.selectFrom('invocations').select(['tenant', 'status']).execute();
+    const left = await store.db.selectFrom('invocation_states').select(['tenant', 'status']).execute();
     expect(left.map(({ tenant, status }) => `${tenant} ${status}`).sort()).toEqual(
       ends
         .filter((status) => status !== 'denied')
@@ -123,8 +138,8 @@ describe('retention', () => {
 
   test('forgets a run as a whole, when the last of its calls may go', async () => {
     const run_id = 'run_1';
-    const rows = (['denied', 'expired'] as const).map((status) => newInvocation({ status, run_id }));
-    await insertInvocations(store, rows, { run: { run_id, tenant: 'acme', actor: 'ann' } });
+    const rows = (['denied', 'expired'] as const).map((status) => ({ ...newInvocation({ run_id }), status }));
+    await insertInStatus(store, rows, { run_id, tenant: 'acme', actor: 'ann' });
     await age(
       rows.map(({ invocation_id }) => invocation_id),
       10,

@@ -1,8 +1,9 @@
 import { InvocationStatus, type Run } from '@capstan/contracts';
 import { describe, expect, test } from 'vitest';
+import type { Settlement } from '../claim/settlement.js';
 import { insertInvocations } from '../invocation/insert-invocations.js';
 import { redriveInvocations } from '../invocation/redrive-invocations.js';
-import type { Settlement } from '../invocation/settle-invocations.js';
+import { insertInStatus } from '../testing/insert-in-status.js';
 import { manyInvocations, newInvocation } from '../testing/new-invocation.js';
 import { openTestStore } from '../testing/open-test-store.js';
 import { endOne } from '../testing/run-one.js';
@@ -21,8 +22,8 @@ describe('a lone invocation', () => {
     ['rejected', { status: 'failed', denied_steps: 1 }],
     ['expired', { status: 'failed', failed_steps: 1 }],
   ])('that is %s answers as a run of one step', async (status, run) => {
-    const row = newInvocation({ status });
-    await insertInvocations(store, [row]);
+    const row = newInvocation();
+    await insertInStatus(store, [{ ...row, status }]);
     expect(await getRun(store, 'acme', runOf(row.invocation_id))).toMatchObject({
       run_id: runOf(row.invocation_id),
       kind: 'lone',
@@ -60,19 +61,15 @@ describe('a lone invocation', () => {
 
 describe('a bulk submission', () => {
   const bulk = async (run_id: string, statuses: InvocationStatus[], tenant = 'acme') => {
-    const run = { run_id, tenant, actor: 'ann' };
-    await insertInvocations(
+    await insertInStatus(
       store,
-      statuses.map((status) => newInvocation({ run_id, status, tenant })),
-      { run },
+      statuses.map((status) => ({ ...newInvocation({ run_id, tenant }), status })),
+      { run_id, tenant, actor: 'ann' },
     );
   };
 
   test('counts its steps', async () => {
-    await bulk(
-      'run_each',
-      InvocationStatus.options.filter((status) => status !== 'running'),
-    );
+    await bulk('run_each', InvocationStatus.options);
     expect(await getRun(store, 'acme', 'run_each')).toEqual({
       run_id: 'run_each',
       kind: 'bulk',
@@ -84,7 +81,7 @@ describe('a bulk submission', () => {
       plan_hash: null,
       policy_hash: null,
       reason: null,
-      total_steps: 11,
+      total_steps: 12,
       completed_steps: 1,
       denied_steps: 2,
       failed_steps: 4,

@@ -15,7 +15,7 @@ const LONE = sql`
     (status = 'canceled')::int AS canceled_steps,
     (status IN ${LIVE})::int AS live_steps,
     created_at, finished_at
-  FROM invocations WHERE run_id IS NULL`;
+  FROM invocation_states WHERE run_id IS NULL`;
 
 /** A plan says itself how it stands; the counts tell it of all others. */
 const STATUS = sql`coalesce(status, CASE WHEN live_steps > 0 THEN 'running' WHEN canceled_steps > 0 THEN 'canceled'

@@ -17,7 +17,6 @@ export type RunTables = {
     reason: string | null;
     mode: Generated<'execution' | 'replay'>;
     replay_of: Generated<string | null>;
-    sealed: Generated<boolean>;
     skipped_steps: Generated<number>;
     total_steps: number;
     live_steps: number;
@@ -27,5 +26,8 @@ export type RunTables = {
     canceled_steps: Generated<number>;
     created_at: Timestamp;
     finished_at: NullableTimestamp;
+    /** Where its end stands in the order of the log; set by a trigger. */
+    end_seq: Generated<string | null>;
+    end_xid: Generated<string | null>;
   };
 };

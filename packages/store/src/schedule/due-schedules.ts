@@ -88,8 +88,8 @@ export async function hasFired(db: Db, schedule_id: string, fire_at: string): Pr
 export async function isRunLive(db: Db, run_id: string): Promise<boolean> {
   const { rows } = await sql<{ live: boolean }>`
     SELECT EXISTS (SELECT FROM plan_runs WHERE run_id = ${run_id} AND active)
-      OR EXISTS (SELECT FROM invocations WHERE invocation_id = ${loneInvocationId(run_id)}
-        AND status IN ('held', 'deferred', 'queued', 'running')) AS live`.execute(db);
+      OR EXISTS (SELECT FROM invocations i WHERE i.invocation_id = ${loneInvocationId(run_id)}
+        AND NOT EXISTS (SELECT FROM results r WHERE r.invocation_id = i.invocation_id)) AS live`.execute(db);
   return rows[0]?.live ?? false;
 }
 

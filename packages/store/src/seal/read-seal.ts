@@ -27,14 +27,6 @@ export async function readVoidedSeals(db: Db, run_id: string): Promise<VoidedSea
   return rows;
 }
 
-/** Whether the audit knows of a seal that nobody voided since. */
-export async function wasSealed(db: Db, tenant: string, run_id: string): Promise<boolean> {
-  const { rows } = await sql<{ event: string }>`
-    SELECT event FROM audit WHERE tenant = ${tenant} AND subject = ${run_id} AND event IN ('run.seal', 'run.unseal')
-    ORDER BY seq DESC LIMIT 1`.execute(db);
-  return rows[0]?.event === 'run.seal';
-}
-
 /** The links of a run, page by page. */
 export async function* readLinks(store: Pick<Store, 'db'>, run_id: string, batch = 500): AsyncGenerator<Link[]> {
   let after = -1;

@@ -1,6 +1,7 @@
 import type { SealStatement } from '@capstan/integrity';
 import type { JsonText, NullableTimestamp, Timestamp } from '../columns.js';
 
+/** Chains and seals of runs that ended before there was a log. They are read, and none are made any more. */
 export type SealTables = {
   seals: SealTable;
   seal_links: {
@@ -12,8 +13,6 @@ export type SealTables = {
     chain_hash: string;
     digests: JsonText<Record<string, string[]>>;
   };
-  seal_cursors: { tenant: string; seq: string };
-  seal_pending: { invocation_id: string; due_at: Timestamp };
 };
 
 export type SealTable = Omit<SealStatement, 'sealed_at'> & {

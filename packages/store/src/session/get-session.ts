@@ -8,7 +8,7 @@ export async function getSession(db: Db, { tenant, session_id }: SessionScope): 
   const { rows } = await sql<Omit<Session, 'session_id'>>`
     WITH used AS (
       SELECT count(*)::int AS invocations, min(created_at) AS first, max(coalesce(finished_at, created_at)) AS last
-      FROM invocations WHERE tenant = ${tenant} AND session_id = ${session_id}
+      FROM invocation_states WHERE tenant = ${tenant} AND session_id = ${session_id}
     ), notes AS (
       SELECT count(*)::int AS notes FROM scratchpad WHERE tenant = ${tenant} AND session_id = ${session_id}
     )

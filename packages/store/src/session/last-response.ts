@@ -3,9 +3,9 @@ import type { Statement, Store } from '../open-store.js';
 
 const LAST: Statement = {
   name: 'last-response',
-  text: `SELECT i.invocation_id, i.tool_id, i.status, r.success, r.payload, r.error, i.finished_at
+  text: `SELECT i.invocation_id, i.tool_id, r.status, r.success, r.payload, r.error, r.finished_at
     FROM invocations i JOIN results r ON r.invocation_id = i.invocation_id
-    WHERE i.tenant = $1 AND i.session_id = $2 AND i.runner <> 'analyze' AND i.finished_at IS NOT NULL
+    WHERE i.tenant = $1 AND i.session_id = $2 AND i.runner <> 'analyze' AND r.success IS NOT NULL
     ORDER BY i.seq DESC LIMIT 1`,
 };
 

@@ -1,16 +1,14 @@
 import { hashJson } from '@capstan/integrity';
-import type { Claimed } from '../invocation/claim-invocations.js';
-import type { SettledResult, Settlement } from '../invocation/settle-invocations.js';
+import type { SettledCall, SettledResult, Settlement } from '../claim/settlement.js';
 
-type Attempt = Pick<Claimed, 'invocation_id' | 'attempt'>;
 type Given = Partial<Omit<Settlement, 'result'>> & { result?: Partial<SettledResult> };
 
 /** The end of an attempt; a success unless told otherwise. */
-export function newSettlement({ invocation_id, attempt }: Attempt, { result, ...given }: Given = {}): Settlement {
+export function newSettlement(claimed: SettledCall, { result, ...given }: Given = {}): Settlement {
   const status = given.status ?? 'succeeded';
+  const { claim_id, invocation_id, attempt, first_attempt, tenant, actor, run_id, watched } = claimed;
   return {
-    invocation_id,
-    attempt,
+    ...{ claim_id, invocation_id, attempt, first_attempt, tenant, actor, run_id, watched },
     status,
     backoff_ms: 0,
     outcome: status === 'queued' ? 'failed' : status,

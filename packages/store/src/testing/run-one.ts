@@ -1,6 +1,7 @@
-import type { Claimed } from '../invocation/claim-invocations.js';
+import type { Claimed } from '../claim/claimed.js';
+import { settleClaims } from '../claim/settle-claims.js';
+import type { Settlement } from '../claim/settlement.js';
 import { insertInvocations, type NewInvocation } from '../invocation/insert-invocations.js';
-import { type Settlement, settleInvocations } from '../invocation/settle-invocations.js';
 import type { Store } from '../open-store.js';
 import { claimByIds } from './claim-by-ids.js';
 import { liveWorker } from './live-worker.js';
@@ -25,6 +26,6 @@ export async function startOne(store: Store, given: Partial<NewInvocation> = {})
 /** A new invocation whose first attempt ended so. */
 export async function endOne(store: Store, status: Settlement['status'], given: Partial<NewInvocation> = {}) {
   const { claimed } = await startOne(store, given);
-  await settleInvocations(store, [newSettlement(claimed, { status })]);
+  await settleClaims(store, [newSettlement(claimed, { status })], () => true);
   return claimed;
 }

@@ -1,7 +1,8 @@
-import { type Settlement, settleInvocations } from '../invocation/settle-invocations.js';
+import { settleClaims } from '../claim/settle-claims.js';
+import type { Settlement } from '../claim/settlement.js';
 import type { Store } from '../open-store.js';
 
-/** Settles, and answers for each settlement whether it was taken. */
+/** Settles calls that are alone on their receipts, and answers for each settlement whether it was taken. */
 export async function settleAndTell(store: Store, settlements: Settlement[]): Promise<boolean[]> {
-  return (await settleInvocations(store, settlements)).map((settled) => settled !== null);
+  return (await settleClaims(store, settlements, () => true)).map((settled) => settled !== null);
 }

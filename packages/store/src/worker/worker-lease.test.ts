@@ -1,10 +1,9 @@
 import type { Principal } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { settleClaims } from '../claim/settle-claims.js';
 import { insertInvocations } from '../invocation/insert-invocations.js';
-import { settleInvocations } from '../invocation/settle-invocations.js';
 import { onlyOne } from '../only-one.js';
-import { boxDeliveries, staleBoxes, unboxDeliveries } from '../outbox/outbox.js';
 import { countQueued } from '../queue/count-queued.js';
 import { setPaused } from '../queue/pause-queue.js';
 import { endLease, liveWorker } from '../testing/live-worker.js';
@@ -18,12 +17,20 @@ const store = await openTestStore();
 const operator: Principal = { key_id: 'key_1', tenant: 'acme', actor: 'ann', roles: ['operate'] };
 const statusOf = async (worker_id: string) => (await listWorkers(store.db)).find((one) => one.worker_id === worker_id);
 
-beforeEach(() => sql`TRUNCATE invocations, attempts, workers, queues, outbox`.execute(store.db));
+/** A call on a receipt of this worker's that it has not begun. */
+async function handOver(worker_id: string) {
+  const { invocation_id, runner } = newInvocation();
+  const receipt = { claim_id: `clm_${invocation_id}`, runner, worker_id, owned: false, ids: [invocation_id] };
+  await insertInvocations(store, [newInvocation({ invocation_id })], { hand_over: [receipt] });
+  return receipt;
+}
+
+beforeEach(() => sql`TRUNCATE invocations, work, claims, results, attempts, workers, queues`.execute(store.db));
 
 describe('a lease', () => {
   test('is kept by a heartbeat while it lasts', async () => {
     const worker_id = await liveWorker(store);
-    expect(await keepLease(store, worker_id, 60_000)).toEqual({ kept: true, cancel: [], paused: [], held: [] });
+    expect(await keepLease(store, worker_id, 60_000)).toEqual({ kept: true, cancel: [], paused: [], receipts: [] });
   });
 
   test('that has ended is not brought back, nor that of a stopped worker or of nobody', async () => {
@@ -34,15 +41,23 @@ describe('a lease', () => {
       expect(await keepLease(store, worker_id, 60_000)).toMatchObject({ kept: false });
   });
 
-  test('also tells what its worker has held for longer than it lasts', async () => {
+  test('also tells which receipts its worker has had for more than a second', async () => {
     const { worker_id, claimed } = await startOne(store);
     await startOne(store);
-    expect(await keepLease(store, worker_id, 60_000)).toMatchObject({ held: [] });
-    await sql`UPDATE invocations SET started_at = now() - interval '61 seconds'`.execute(store.db);
-    const { invocation_id, attempt } = claimed;
-    expect(await keepLease(store, worker_id, 60_000)).toMatchObject({ held: [{ invocation_id, attempt }] });
-    await settleInvocations(store, [newSettlement(claimed)]);
-    expect(await keepLease(store, worker_id, 60_000)).toMatchObject({ held: [] });
+    expect(await keepLease(store, worker_id, 60_000)).toMatchObject({ receipts: [] });
+    const handed = await handOver(worker_id);
+    await sql`UPDATE claims SET created_at = created_at - interval '2 seconds', owned_at = owned_at - interval '2 seconds'`.execute(
+      store.db,
+    );
+    const { receipts } = await keepLease(store, worker_id, 60_000);
+    expect(receipts.toSorted((one, other) => Number(one.owned) - Number(other.owned))).toMatchObject([
+      { claim_id: handed.claim_id, owned: false },
+      { claim_id: claimed.claim_id, owned: true },
+    ]);
+    await settleClaims(store, [newSettlement(claimed)], () => true);
+    expect(await keepLease(store, worker_id, 60_000)).toMatchObject({
+      receipts: [{ claim_id: handed.claim_id, owned: false }],
+    });
   });
 
   test('also tells which queues are paused', async () => {
@@ -91,7 +106,7 @@ test('queues are counted by status and by live workers', async () => {
     newInvocation({ runner: 'builtin' }),
   ]);
   const { claimed } = await startOne(store);
-  await settleInvocations(store, [newSettlement(claimed, { status: 'queued', backoff_ms: 60_000 })]);
+  await settleClaims(store, [newSettlement(claimed, { status: 'queued', backoff_ms: 60_000 })]);
   await setPaused(store, operator, 'builtin', true);
   await endLease(store, worker_id);
   const queues = new Map((await listQueues(store.db)).map((queue) => [queue.runner, queue]));
@@ -107,23 +122,6 @@ test('queues are counted by status and by live workers', async () => {
   expect(queues.get('builtin')).toMatchObject({ paused: true, queued: 1, workers: 0 });
   expect(queues.size).toBe(8);
   expect(await countQueued(store, 'exec')).toEqual({ waiting: 2, delayed: 1, active: 1 });
-});
-
-test('boxes are found when they are old enough, oldest first, until they are dropped', async () => {
-  const delivery = { invocation_id: 'inv_1', runner: 'exec', attempt: 0, priority: 0 } as const;
-  const old = await boxDeliveries(store.db, [delivery]);
-  const older = await boxDeliveries(store.db, [delivery, delivery]);
-  await boxDeliveries(store.db, [delivery]);
-  const back = (id: string, seconds: number) =>
-    sql`UPDATE outbox SET created_at = now() - ${seconds} * interval '1 second' WHERE outbox_id = ${id}`.execute(
-      store.db,
-    );
-  await back(old.outbox_id, 10);
-  await back(older.outbox_id, 20);
-  expect(await staleBoxes(store.db, 5000, 10)).toEqual([older, old]);
-  expect(await staleBoxes(store.db, 5000, 1)).toEqual([older]);
-  await unboxDeliveries(store.db, [older.outbox_id, 'unknown']);
-  expect(await staleBoxes(store.db, 5000, 10)).toEqual([old]);
 });
 
 test('of two that do the same duty one works and the other goes away; the next turn is free again', async () => {

@@ -21,8 +21,8 @@ export type Heartbeat = {
   kept: boolean;
   cancel: string[];
   paused: RunnerType[];
-  /** What this worker has held for longer than a lease lasts. One that it does not know of was claimed, and the answer lost. */
-  held: { invocation_id: string; attempt: number }[];
+  /** The receipts of this worker that are a second old. One that it does not know of was written, and the news was lost. */
+  receipts: { claim_id: string; runner: RunnerType; owned: boolean }[];
 };
 
 const KEEP: Statement = {
@@ -33,12 +33,10 @@ const KEEP: Statement = {
       WHERE worker_id = $1 AND lease_until > now() AND stopped_at IS NULL RETURNING 1
     )
     SELECT EXISTS (SELECT FROM kept) AS kept,
-      ARRAY(SELECT invocation_id FROM invocations
-        WHERE worker_id = $1 AND status = 'running' AND cancel_requested_at IS NOT NULL) AS cancel,
+      ARRAY(SELECT unnest(canceled) FROM claims WHERE worker_id = $1) AS cancel,
       ARRAY(SELECT runner FROM queues WHERE paused) AS paused,
-      (SELECT coalesce(json_agg(json_build_object('invocation_id', invocation_id, 'attempt', attempt)), '[]')
-        FROM invocations
-        WHERE worker_id = $1 AND status = 'running' AND started_at < now() - $2 * interval '1 millisecond') AS held`,
+      (SELECT coalesce(json_agg(json_build_object('claim_id', claim_id, 'runner', runner, 'owned', owned_at IS NOT NULL)), '[]') FROM claims
+        WHERE worker_id = $1 AND greatest(created_at, owned_at) < now() - interval '1 second') AS receipts`,
 };
 
 /** Also tells what signals may have failed to: cancellations and paused queues. */
@@ -68,8 +66,9 @@ export const listWorkers = (db: Db): Promise<WorkerInfo[]> =>
         WHEN draining THEN 'draining' ELSE 'alive' END`.as('status'),
     )
     .select(
-      sql<number>`(SELECT count(*)::int FROM invocations i
-        WHERE i.worker_id = workers.worker_id AND i.status = 'running')`.as('running'),
+      sql<number>`(SELECT count(*)::int FROM claims c, unnest(c.ids) AS id
+        WHERE c.worker_id = workers.worker_id AND c.owned_at IS NOT NULL
+          AND NOT EXISTS (SELECT FROM results r WHERE r.invocation_id = id))`.as('running'),
     )
     .orderBy('started_at', 'desc')
     .limit(1000)
@@ -78,7 +77,7 @@ export const listWorkers = (db: Db): Promise<WorkerInfo[]> =>
 /** Workers that ended more than a day ago, and left nothing behind. */
 export const forgetWorkers = (db: Db) =>
   sql`DELETE FROM workers w WHERE lease_until < now() - interval '1 day'
-    AND NOT EXISTS (SELECT FROM invocations i WHERE i.worker_id = w.worker_id AND i.status = 'running')`.execute(db);
+    AND NOT EXISTS (SELECT FROM claims c WHERE c.worker_id = w.worker_id)`.execute(db);
 
 export async function listQueues(db: Db): Promise<QueueInfo[]> {
   const { rows } = await sql<QueueInfo>`
@@ -90,11 +89,18 @@ export async function listQueues(db: Db): Promise<QueueInfo[]> {
     FROM unnest(${[...RUNNER_TYPES]}::text[]) AS r (runner)
     LEFT JOIN queues q ON q.runner = r.runner
     LEFT JOIN (
-      SELECT runner, count(*) FILTER (WHERE status = 'queued')::int AS queued,
-        count(*) FILTER (WHERE status = 'deferred')::int AS deferred,
-        count(*) FILTER (WHERE status = 'held')::int AS held,
-        count(*) FILTER (WHERE status = 'running')::int AS running
-      FROM invocations WHERE status IN ('queued', 'deferred', 'held', 'running') GROUP BY runner
+      SELECT runner, sum(count) FILTER (WHERE status = 'queued')::int AS queued,
+        sum(count) FILTER (WHERE status = 'deferred')::int AS deferred,
+        sum(count) FILTER (WHERE status = 'held')::int AS held,
+        sum(count) FILTER (WHERE status = 'running')::int AS running
+      FROM (
+        SELECT runner, status, count(*) AS count FROM work GROUP BY runner, status
+        UNION ALL
+        SELECT c.runner, CASE WHEN c.owned_at IS NULL THEN 'queued' ELSE 'running' END, count(*)
+        -- OFFSET 0: one look for each call. As a join, it may read all results there are.
+        FROM claims c, unnest(c.ids) AS id WHERE NOT EXISTS (SELECT FROM results r WHERE r.invocation_id = id OFFSET 0)
+        GROUP BY 1, 2
+      ) AS places GROUP BY runner
     ) c ON c.runner = r.runner`.execute(db);
   return rows;
 }

@@ -1,4 +1,12 @@
-import { createVerifier, type Link, type Mismatch, type Removal, removalsOf, type Seal } from '@capstan/integrity';
+import {
+  checkDocuments,
+  createVerifier,
+  type Link,
+  type Mismatch,
+  type Removal,
+  removalsOf,
+  type Seal,
+} from '@capstan/integrity';
 import { sql } from 'kysely';
 import type { Store } from '../open-store.js';
 import { readLinks } from '../seal/read-seal.js';
@@ -7,8 +15,11 @@ import { type ReadEntry, readEntries } from './read-entries.js';
 
 export type VerifyStep = { checked: number; mismatches: Mismatch[]; removed: Removal[] };
 
-/** Recomputes every hash from what is stored, page by page; the last step is about the run as a whole. */
-export async function* verifyRun(store: Store, seal: Seal): AsyncGenerator<VerifyStep> {
+/**
+ * A run that was sealed before there was a log: recomputes every hash from what is stored, page by page; the last step is about
+ * the run as a whole.
+ */
+export async function* verifySealedRun(store: Store, seal: Seal): AsyncGenerator<VerifyStep> {
   const { run_id } = seal;
   const verifier = createVerifier(run_id);
   const order = { seq: 0n };
@@ -27,8 +38,8 @@ export async function* verifyRun(store: Store, seal: Seal): AsyncGenerator<Verif
     removed: [],
     mismatches: [
       ...verifier.checkSeal(seal),
-      ...verifier.checkDocuments('policies', 'document', policies),
-      ...verifier.checkDocuments('descriptors', 'descriptor', descriptors),
+      ...checkDocuments(verifier.used.policies, 'policies', 'document', policies),
+      ...checkDocuments(verifier.used.descriptors, 'descriptors', 'descriptor', descriptors),
       ...(await findAdded(store, run_id)),
     ],
   };

@@ -1,6 +1,8 @@
 import type { Principal } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { insertInvocations, type NewInvocation } from '../invocation/insert-invocations.js';
+import { getInvocation, listAttempts } from '../invocation/read-invocations.js';
 import { setPaused } from '../queue/pause-queue.js';
 import { endLease, liveWorker } from '../testing/live-worker.js';
 import { manyInvocations, newInvocation } from '../testing/new-invocation.js';
@@ -8,10 +10,9 @@ import { newSettlement } from '../testing/new-settlement.js';
 import { openTestStore } from '../testing/open-test-store.js';
 import { claimOne } from '../testing/run-one.js';
 import { stopWorker } from '../worker/worker-lease.js';
-import { type Claimed, claimNext } from './claim-invocations.js';
-import { insertInvocations, type NewInvocation } from './insert-invocations.js';
-import { getInvocation, listAttempts } from './read-invocations.js';
-import { settleInvocations } from './settle-invocations.js';
+import { claimNext } from './claim-next.js';
+import type { Claimed } from './claimed.js';
+import { settleClaims } from './settle-claims.js';
 
 const store = await openTestStore();
 const operator: Principal = { key_id: 'key_1', tenant: 'acme', actor: 'ann', roles: ['operate'] };
@@ -21,7 +22,7 @@ const insert = async (...rows: NewInvocation[]) => {
   return idsOf(rows);
 };
 
-beforeEach(() => sql`TRUNCATE invocations, attempts, results, workers`.execute(store.db));
+beforeEach(() => sql`TRUNCATE invocations, work, claims, attempts, results, workers, queues`.execute(store.db));
 
 const claim = (worker_id: string) => claimNext(store, worker_id, 'exec', 100);
 
@@ -31,12 +32,14 @@ describe('a claim', () => {
     await insert(row);
     const worker_id = await liveWorker(store);
     const [claimed] = await claim(worker_id);
-    const { run_id, decision, idempotency_key, webhook_url, status, run_at, delay_ms, expires_in_ms, ...brought } = row;
+    const { decision, idempotency_key, webhook_url, status, run_at, delay_ms, expires_in_ms, ...brought } = row;
     expect(claimed).toEqual({
       ...brought,
+      claim_id: expect.stringMatching(/^clm_/),
       attempt: 1,
       first_attempt: 1,
       retry_backoff_ms: null,
+      watched: false,
       followed: false,
     });
     expect(await getInvocation(store.db, 'acme', row.invocation_id)).toMatchObject({ status: 'running', attempt: 1 });
@@ -89,14 +92,14 @@ describe('a claim', () => {
 
   test('leaves what has expired, though no sweep has marked it yet', async () => {
     const [late, fresh] = await insert(newInvocation({ expires_in_ms: 1 }), newInvocation({ expires_in_ms: 60_000 }));
-    await sql`UPDATE invocations SET expires_at = now() WHERE invocation_id = ${late}`.execute(store.db);
+    await sql`UPDATE work SET expires_at = now() WHERE invocation_id = ${late}`.execute(store.db);
     expect(idsOf(await claim(await liveWorker(store)))).toEqual([fresh]);
   });
 
   test('counts the next attempt when one was handed back', async () => {
     const [id = ''] = await insert(newInvocation());
     const worker_id = await liveWorker(store);
-    await settleInvocations(store, [newSettlement(await claimOne(store, worker_id, id), { status: 'queued' })]);
+    await settleClaims(store, [newSettlement(await claimOne(store, worker_id, id), { status: 'queued' })]);
     expect(await claim(worker_id)).toMatchObject([{ attempt: 2, first_attempt: 1 }]);
   });
 });
@@ -144,9 +147,9 @@ describe('claims in turn', () => {
     };
     const shares = await Promise.all([claimAll(), claimAll(), claimAll(), claimAll()]);
     expect(shares.flat().sort()).toEqual(ids.sort());
-    const { rows } = await sql<{ attempts: number }>`SELECT sum(attempt)::int AS attempts FROM invocations`.execute(
-      store.db,
-    );
+    const { rows } = await sql<{
+      attempts: number;
+    }>`SELECT sum(attempt)::int AS attempts FROM invocation_states`.execute(store.db);
     expect(rows).toEqual([{ attempts: 2000 }]);
   });
 
@@ -154,11 +157,11 @@ describe('claims in turn', () => {
     const [retry = '', other = ''] = await insert(newInvocation(), newInvocation({ priority: -1 }));
     const worker_id = await liveWorker(store);
     const again = newSettlement(await claimOne(store, worker_id, retry), { status: 'queued', backoff_ms: 60_000 });
-    await settleInvocations(store, [again]);
+    await settleClaims(store, [again]);
     expect(idsOf(await claimNext(store, worker_id, 'exec', 10))).toEqual([other]);
 
     const [late] = await insert(newInvocation({ priority: -1 }));
-    await sql`UPDATE invocations SET available_at = now() WHERE invocation_id = ${retry}`.execute(store.db);
+    await sql`UPDATE work SET available_at = now() WHERE invocation_id = ${retry}`.execute(store.db);
     expect(idsOf(await claimNext(store, worker_id, 'exec', 1))).toEqual([retry]);
     expect(idsOf(await claimNext(store, worker_id, 'exec', 1))).toEqual([late]);
   });

@@ -1,6 +1,9 @@
 import { hashJson } from '@capstan/integrity';
 import { describe, expect, test } from 'vitest';
 import { listAudit } from '../audit/read-audit.js';
+import { cancelInvocations } from '../invocation/cancel-invocations.js';
+import { insertInvocations } from '../invocation/insert-invocations.js';
+import { getInvocation, listAttempts } from '../invocation/read-invocations.js';
 import { claimByIds } from '../testing/claim-by-ids.js';
 import { endLease, liveWorker } from '../testing/live-worker.js';
 import { manyInvocations } from '../testing/new-invocation.js';
@@ -8,19 +11,22 @@ import { newSettlement } from '../testing/new-settlement.js';
 import { openTestStore } from '../testing/open-test-store.js';
 import { claimOne, startOne } from '../testing/run-one.js';
 import { settleAndTell } from '../testing/settle-and-tell.js';
-import { cancelInvocations } from './cancel-invocations.js';
-import { insertInvocations } from './insert-invocations.js';
-import { getInvocation, listAttempts } from './read-invocations.js';
-import { rescueInvocations } from './rescue-invocations.js';
+import { rescueClaims } from './rescue-claims.js';
+import { settleClaims } from './settle-claims.js';
 
 const store = await openTestStore();
 const read = (id: string) => getInvocation(store.db, 'acme', id);
 const attempts = async (id: string) => (await listAttempts(store.db, id)).map(({ outcome, error }) => [outcome, error]);
 const results = (id: string) =>
-  store.db.selectFrom('results').select(['attempt', 'payload']).where('invocation_id', '=', id).execute();
+  store.db
+    .selectFrom('results')
+    .select(['attempt', 'payload'])
+    .where('invocation_id', '=', id)
+    .where('success', 'is not', null)
+    .execute();
 const availableAt = (id: string) =>
   store.db
-    .selectFrom('invocations')
+    .selectFrom('work')
     .select(['available_at', 'first_attempt'])
     .where('invocation_id', '=', id)
     .executeTakeFirst();
@@ -30,7 +36,7 @@ const operator = { key_id: 'key_1', tenant: 'acme', actor: 'ann', roles: [] };
 async function startTwice() {
   const { worker_id, claimed: stale } = await startOne(store);
   await endLease(store, worker_id);
-  await rescueInvocations(store, 10);
+  await rescueClaims(store, 10);
   const current = await claimOne(store, await liveWorker(store), stale.invocation_id);
   return { id: stale.invocation_id, stale, current };
 }
@@ -194,14 +200,17 @@ describe('a late settlement', () => {
     expect((await attempts(id)).map(([outcome]) => outcome)).toEqual(['refused', null]);
   });
 
-  test('of an attempt that is yet to come is refused', async () => {
+  test('that names a receipt that was never written is refused', async () => {
     const { claimed } = await startOne(store);
-    expect(await settleAndTell(store, [newSettlement({ ...claimed, attempt: 2 })])).toEqual([false]);
+    expect(await settleAndTell(store, [newSettlement({ ...claimed, claim_id: 'clm_none' })])).toEqual([false]);
     expect(await read(claimed.invocation_id)).toMatchObject({ status: 'running', attempt: 1 });
   });
 
   test('of an invocation that nobody knows is refused', async () => {
-    expect(await settleAndTell(store, [newSettlement({ invocation_id: 'inv_none', attempt: 1 })])).toEqual([false]);
+    const { claimed } = await startOne(store);
+    const unknown = newSettlement({ ...claimed, invocation_id: 'inv_none' });
+    expect(await settleClaims(store, [unknown])).toEqual([null]);
+    expect(await read(claimed.invocation_id)).toMatchObject({ status: 'running' });
   });
 });
 

@@ -1,0 +1,54 @@
+import type { RunnerType } from '@capstan/contracts';
+import type { Statement, Store } from '../open-store.js';
+import { type Claimed, callsOn } from './claimed.js';
+
+const OWNABLE = `EXISTS (SELECT FROM workers WHERE worker_id = $1 AND lease_until > now())
+  AND (c.expires_at IS NULL OR c.expires_at > now())
+  AND NOT EXISTS (SELECT FROM queues q WHERE q.runner = c.runner AND q.paused)`;
+
+/** A receipt that was handed to somebody else, taken back, or owned before is not answered. */
+const OWN: Statement = {
+  name: 'own-claims',
+  text: `
+    WITH receipts AS (
+      UPDATE claims c SET worker_id = $1, owned_at = now()
+      WHERE c.claim_id = ANY ($2) AND c.owned_at IS NULL AND (c.worker_id IS NULL OR c.worker_id = $1) AND ${OWNABLE}
+      RETURNING c.claim_id, c.ids, c.attempts, c.first_attempts
+    ) ${callsOn('receipts')} ORDER BY c.place`,
+};
+
+/** Makes receipts this worker's own, and answers the calls on them. From here on they may have taken effect. */
+export const ownClaims = (store: Store, worker_id: string, claim_ids: readonly string[]): Promise<Claimed[]> =>
+  store.query<Claimed>(OWN, [worker_id, claim_ids]);
+
+const OWN_ANY: Statement = {
+  name: 'own-any-claims',
+  text: `
+    WITH picked AS (
+      SELECT claim_id FROM claims c
+      WHERE c.owned_at IS NULL AND c.worker_id IS NULL AND c.runner = $2 AND ${OWNABLE}
+      ORDER BY c.created_at LIMIT $3 FOR UPDATE SKIP LOCKED
+    ), receipts AS (
+      UPDATE claims c SET worker_id = $1, owned_at = now()
+      WHERE c.claim_id = ANY (ARRAY (SELECT claim_id FROM picked)) AND c.owned_at IS NULL
+      RETURNING c.claim_id, c.ids, c.attempts, c.first_attempts
+    ) ${callsOn('receipts')} ORDER BY c.place`,
+};
+
+/** Receipts whose delivery came while the queue was paused. */
+export const ownAnyClaims = (store: Store, worker_id: string, runner: RunnerType, limit: number): Promise<Claimed[]> =>
+  store.query<Claimed>(OWN_ANY, [worker_id, runner, limit]);
+
+const READ: Statement = {
+  name: 'read-claims',
+  text: `
+    WITH receipts AS (
+      SELECT claim_id, ids, attempts, first_attempts FROM claims
+      WHERE claim_id = ANY ($2) AND worker_id = $1 AND owned_at IS NOT NULL
+    ) ${callsOn('receipts')} AND NOT EXISTS (SELECT FROM results r WHERE r.invocation_id = i.invocation_id)
+    ORDER BY c.place`,
+};
+
+/** The calls on receipts that are this worker's already: it was not told of them, so it has not begun. */
+export const readClaims = (store: Store, worker_id: string, claim_ids: readonly string[]): Promise<Claimed[]> =>
+  store.query<Claimed>(READ, [worker_id, claim_ids]);

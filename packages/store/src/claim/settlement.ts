@@ -1,0 +1,44 @@
+import type { Artifact, InvocationStatus, Json, RunFacts, SideEffect } from '@capstan/contracts';
+import type { Claimed } from './claimed.js';
+
+/** The call that a settlement is about, as its receipt named it. */
+export type SettledCall = Pick<
+  Claimed,
+  'claim_id' | 'invocation_id' | 'attempt' | 'first_attempt' | 'tenant' | 'actor' | 'run_id' | 'watched'
+>;
+
+/**
+ * The end of an attempt. `queued` hands the call back: a retry after backoff_ms, or at once. `held`: what was released is not
+ * what would run; `error` says why, and it waits for a person for expires_in_ms again.
+ */
+export type Settlement = SettledCall & {
+  status: Extract<
+    InvocationStatus,
+    'succeeded' | 'failed' | 'timed_out' | 'canceled' | 'ambiguous' | 'queued' | 'denied' | 'held'
+  >;
+  backoff_ms: number;
+  expires_in_ms?: number;
+  outcome: string;
+  result: SettledResult | null;
+  error: string | null;
+};
+
+/** Whether the call goes on after it. */
+export const isReturn = ({ status }: Settlement): boolean => status === 'queued' || status === 'held';
+
+export type SettledResult = {
+  success: boolean;
+  payload: Json;
+  code: number | null;
+  declared_side_effects: SideEffect[];
+  artifacts: Artifact[];
+  facts: RunFacts | null;
+  duration_ms: number;
+  exit_code: number | null;
+  truncated: boolean;
+  input_hash: string;
+  output_hash: string;
+};
+
+/** The status that the invocation has by a settlement; null when it was refused. */
+export type Settled = { status: InvocationStatus } | null;

@@ -1,0 +1,84 @@
+import { leafHash } from '@capstan/integrity';
+import { sql } from 'kysely';
+import type { Db } from '../open-store.js';
+
+/** Where a result or the end of a run is in the log of its tenant. */
+export type FoundEntry = { seq: string; index: number; record_hash: Buffer; at: string };
+
+/** The batch that has a seq, and where in it; batches of overlapping transactions overlap a little. */
+const BATCH = sql`
+  SELECT first, hashes, at, array_position(seqs, u.seq) AS place FROM log_batches
+  WHERE tenant = u.tenant AND last_seq >= u.seq AND first_seq <= u.seq AND array_position(seqs, u.seq) IS NOT NULL
+  ORDER BY last_seq LIMIT 1`;
+
+/** By seq; what is not in the log yet is left out. */
+export async function findLogEntries(
+  db: Db,
+  tenant: string,
+  seqs: readonly string[],
+): Promise<Map<string, FoundEntry>> {
+  if (seqs.length === 0) return new Map();
+  const { rows } = await sql<{ seq: string; index: string; record_hash: Buffer; at: string }>`
+    SELECT u.seq, b.first + b.place - 1 AS index, substr(b.hashes, (b.place - 1) * 32 + 1, 32) AS record_hash, b.at
+    FROM (SELECT ${tenant}::text AS tenant, seq FROM unnest(${seqs}::bigint[]) AS s (seq)) AS u
+      CROSS JOIN LATERAL (${BATCH}) AS b`.execute(db);
+  return new Map(rows.map((row) => [row.seq, { ...row, index: Number(row.index) }]));
+}
+
+/** What `chain_hash` is called in the API: the hash of the leaf. */
+export const chainHash = ({ record_hash }: Pick<FoundEntry, 'record_hash'>): string =>
+  `sha256:${leafHash(record_hash).toString('hex')}`;
+
+/** Digests of the fields of entries, by index. */
+export async function readDigests(db: Db, tenant: string, indexes: readonly number[]): Promise<Map<number, Buffer>> {
+  if (indexes.length === 0) return new Map();
+  const { rows } = await sql<{ index: string; digests: Buffer }>`
+    WITH wanted AS (SELECT unnest(${indexes}::bigint[]) AS index), batches AS (
+      SELECT DISTINCT (
+        SELECT first FROM log_batches WHERE tenant = ${tenant} AND first <= w.index ORDER BY first DESC LIMIT 1) AS first
+      FROM wanted w
+    )
+    SELECT b.first + d.place - 1 AS index, d.digests
+    FROM log_batches b CROSS JOIN LATERAL unnest(b.digests) WITH ORDINALITY AS d (digests, place)
+    WHERE b.tenant = ${tenant} AND b.first = ANY (ARRAY (SELECT first FROM batches))
+      AND b.first + d.place - 1 IN (SELECT index FROM wanted)`.execute(db);
+  return new Map(rows.map(({ index, digests }) => [Number(index), digests]));
+}
+
+export type Standing = {
+  /** Ends that are not in the log yet. */
+  pending: number;
+  /** The highest index among those that are; null when none is. */
+  last: number | null;
+};
+
+/** How far what ended of a run, or of a lone invocation, is in the log. */
+export async function readStanding(db: Db, tenant: string, run_id: string): Promise<Standing> {
+  const { rows } = await sql<{ pending: number; last: string | null }>`
+    WITH ends AS (
+      SELECT r.seq, r.xid FROM invocations i JOIN results r ON r.invocation_id = i.invocation_id WHERE i.run_id = ${run_id}
+      UNION ALL
+      SELECT r.seq, r.xid FROM results r WHERE r.invocation_id = ${run_id.replace(/^run_/, 'inv_')}
+      UNION ALL
+      SELECT end_seq, end_xid FROM runs WHERE run_id = ${run_id} AND end_seq IS NOT NULL
+    )
+    SELECT count(*) FILTER (WHERE b.first IS NULL AND (u.xid, u.seq) > (c.xid, c.seq) AND u.seq > c.after_seq)::int AS pending,
+      max(b.first + b.place - 1) AS last
+    FROM (SELECT ${tenant}::text AS tenant, seq, xid FROM ends) AS u CROSS JOIN log_cursor c
+      LEFT JOIN LATERAL (${BATCH}) AS b ON true`.execute(db);
+  const [row] = rows;
+  return { pending: row?.pending ?? 0, last: row?.last == null ? null : Number(row.last) };
+}
+
+/** The place of an end in the order of the log: null where a call or a run has not ended, undefined where there is none. */
+export async function readEndSeq(db: Db, tenant: string, id: string): Promise<string | null | undefined> {
+  const { rows } = await sql<{ seq: string | null }>`
+    SELECT r.seq FROM invocations i LEFT JOIN results r ON r.invocation_id = i.invocation_id
+    WHERE i.invocation_id = ${id} AND i.tenant = ${tenant}
+    UNION ALL
+    SELECT end_seq FROM runs WHERE run_id = ${id} AND tenant = ${tenant}
+    UNION ALL
+    SELECT r.seq FROM invocations i LEFT JOIN results r ON r.invocation_id = i.invocation_id
+    WHERE i.invocation_id = ${id.replace(/^run_/, 'inv_')} AND i.tenant = ${tenant} AND i.run_id IS NULL`.execute(db);
+  return rows.length === 0 ? undefined : (rows[0]?.seq ?? null);
+}

@@ -1,0 +1,94 @@
+import { LOG_COLUMNS, LOG_KINDS, type LogKind, type LogTable } from '@capstan/integrity';
+
+/** What a late report of a worker that was given up changes on its attempt is left out: it may come long after the end. */
+const LATE = (alias: string) => `${alias}.outcome IN ('lost', 'refused')`;
+const ATTEMPTS: Readonly<Record<string, (alias: string) => string>> = {
+  outcome: (alias) => `CASE WHEN ${LATE(alias)} THEN 'lost' ELSE ${alias}.outcome END`,
+  ended_at: (alias) => `CASE WHEN ${LATE(alias)} THEN NULL ELSE ${alias}.ended_at::text END`,
+  error: (alias) => `CASE WHEN ${LATE(alias)} THEN NULL ELSE ${alias}.error END`,
+};
+
+/** A covered column as text, as it goes into the record. */
+export const textOf = (table: LogTable, alias: string, column: string): string =>
+  (table === 'attempts' ? ATTEMPTS[column]?.(alias) : undefined) ?? `${alias}."${column}"::text`;
+
+const textsOf = (table: LogTable, alias: string): string[] =>
+  LOG_COLUMNS[table].map((column) => textOf(table, alias, column));
+
+/** As encodeFields of integrity. */
+const encoded = (texts: readonly string[]): string => `record_send(ROW(${texts.join(', ')}))`;
+
+/** As rowDigest of integrity: two bytes for each field, of which int8send packs four at a time. */
+function digested(texts: readonly string[]): string {
+  const parts: string[] = [];
+  const bits = (text: string | undefined) => `(coalesce(hashtext(${text}), 0) & 65535)`;
+  let at = 0;
+  for (; at + 2 <= texts.length; at += 2) parts.push(`int4send(${bits(texts[at])} << 16 | ${bits(texts[at + 1])})`);
+  if (at < texts.length) parts.push(`int2send((${bits(texts[at])} - (${bits(texts[at])} & 32768) * 2)::int2)`);
+  return parts.join(' || ');
+}
+
+/** Rows of any number, in this order: their hash as a field of the record, and their digests. */
+function many(table: LogTable, from: string, order: string): string {
+  const texts = textsOf(table, 't');
+  return `(SELECT ARRAY[
+      coalesce(sha256(string_agg(${encoded(texts)}, '' ORDER BY ${order})), ''),
+      int4send(count(*)::int) || coalesce(string_agg(${digested(texts)}, '' ORDER BY ${order}), '')]
+    FROM ${from} AS t)`;
+}
+
+/** The two columns of a batch that a record is: its hash, and the digests of its fields. */
+function columnsFor(kind: LogKind, aliases: Partial<Record<LogTable, string>>, rows: readonly string[]): string {
+  const { version, one } = LOG_KINDS[kind];
+  const texts = one.flatMap((table) => textsOf(table, aliases[table] ?? table));
+  const hashes = rows.map((name) => `nullif(encode(${name}[1], 'hex'), '')`);
+  return `sha256(${encoded([`'${version}'::text`, ...texts, ...hashes])}) AS hash,
+    ${one.map((table) => digested(textsOf(table, aliases[table] ?? table))).join(' || ')} ||
+    ${rows.map((name) => `coalesce(${name}[2], int4send(0))`).join(' || ')} AS digests`;
+}
+
+/** The votes that released a call: comments may be added for ever. */
+export const VOTES = `kind <> 'comment'`;
+
+/**
+ * Of `i` (invocations) and `r` (results). Most calls have no attempt beside the one that ended them, and no hold: looking
+ * whether there are any costs a tenth of what aggregating none of them does. OFFSET 0, or each is worked out twice.
+ */
+const INVOCATION = {
+  columns: columnsFor('invocation', { invocations: 'i', results: 'r' }, ['m.attempts', 'm.holds', 'm.hold_entries']),
+  joins: `
+    LEFT JOIN holds h ON h.invocation_id = i.invocation_id
+    CROSS JOIN LATERAL (SELECT
+      CASE WHEN EXISTS (SELECT FROM attempts a WHERE a.invocation_id = i.invocation_id)
+        THEN ${many('attempts', '(SELECT * FROM attempts a WHERE a.invocation_id = i.invocation_id)', 't.attempt')} END AS attempts,
+      CASE WHEN h.hold_id IS NOT NULL
+        THEN ${many('holds', '(SELECT * FROM holds o WHERE o.hold_id = h.hold_id)', 't.hold_id')} END AS holds,
+      CASE WHEN h.hold_id IS NOT NULL
+        THEN ${many('hold_entries', `(SELECT * FROM hold_entries e WHERE e.hold_id = h.hold_id AND e.${VOTES})`, 't.seq')}
+        END AS hold_entries
+      OFFSET 0) AS m`,
+};
+
+/** Of `n` (runs). */
+const RUN = {
+  columns: columnsFor('run', { runs: 'n' }, ['plan_runs', 'steps', 'calls']),
+  joins: `
+    LEFT JOIN LATERAL ${many('plan_runs', '(SELECT * FROM plan_runs p WHERE p.run_id = n.run_id)', 't.run_id')}
+      AS of_plan (plan_runs) ON true
+    LEFT JOIN LATERAL ${many('steps', '(SELECT * FROM steps s WHERE s.run_id = n.run_id)', 't.step, t.element')}
+      AS of_steps (steps) ON true
+    LEFT JOIN LATERAL ${many('calls', '(SELECT * FROM invocations c WHERE c.run_id = n.run_id)', 't.seq')}
+      AS of_calls (calls) ON true`,
+};
+
+/** Records of calls that have ended, by a condition on `r`: tenant, xid, seq, hash, digests. */
+export const invocationRecords = (where: string): string => `
+  SELECT i.tenant, r.xid, r.seq, ${INVOCATION.columns}
+  FROM results r JOIN invocations i ON i.invocation_id = r.invocation_id ${INVOCATION.joins}
+  WHERE ${where}`;
+
+/** The same of runs, by a condition on `n`. */
+export const runRecords = (where: string): string => `
+  SELECT n.tenant, n.end_xid AS xid, n.end_seq AS seq, ${RUN.columns}
+  FROM runs n ${RUN.joins}
+  WHERE ${where}`;
