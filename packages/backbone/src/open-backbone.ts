@@ -1,14 +1,19 @@
 import { createPostgresQueue, createRelay, type Queue, type Relay } from '@capstan/queue';
 import { countQueued, MAX_PAYLOAD_BYTES, openStore, pingStore, postgresSignals, type Store } from '@capstan/store';
+import type { Dispatcher } from './hand-over.js';
 import { type LiveCatalog, openCatalog } from './live-catalog.js';
 import { type LiveRules, openRules } from './live-rules.js';
 import type { Log } from './log.js';
+import { postgresDispatcher } from './postgres-dispatcher.js';
+import { redisDispatcher } from './redis-dispatcher.js';
 
 /** The store, the queue, the relay and the catalog, as one process uses them. */
 export type Backbone = {
   store: Store;
   queue: Queue;
   relay: Relay;
+  /** The one way from a commit to a worker. */
+  dispatcher: Dispatcher;
   catalog: LiveCatalog;
   rules: LiveRules;
   log: Log;
@@ -39,6 +44,7 @@ export async function openBackbone({
   const relay = createRelay(transport, {
     max_message_bytes: redis ? 1_000_000 : MAX_PAYLOAD_BYTES,
     onError,
+    ...(redis ? { statements: postgresSignals(store, onError) } : {}),
   });
   try {
     const queue = redis
@@ -48,18 +54,22 @@ export async function openBackbone({
           (runner) => countQueued(store, runner),
           () => pingStore(store),
         );
+    const dispatcher = redis ? redisDispatcher({ queue, relay, log }) : postgresDispatcher(relay);
     const catalog = await openCatalog(store, relay);
     const rules = await openRules(store, relay);
     return {
       store,
       queue,
       relay,
+      dispatcher,
       catalog,
       rules,
       log,
       close: async () => {
         catalog.close();
         rules.close();
+        dispatcher.close();
+        await dispatcher.idle();
         await queue.close();
         await relay.close();
         await store.close();

@@ -1,7 +1,7 @@
 import { parseSealKey, type SealKey } from '@capstan/integrity';
 import { z } from 'zod';
 
-/** What seals are signed with: an Ed25519 key as PEM, or its seed of 32 bytes in base64. Without it they are not signed. */
+/** What checkpoints of the log are signed with: an Ed25519 key as PEM, or its seed of 32 bytes in base64. Without it they are not signed. */
 export const SEAL_ENV = {
   CAPSTAN_SEAL_KEY: z
     .string()

@@ -1,37 +1,41 @@
+import type { RunnerType } from '@capstan/contracts';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Take } from '../queue.js';
-import type { Relay } from '../relay/relay.js';
+import type { Start, WorkSource } from '../queue.js';
+import { memoryRelay } from '../testing/memory-relay.js';
 import { consumePostgres } from './consume-postgres.js';
 
-/** A queue of `waiting` runs that end when the test says so. */
-function openConsumer({ concurrency = 2, waiting = 0, fails = false } = {}) {
+type Given = { runner?: RunnerType; concurrency?: number; waiting?: number; fails?: boolean; holds?: boolean };
+
+/** A queue of `waiting` calls that end when the test says so. `holds`: claims are answered when the test says so. */
+function openConsumer({ runner = 'exec', concurrency = 2, waiting = 0, fails = false, holds = false }: Given = {}) {
   const state = { waiting, fails, asked: [] as number[] };
   const running: (() => void)[] = [];
-  const listeners = new Set<(ids: string[]) => void>();
-  const relay: Relay = {
-    publish: () => {},
-    riding: () => null,
-    subscribe: (_topic, listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+  const held: (() => void)[] = [];
+  const start: Start = () => new Promise<void>((resolve) => void running.push(resolve));
+  const work: WorkSource = {
+    claim: async (limit) => {
+      state.asked.push(limit);
+      if (state.fails) throw new Error('Postgres is away');
+      const taken = Math.min(limit, state.waiting);
+      state.waiting -= taken;
+      if (holds) await new Promise<void>((resolve) => held.push(resolve));
+      return Array.from({ length: taken }, () => start);
     },
-    close: () => Promise.resolve(),
+    own: () => Promise.reject(new Error('nothing is brought here')),
+    ownAny: () => Promise.reject(new Error('nothing is brought here')),
   };
-  const take: Take = async (limit) => {
-    state.asked.push(limit);
-    if (state.fails) throw new Error('Postgres is away');
-    const taken = Math.min(limit, state.waiting);
-    state.waiting -= taken;
-    return Array.from({ length: taken }, () => new Promise<void>((resolve) => void running.push(resolve)));
-  };
-  const consumer = consumePostgres({ runner: 'exec', concurrency, lease_ms: 1000 }, take, relay);
-  const call = (...runners: string[]) => {
-    for (const listener of listeners) listener(runners);
-  };
+  const relay = memoryRelay();
+  const consumer = consumePostgres({ runner, concurrency, lease_ms: 1000 }, work, relay);
+  const call = (...runners: RunnerType[]) => relay.say('ready', ...runners);
   /** Lets everything happen that needs no time to pass; an immediate that a timer asks for counts as 1 ms here. */
   const settle = () => vi.advanceTimersByTimeAsync(1);
-  return { state, running, consumer, call, settle, listeners };
+  const give = (count: number) => consumer.run(Array.from({ length: count }, () => start));
+  return { state, running, held, consumer, call, settle, give, relay };
 }
+
+/** The sweep comes every 5 s, give or take a fifth. */
+const SWEEP_MS = 6000;
+const RETRY_MS = 2000;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -66,6 +70,13 @@ describe('a consumer of the Postgres queue', () => {
     expect(state.asked).toEqual([3, 3]);
   });
 
+  test('never claims more than 500 at once, however large it is', async () => {
+    const { state, running, settle } = openConsumer({ concurrency: 1200, waiting: 5000 });
+    await settle();
+    await settle();
+    expect([state.asked, running.length]).toEqual([[500, 500, 200], 1200]);
+  });
+
   test('hears a call that comes while it claims', async () => {
     const { state, call, settle } = openConsumer();
     state.waiting = 0;
@@ -79,7 +90,16 @@ describe('a consumer of the Postgres queue', () => {
     const { state, settle } = openConsumer();
     await settle();
     state.waiting = 1;
-    await vi.advanceTimersByTimeAsync(6000);
+    await vi.advanceTimersByTimeAsync(SWEEP_MS);
+    await settle();
+    expect(state.waiting).toBe(0);
+  });
+
+  test('looks again when it begins to hear calls, for it may have missed some', async () => {
+    const { state, relay, settle } = openConsumer();
+    await settle();
+    state.waiting = 1;
+    relay.listen();
     await settle();
     expect(state.waiting).toBe(0);
   });
@@ -88,7 +108,7 @@ describe('a consumer of the Postgres queue', () => {
     const { state, settle } = openConsumer({ waiting: 1, fails: true });
     await settle();
     state.fails = false;
-    await vi.advanceTimersByTimeAsync(2000);
+    await vi.advanceTimersByTimeAsync(RETRY_MS);
     await settle();
     expect(state.waiting).toBe(0);
   });
@@ -107,12 +127,88 @@ describe('a consumer of the Postgres queue', () => {
   });
 
   test('takes nothing after it was stopped, and leaves no timer or listener behind', async () => {
-    const { state, running, consumer, listeners, settle } = openConsumer({ waiting: 3 });
+    const { state, running, consumer, relay, settle } = openConsumer({ waiting: 3 });
     await settle();
     await consumer.stop();
     running.shift()?.();
     consumer.resume();
     await vi.advanceTimersByTimeAsync(10_000);
-    expect([state.waiting, listeners.size, vi.getTimerCount()]).toEqual([1, 0, 0]);
+    expect([state.waiting, relay.listening(), vi.getTimerCount()]).toEqual([1, 0, 0]);
+  });
+
+  test('has stopped only when its last claim was answered, and begins what that brought', async () => {
+    const { running, held, consumer, settle } = openConsumer({ waiting: 2, holds: true });
+    await settle();
+    let stopped = false;
+    const stopping = consumer.stop().then(() => {
+      stopped = true;
+    });
+    await settle();
+    expect([stopped, running.length]).toEqual([false, 0]);
+    held.shift()?.();
+    await stopping;
+    expect(running).toHaveLength(2);
+  });
+});
+
+describe('what a consumer of the Postgres queue offers', () => {
+  test('is nothing until a claim has found less than it asked for', async () => {
+    const { consumer, running, settle } = openConsumer({ waiting: 2 });
+    expect(consumer.offered()).toBe(0);
+    await settle();
+    expect(consumer.offered()).toBe(0);
+    running.shift()?.();
+    await settle();
+    expect(consumer.offered()).toBe(1);
+  });
+
+  test('is a slot each for long calls, and some ahead of the slots for short ones', async () => {
+    const [long, short] = [openConsumer({ runner: 'exec' }), openConsumer({ runner: 'builtin' })];
+    await long.settle();
+    expect([long.consumer.offered(), short.consumer.offered()]).toEqual([2, 8]);
+  });
+
+  test('shrinks by what was handed over, which begins as slots get free', async () => {
+    const { consumer, give, running, settle } = openConsumer({ runner: 'builtin' });
+    await settle();
+    give(3);
+    expect([running.length, consumer.offered()]).toEqual([2, 5]);
+    give(9);
+    expect([running.length, consumer.offered()]).toEqual([2, 0]);
+    running.shift()?.();
+    await settle();
+    expect(running).toHaveLength(2);
+  });
+
+  test('is nothing from the moment that others wait until a claim has found no more of them', async () => {
+    const { state, consumer, call, settle } = openConsumer({ runner: 'builtin' });
+    await settle();
+    state.waiting = 1;
+    call('builtin');
+    expect(consumer.offered()).toBe(0);
+    await settle();
+    expect(consumer.offered()).toBe(7);
+  });
+
+  test('is nothing while it is paused and after it was stopped', async () => {
+    const { consumer, settle } = openConsumer();
+    await settle();
+    consumer.pause();
+    expect(consumer.offered()).toBe(0);
+    consumer.resume();
+    expect(consumer.offered()).toBe(0);
+    await settle();
+    expect(consumer.offered()).toBe(2);
+    await consumer.stop();
+    expect(consumer.offered()).toBe(0);
+  });
+
+  test('is begun all at once when it stops, for its worker to give back', async () => {
+    const { consumer, give, running, settle } = openConsumer({ runner: 'builtin' });
+    await settle();
+    give(8);
+    expect(running).toHaveLength(2);
+    await consumer.stop();
+    expect(running).toHaveLength(8);
   });
 });

@@ -1,5 +1,6 @@
-import type { ConsumeOptions, Consumer, Take } from '../queue.js';
+import { areShort, type ConsumeOptions, type Consumer, type Start, type WorkSource } from '../queue.js';
 import type { Relay } from '../relay/relay.js';
+import { openSlots } from '../slots.js';
 
 /** A backstop for wake-up calls that were lost; the signals do the work. Not all consumers look at the same time. */
 const SWEEP_MS = 5000;
@@ -7,20 +8,24 @@ const sweepPause = () => SWEEP_MS * (0.8 + 0.4 * Math.random());
 const RETRY_MS = 2000;
 /** One claim takes at most this many, so that a large worker does not starve the others. */
 const MAX_CLAIM = 500;
+/** Short calls may wait at the worker, several for each slot: they are over before another would have been brought. */
+const OFFERED_PER_SLOT = 4;
 
 /**
  * Claims as much as it has room for, and again when room appears or a wake-up call came meanwhile. A claim that brings
- * less than asked for has emptied the queue: whatever is committed after it is followed by a call.
+ * less than asked for has emptied the queue: whatever is committed after it is followed by a call. Until then calls may be
+ * handed to this worker with their commit (`offered`), for there is nobody whom they would overtake.
  */
-export function consumePostgres({ runner, concurrency }: ConsumeOptions, take: Take, relay: Relay): Consumer {
-  let occupied = 0;
+export function consumePostgres({ runner, concurrency }: ConsumeOptions, work: WorkSource, relay: Relay): Consumer {
   let called = true;
+  let emptied = false;
   let paused = false;
   let stopped = false;
   let turning: Promise<void> | null = null;
   let retry: NodeJS.Timeout | undefined;
 
-  const room = () => Math.min(concurrency - occupied, MAX_CLAIM);
+  const slots = openSlots(concurrency, () => start());
+  const room = () => Math.min(slots.free(), MAX_CLAIM);
   const mayTake = () => called && !paused && !stopped && room() > 0;
 
   const turn = async () => {
@@ -30,15 +35,11 @@ export function consumePostgres({ runner, concurrency }: ConsumeOptions, take: T
       if (!mayTake()) return;
       const limit = room();
       called = false;
-      const runs = await take(limit);
-      occupied += runs.length;
-      if (runs.length === limit) called = true;
-      for (const run of runs) run.then(release, release);
+      const claimed = await work.claim(limit);
+      emptied = claimed.length < limit;
+      if (!emptied) called = true;
+      void slots.run(claimed);
     }
-  };
-  const release = () => {
-    occupied--;
-    start();
   };
   const start = () => {
     if (turning || !mayTake()) return;
@@ -54,6 +55,7 @@ export function consumePostgres({ runner, concurrency }: ConsumeOptions, take: T
   };
   const call = () => {
     called = true;
+    emptied = false;
     start();
   };
 
@@ -62,9 +64,13 @@ export function consumePostgres({ runner, concurrency }: ConsumeOptions, take: T
   };
   // What was called before it listened, or while it could not, it has missed.
   const unsubscribe = relay.subscribe('ready', heed, call);
-  const sweep = setInterval(call, sweepPause());
+  const sweep = setInterval(() => {
+    called = true;
+    start();
+  }, sweepPause());
   call();
 
+  const most = concurrency * (areShort(runner) ? OFFERED_PER_SLOT : 1);
   return {
     pause: () => {
       paused = true;
@@ -73,9 +79,13 @@ export function consumePostgres({ runner, concurrency }: ConsumeOptions, take: T
       paused = false;
       call();
     },
+    run: (starts: readonly Start[]) => void slots.run(starts),
+    offered: () =>
+      emptied && !paused && !stopped ? Math.max(0, most - (concurrency - slots.free()) - slots.waiting()) : 0,
     hasRoom: () => !paused && !stopped && room() > 0,
     stop: async () => {
       stopped = true;
+      slots.open();
       clearInterval(sweep);
       clearTimeout(retry);
       unsubscribe();

@@ -1,100 +1,66 @@
 import type { RunnerType } from '@capstan/contracts';
 import { WaitingError, Worker } from 'bullmq';
-import type { ConsumeOptions, Consumer, Take } from '../queue.js';
+import { areShort, type ConsumeOptions, type Consumer, type Start, type WorkSource } from '../queue.js';
+import { openSlots } from '../slots.js';
 import { connectRedis, PATIENT } from './connect-redis.js';
-import { type Envelope, jobsAtOnce } from './envelope.js';
-import { openRoom } from './open-room.js';
 
 /** A hash tag per queue keeps all keys of a queue on one node of a cluster. */
 export const prefixOf = (runner: RunnerType): string => `{capstan-${runner}}`;
 
+/** Marks the job of a receipt that is delivered once more. */
+export const AGAIN = '.again';
+/** A few receipts of short calls fill a worker. */
+const SHORT_JOBS = 2;
+
 /**
- * BullMQ only says that so many invocations wait; a claim in Postgres takes whoever's turn it is, so priorities and
- * fairness between tenants are the same on both queues. Its retries, locks and stalled jobs decide nothing: a job that
- * comes twice finds nothing to claim, and a failed one never needs BullMQ to try again.
+ * A job is a receipt: the worker that gets it makes the receipt its own in Postgres and runs the calls on it. BullMQ's
+ * retries, locks and stalled jobs decide nothing: a job that comes twice finds a receipt that is owned, and one that is lost
+ * leaves a receipt that the coordinator delivers again.
  */
 export function consumeRedis(
   url: string,
   { runner, concurrency, lease_ms }: ConsumeOptions,
-  take: Take,
+  work: WorkSource,
   onError: (error: unknown) => void,
 ): Consumer {
-  const jobs = jobsAtOnce(runner, concurrency);
-  const room = openRoom(concurrency);
+  const jobs = areShort(runner) ? Math.min(SHORT_JOBS, concurrency) : concurrency;
   const connection = connectRedis(url, PATIENT, onError);
+  const slots = openSlots(concurrency, () => {});
   let busy = 0;
   let paused = false;
   let stopped = false;
-  let looking = false;
-  const claims = new Set<Promise<unknown>>();
-  const claiming = async <T>(claim: Promise<T>): Promise<T> => {
-    claims.add(claim);
+  const owning = new Set<Promise<unknown>>();
+  const own = async (owned: Promise<Start[]>): Promise<Start[]> => {
+    owning.add(owned);
     try {
-      return await claim;
+      return await owned;
     } finally {
-      claims.delete(claim);
-    }
-  };
-  /** As many as there is room for, at least one; null when they are to be given back. */
-  const takeSome = async (wanted: number): Promise<{ asked: number; runs: Promise<void>[] } | null> => {
-    const asked = await room.take(wanted);
-    let taken = 0;
-    try {
-      // BullMQ's pause lets the fetch that is under way bring one more job, and an envelope may be half taken.
-      if (paused || stopped) return null;
-      const runs = await claiming(take(asked));
-      taken = runs.length;
-      return { asked, runs: runs.map((run) => run.catch(onError).finally(() => room.give(1))) };
-    } finally {
-      room.give(asked - taken);
+      owning.delete(owned);
     }
   };
 
-  /**
-   * A job that came after the pause was committed and before this consumer heard of it found nothing that it could claim,
-   * and is gone. So whoever is resumed looks for itself; a job whose work is taken this way finds nothing, which is harmless.
-   */
-  const look = async (): Promise<void> => {
-    if (looking) return;
-    looking = true;
-    try {
-      // Until there are fewer than asked for, which is when nothing waits any more.
-      for (let some = await takeSome(concurrency); some && some.runs.length === some.asked; )
-        some = await takeSome(concurrency);
-    } finally {
-      looking = false;
-    }
-  };
-
-  const worker = new Worker<Envelope>(
+  const worker = new Worker(
     runner,
     async (job, token) => {
-      busy++;
+      if (paused || stopped) {
+        // BullMQ's pause lets the fetch that is under way bring one more job.
+        await job.moveToWait(token);
+        throw new WaitingError();
+      }
+      busy += 1;
       try {
-        const running: Promise<void>[] = [];
-        for (let left = job.data.size; left > 0; ) {
-          const some = await takeSome(left);
-          if (!some) {
-            // The whole job goes back; what was claimed of it already is not claimed again.
-            await job.moveToWait(token);
-            throw new WaitingError();
-          }
-          running.push(...some.runs);
-          // Fewer than asked for: nothing waits any more.
-          left = some.runs.length < some.asked ? 0 : left - some.asked;
-        }
-        await Promise.all(running);
+        await slots.run(await own(work.own((job.id ?? '').replace(AGAIN, ''))));
       } finally {
-        busy--;
+        busy -= 1;
       }
     },
     {
       connection,
       prefix: prefixOf(runner),
       concurrency: jobs,
+      // Nothing depends on it: a job that comes twice finds its receipt owned.
       lockDuration: lease_ms,
       stalledInterval: lease_ms,
-      // A stalled job is one whose worker died before or after its claim; delivering it again costs nothing.
       maxStalledCount: 1000,
       // BullMQ's own default lets a worker sleep 15 s after an outage.
       runRetryDelay: 1000,
@@ -103,6 +69,18 @@ export function consumeRedis(
     },
   );
   worker.on('error', onError);
+
+  /**
+   * A job that came after a pause was committed, and before this consumer heard of it, could own nothing and is gone. So
+   * whoever is resumed looks for itself.
+   */
+  const look = async (): Promise<void> => {
+    for (let free = slots.free(); free > 0 && !paused && !stopped; free = slots.free()) {
+      const starts = await own(work.ownAny(free));
+      if (starts.length === 0) return;
+      await slots.run(starts);
+    }
+  };
 
   return {
     pause: () => {
@@ -114,12 +92,15 @@ export function consumeRedis(
       worker.resume().catch(onError);
       look().catch(onError);
     },
+    run: (starts) => void slots.run(starts),
+    offered: () => 0,
     hasRoom: () => busy < jobs && !paused && !stopped,
     stop: async () => {
       // Not worker.close(): it waits for jobs, and these may run for as long as their tools do.
       stopped = true;
+      slots.open();
       await worker.pause(true);
-      await Promise.allSettled(claims);
+      await Promise.allSettled(owning);
       await worker.close(true);
       connection.disconnect();
     },

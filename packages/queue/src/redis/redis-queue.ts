@@ -1,10 +1,9 @@
 import { RUNNER_TYPES, type RunnerType } from '@capstan/contracts';
 import { Queue as BullQueue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import type { Queue } from '../queue.js';
+import type { Delivery, Queue } from '../queue.js';
 import { connectRedis, FAIL_FAST, infoField, requireNoEviction, untilReady } from './connect-redis.js';
-import { consumeRedis, prefixOf } from './consume-redis.js';
-import { type Envelope, type PackedEnvelope, packEnvelopes } from './envelope.js';
+import { AGAIN, consumeRedis, prefixOf } from './consume-redis.js';
 
 const EPOCH_KEY = 'capstan:epoch';
 const READY_TIMEOUT_MS = 10_000;
@@ -22,15 +21,19 @@ export async function createRedisQueue(url: string, onError: (error: unknown) =>
   const queueOf = (runner: RunnerType) => queues.get(runner) ?? openQueue(runner, redis, onError);
   const runId = async () => infoField(await redis.info('server'), 'run_id') ?? 'unknown';
 
+  const add = async (deliveries: readonly Delivery[], idOf: (delivery: Delivery) => string): Promise<void> => {
+    const runners = [...new Set(deliveries.map(({ runner }) => runner))];
+    const jobs = (runner: RunnerType) =>
+      inOrderOfAdding(deliveries.filter((delivery) => delivery.runner === runner)).map((delivery) =>
+        toJob(delivery, idOf(delivery)),
+      );
+    await Promise.all(runners.map((runner) => queueOf(runner).addBulk(jobs(runner))));
+  };
   return {
     kind: 'redis',
-    needs_outbox: true,
-    riding: () => null,
-    enqueue: async (deliveries) => {
-      const packed = packEnvelopes(deliveries);
-      await Promise.all([...packed].map(([runner, envelopes]) => queueOf(runner).addBulk(envelopes.map(toJob))));
-    },
-    consume: (options, take) => consumeRedis(url, options, take, onError),
+    deliver: (deliveries) => add(deliveries, ({ claim_id }) => claim_id),
+    deliverAgain: (deliveries) => add(deliveries, ({ claim_id }) => `${claim_id}${AGAIN}`),
+    consume: (options, work) => consumeRedis(url, options, work, onError),
     counts: async (runner) => {
       const counts = await queueOf(runner).getJobCounts('wait', 'prioritized', 'delayed', 'active');
       const count = (state: string) => counts[state] ?? 0;
@@ -40,7 +43,6 @@ export async function createRedisQueue(url: string, onError: (error: unknown) =>
         active: count('active'),
       };
     },
-    drain: (runner) => queueOf(runner).drain(true),
     ping: async () => {
       await redis.ping();
     },
@@ -58,7 +60,7 @@ export async function createRedisQueue(url: string, onError: (error: unknown) =>
 }
 
 function openQueue(runner: RunnerType, connection: Redis, onError: (error: unknown) => void) {
-  const queue = new BullQueue<Envelope>(runner, {
+  const queue = new BullQueue(runner, {
     connection,
     prefix: prefixOf(runner),
     skipWaitingForReady: true,
@@ -69,4 +71,32 @@ function openQueue(runner: RunnerType, connection: Redis, onError: (error: unkno
   return queue;
 }
 
-const toJob = ({ envelope, ...opts }: PackedEnvelope) => ({ name: 'run', data: envelope, opts });
+/**
+ * BullMQ ignores a job whose id is in Redis already, so a receipt is there once however often it is delivered, and once more
+ * where its first job hangs with a worker that does.
+ */
+const toJob = ({ priority, ahead }: Delivery, jobId: string) => ({
+  name: 'run',
+  data: {},
+  opts: { jobId, ...(ahead ? { lifo: true } : orderOf(priority)) },
+});
+
+const goesToTheHead = ({ priority, ahead }: Delivery): boolean => priority < 0 || ahead;
+
+/** Each that is put at the head goes before those that were put there earlier, so the first to go is added last. */
+const inOrderOfAdding = (deliveries: readonly Delivery[]): Delivery[] => [
+  ...deliveries
+    .filter(goesToTheHead)
+    .sort((one, other) => one.priority - other.priority)
+    .reverse(),
+  ...deliveries.filter((delivery) => !goesToTheHead(delivery)),
+];
+
+/**
+ * In BullMQ what has no priority goes first, in order; ours go below 0 as well, and those are put at the head. Where much
+ * waits, the coordinator delivers in the exact order.
+ */
+const orderOf = (priority: number): { lifo?: true; priority?: number } => {
+  if (priority === 0) return {};
+  return priority < 0 ? { lifo: true } : { priority };
+};

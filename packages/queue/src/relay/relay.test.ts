@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { createRelay, type Transport } from './relay.js';
 
-/** A transport in memory that sends when the test says so, and hears itself. */
-function openRelay({ max_message_bytes = 1000, holds = false, fails = false } = {}) {
+/** A transport in memory that sends when the test says so, and hears itself. `contents`: messages with contents go another way. */
+function openRelay({ max_message_bytes = 1000, holds = false, fails = false, rides = false, contents = false } = {}) {
   const sent: string[][] = [];
   const errors: unknown[] = [];
   const held: (() => void)[] = [];
   const listeners = new Map<string, (message: string) => void>();
   const hear = (message: string) => listeners.get(message.split(' ')[0] ?? '')?.(message);
   const transport: Transport = {
-    rides_on_statements: false,
+    rides_on_statements: rides,
     publish: async (messages) => {
       sent.push(messages);
       if (holds) await new Promise<void>((resolve) => held.push(resolve));
@@ -21,8 +21,20 @@ function openRelay({ max_message_bytes = 1000, holds = false, fails = false } = 
     },
     close: () => Promise.resolve(),
   };
-  const relay = createRelay(transport, { max_message_bytes, onError: (error) => errors.push(error) });
-  return { relay, sent, errors, held, hear };
+  const addressed = new Map<string, (message: string) => void>();
+  const closed: string[] = [];
+  const statements: Transport = {
+    rides_on_statements: true,
+    publish: () => Promise.reject(new Error('contents are sent by statements alone')),
+    subscribe: (address, listener) => void addressed.set(address, listener),
+    close: async () => void closed.push('statements'),
+  };
+  const onError = (error: unknown) => errors.push(error);
+  const relay = createRelay(transport, { max_message_bytes, onError, ...(contents ? { statements } : {}) });
+  /** As if a statement of any process had sent it. */
+  const sendTo = (address: string, text: string) =>
+    (contents ? addressed : listeners).get(address)?.(`${address} ${text}`);
+  return { relay, sent, errors, held, hear, sendTo, listeners, addressed, closed };
 }
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -95,4 +107,62 @@ describe('a relay', () => {
     hear('tomorrow a b');
     hear('');
   });
+});
+
+describe('signals that ride on a statement', () => {
+  test('are the messages that would be published, split as those are', () => {
+    const { relay, sent } = openRelay({ rides: true, max_message_bytes: 20 });
+    expect(relay.riding('log', ['aaaaaaa', 'bbbbbbb', 'ccccccc'])).toEqual(['log aaaaaaa bbbbbbb', 'log ccccccc']);
+    expect(relay.riding('log', ['a', 'a'])).toEqual(['log a']);
+    expect(relay.riding('log', [])).toEqual([]);
+    expect(sent).toEqual([]);
+  });
+
+  test('are none where signals travel another way', () => {
+    const { relay } = openRelay();
+    expect(relay.riding('log', ['a'])).toBeNull();
+  });
+});
+
+describe.each([
+  { what: 'signals and contents share', contents: false },
+  { what: 'only statements carry', contents: true },
+])('messages with contents, where $what a transport', ({ contents }) => {
+  test('reach every receiver of their address, whole, until it leaves', () => {
+    const { relay, sendTo } = openRelay({ contents });
+    const heard: string[] = [];
+    const off = relay.receive('given:wrk_1', (text) => heard.push(`one ${text}`));
+    relay.receive('given:wrk_1', (text) => heard.push(`two ${text}`));
+    relay.receive('given:wrk_2', () => heard.push('wrong address'));
+    sendTo('given:wrk_1', '{"text":"a  b c"}');
+    expect(heard).toEqual(['one {"text":"a  b c"}', 'two {"text":"a  b c"}']);
+    off();
+    sendTo('given:wrk_1', 'again');
+    expect(heard.slice(2)).toEqual(['two again']);
+  });
+
+  test('are not heard by those who listen to topics', () => {
+    const { relay, sendTo, listeners } = openRelay({ contents });
+    relay.subscribe('settled', () => expect.unreachable());
+    relay.receive('ended', () => {});
+    sendTo('ended', 'settled inv_1');
+    expect(listeners.has('ended')).toBe(!contents);
+  });
+
+  test('need not be sent to a receiver in this very process', () => {
+    const { relay, sent } = openRelay({ contents });
+    const heard: string[] = [];
+    expect(relay.receiverHere('given:wrk_1')).toBeUndefined();
+    const off = relay.receive('given:wrk_1', (text) => heard.push(text));
+    relay.receiverHere('given:wrk_1')?.('a call');
+    expect([heard, sent]).toEqual([['a call'], []]);
+    off();
+    expect(relay.receiverHere('given:wrk_1')).toBeUndefined();
+  });
+});
+
+test('a relay closes the transport of contents as well', async () => {
+  const { relay, closed } = openRelay({ contents: true });
+  await relay.close();
+  expect(closed).toEqual(['statements']);
 });

@@ -11,16 +11,34 @@ export interface Relay {
   riding(topic: Topic, ids: readonly string[]): string[] | null;
   /** `onListening` is called whenever listening begins, also after an interruption: what was said before may have been missed. */
   subscribe(topic: Topic, listener: (ids: string[]) => void, onListening?: () => void): () => void;
+  /**
+   * Messages to one address that carry more than ids: calls for a worker, results for gateways. They travel through Postgres
+   * alone, sent by the statement that commits what they say (Redis keeps job data and messages in clear text).
+   */
+  receive(address: string, receiver: (contents: string) => void): () => void;
+  /** The receiver in this very process, if there is one: what it is told needs no message. */
+  receiverHere(address: string): ((contents: string) => void) | undefined;
   close(): Promise<void>;
 }
 
 /**
  * settled: invocations that ended, for those who wait for them · followed: those among them that the coordinator has to do
  * with: steps, calls under a quota, ends that somebody is told of; most are none · changed: another status · log: new log lines · cancel: running ones to stop ·
- * ready: runner types with work (Postgres queue) · due: the coordinator's next deadline may be nearer ·
+ * ready: runner types with work that waits for a worker · room: what workers offer to take at once (Postgres queue) ·
+ * flow: whether calls may go past those that wait (Redis queue) · due: the coordinator's next deadline may be nearer ·
  * refresh: what every process keeps in memory (keys, policies, queues)
  */
-export type Topic = 'settled' | 'followed' | 'changed' | 'log' | 'cancel' | 'ready' | 'due' | 'refresh';
+export type Topic =
+  | 'settled'
+  | 'followed'
+  | 'changed'
+  | 'log'
+  | 'cancel'
+  | 'ready'
+  | 'room'
+  | 'flow'
+  | 'due'
+  | 'refresh';
 
 /** That invocations ended, for everybody: who cannot tell which of them the coordinator follows. */
 export function publishEnded({ publish }: Pick<Relay, 'publish'>, ids: readonly string[]): void {
@@ -33,15 +51,24 @@ export type Transport = {
   rides_on_statements: boolean;
   publish(messages: string[]): Promise<void>;
   /** Called once for each topic that anybody here listens to; the others wake nobody here. */
-  subscribe(topic: Topic, listener: (message: string) => void, onListening: () => void): void;
+  subscribe(topic: string, listener: (message: string) => void, onListening: () => void): void;
   close(): Promise<void>;
 };
 
 type Listener = { hear(ids: string[]): void; onListening: (() => void) | undefined };
-type RelayOptions = { max_message_bytes: number; onError: (error: unknown) => void };
+type RelayOptions = {
+  max_message_bytes: number;
+  onError: (error: unknown) => void;
+  /** What carries messages with contents, where the signals travel another way. */
+  statements?: Transport;
+};
 
 /** A message is a topic and ids, separated by blanks. What is published during a send goes together in the next. */
-export function createRelay(transport: Transport, { max_message_bytes, onError }: RelayOptions): Relay {
+export function createRelay(
+  transport: Transport,
+  { max_message_bytes, onError, statements = transport }: RelayOptions,
+): Relay {
+  const receivers = new Map<string, Set<(contents: string) => void>>();
   const listeners = new Map<Topic, Set<Listener>>();
   let pending = new Map<Topic, Set<string>>();
   let sending: Promise<void> | null = null;
@@ -85,9 +112,27 @@ export function createRelay(transport: Transport, { max_message_bytes, onError }
       listenersOf(topic).add(listener);
       return () => listenersOf(topic).delete(listener);
     },
+    receive: (address, receiver) => {
+      const known = receivers.get(address);
+      const all = known ?? new Set();
+      all.add(receiver);
+      if (!known) {
+        receivers.set(address, all);
+        const hear = (message: string) => {
+          for (const one of all) one(message.slice(address.length + 1));
+        };
+        statements.subscribe(address, hear, () => {});
+      }
+      return () => void all.delete(receiver);
+    },
+    receiverHere: (address) => {
+      const [first] = receivers.get(address) ?? [];
+      return first;
+    },
     close: async () => {
       await sending;
       await transport.close();
+      if (statements !== transport) await statements.close();
     },
   };
 }

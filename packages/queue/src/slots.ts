@@ -1,0 +1,61 @@
+import type { Start } from './queue.js';
+
+/** How many calls may be under way at once, shared by all who bring some. */
+export type Slots = {
+  /** Runs these one after the other as slots get free. Resolves when the last of them has ended. */
+  run(starts: readonly Start[]): Promise<void>;
+  /** Slots that nothing takes up or waits for. */
+  free(): number;
+  /** Calls that wait for a slot. */
+  waiting(): number;
+  /** Begins all that waits, whatever the size: its worker gives it back. */
+  open(): void;
+};
+
+/** `onFree` is called when slots got free, once for all that did so in one turn of the event loop. */
+export function openSlots(size: number, onFree: () => void): Slots {
+  let limit = size;
+  let taken = 0;
+  let telling = false;
+  const line: { start: Start; done: () => void }[] = [];
+
+  const next = () => {
+    while (taken < limit) {
+      const one = line.shift();
+      if (!one) break;
+      taken += 1;
+      one.start().then(
+        () => end(one.done),
+        () => end(one.done),
+      );
+    }
+  };
+  const tellFree = () => {
+    if (telling || taken >= size) return;
+    telling = true;
+    setImmediate(() => {
+      telling = false;
+      onFree();
+    });
+  };
+  const end = (done: () => void) => {
+    taken -= 1;
+    done();
+    next();
+    tellFree();
+  };
+
+  return {
+    run: (starts) => {
+      const all = starts.map((start) => new Promise<void>((done) => line.push({ start, done })));
+      next();
+      return Promise.all(all).then(() => {});
+    },
+    free: () => Math.max(0, size - taken - line.length),
+    waiting: () => line.length,
+    open: () => {
+      limit = Number.POSITIVE_INFINITY;
+      next();
+    },
+  };
+}
