@@ -9,6 +9,7 @@ import { type HealthChecks, healthChecks } from './health.js';
 import { type Grants, grants, type Holds, holds } from './hold.js';
 import { type Invocations, invocations } from './invocation.js';
 import { type Keys, keys } from './key.js';
+import { type Log, log } from './log.js';
 import { type McpServers, mcpServers } from './mcp-server.js';
 import { type Policies, policies } from './policy.js';
 import { type Queues, queues } from './queue.js';
@@ -31,6 +32,7 @@ export type Client = Invocations &
   HealthChecks & {
     runs: Runs;
     records: Records;
+    log: Log;
     audit: Audit;
     holds: Holds;
     grants: Grants;
@@ -65,6 +67,7 @@ export const createClient = (options: ClientOptions): Client => {
     ...healthChecks(transport),
     runs: runs(transport),
     records: records(transport),
+    log: log(transport),
     audit: audit(transport),
     holds: holds(transport),
     grants: grants(transport),

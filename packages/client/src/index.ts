@@ -15,6 +15,7 @@ export type { InvocationQuery, Invocations, SubmitOptions } from './invocation.j
 export { isTerminal } from './is-terminal.js';
 export type { Keys } from './key.js';
 export type { Listing, PageOptions } from './listing.js';
+export type { Log } from './log.js';
 export type { McpServers } from './mcp-server.js';
 export type { Policies } from './policy.js';
 export type { Queues } from './queue.js';

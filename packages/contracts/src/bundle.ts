@@ -7,7 +7,7 @@ export const ImportedBundle = z.object({
   run_id: z.string().describe('Its id where it ran'),
   kind: z.string(),
   count: z.int(),
-  seal_hash: Hash,
+  seal_hash: Hash.describe('Of the seal; of a bundle with a checkpoint, the root of the log'),
   imported_by: z.string(),
   created_at: z.iso.datetime(),
 });

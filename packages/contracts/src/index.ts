@@ -6,7 +6,6 @@ export * from './bundle.js';
 export * from './capability.js';
 export * from './command.js';
 export * from './decision.js';
-export * from './delivery.js';
 export * from './descriptor.js';
 export * from './event.js';
 export * from './executable-rule.js';

@@ -5,7 +5,7 @@ import { Attempt } from './invocation.js';
 import { JsonObject } from './json.js';
 import { Observed } from './result.js';
 import { Run, StepStatus } from './run.js';
-import { Mismatch, Seal } from './seal.js';
+import { LogCheckpoint, Mismatch, Seal } from './seal.js';
 
 export const REPORT_VERSION = '1.0';
 
@@ -96,6 +96,7 @@ export const Report = z.object({
       mismatches: z.array(Mismatch),
       more: z.int(),
       removed: z.int().describe('Results that retention removed; verified by their hashes'),
+      checkpoint: LogCheckpoint.nullable(),
       seal: Seal.nullable(),
     })
     .nullable()

@@ -61,7 +61,9 @@ export const Result = z.object({
   truncated: z.boolean(),
   input_hash: Hash,
   output_hash: Hash,
-  chain_hash: Hash.nullable(),
+  chain_hash: Hash.nullable().describe(
+    'The hash of its leaf in the log; null until it is there, a moment after the end',
+  ),
   removed_at: z.iso.datetime().nullish().describe('When retention removed the payload and the artifacts'),
 });
 export type Result = z.infer<typeof Result>;

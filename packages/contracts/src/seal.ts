@@ -21,7 +21,7 @@ export const Removal = z.object({
 });
 export type Removal = z.infer<typeof Removal>;
 
-/** What a run's chain of records ends in. */
+/** Of a run that ended before there was a log: what its chain of records ends in. */
 export const Seal = z.object({
   run_id: z.string(),
   generation: z.int().describe('Counts up each time the run is sealed again'),
@@ -46,6 +46,45 @@ export const VoidedSeal = Seal.pick({ generation: true, root: true, sealed_at: t
 });
 export type VoidedSeal = z.infer<typeof VoidedSeal>;
 
+/** The log as it was signed: which one, how many entries, and the root over them. */
+export const LogCheckpoint = z.object({
+  origin: z.string(),
+  size: z.int(),
+  root: Hash,
+  note: z.string().describe('As it is signed (C2SP tlog-checkpoint)'),
+  key: z.string().nullable().describe('The verifier key of its signature; null: nobody signed it'),
+});
+export type LogCheckpoint = z.infer<typeof LogCheckpoint>;
+
+/** An entry that a newer one came after. Both are in the log for good. */
+export const SupersededEntry = z.object({
+  id: z.string().describe('Of the call, or of the run'),
+  log_index: z.int(),
+  leaf_hash: Hash,
+  superseded_at: z.iso.datetime(),
+  reason: z.string(),
+});
+export type SupersededEntry = z.infer<typeof SupersededEntry>;
+
+/** That a record is in the log. */
+export const LogProof = z.object({
+  id: z.string(),
+  log_index: z.int(),
+  record_hash: Hash.describe('What the leaf is the hash of'),
+  leaf_hash: Hash,
+  proof: z.array(z.string()).describe('From the leaf to the root: hashes in base64 (RFC 6962, 2.1.1)'),
+  checkpoint: LogCheckpoint,
+});
+export type LogProof = z.infer<typeof LogProof>;
+
+/** That a later log begins with an earlier one. */
+export const ConsistencyProof = z.object({
+  from: z.int(),
+  to: z.int(),
+  proof: z.array(z.string()).describe('Hashes in base64 (RFC 6962, 2.1.2)'),
+});
+export type ConsistencyProof = z.infer<typeof ConsistencyProof>;
+
 export const Verification = z.object({
   ok: z.boolean(),
   run_id: z.string(),
@@ -54,7 +93,9 @@ export const Verification = z.object({
   more: z.int().describe('Mismatches beyond those listed'),
   removed: z.array(Removal).describe('What retention removed; no mismatch'),
   removed_more: z.int().describe('Removals beyond those listed'),
-  seal: Seal.nullable(),
+  checkpoint: LogCheckpoint.nullable().describe('What every record was proven against; null where there is a seal'),
+  superseded: z.array(SupersededEntry).describe('Earlier entries of its records'),
+  seal: Seal.nullable().describe('Of a run that ended before there was a log'),
   voided: z.array(VoidedSeal).describe('Earlier seals, and what ended each'),
 });
 export type Verification = z.infer<typeof Verification>;

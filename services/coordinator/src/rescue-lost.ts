@@ -1,15 +1,14 @@
-import type { Backbone } from '@capstan/backbone';
+import { type Backbone, tellReady } from '@capstan/backbone';
 import { publishEnded } from '@capstan/queue';
-import { rescueInvocations } from '@capstan/store';
-import { handOver } from './hand-over.js';
+import { rescueClaims } from '@capstan/store';
 
-const BATCH = 1000;
+const BATCH = 100;
 
-/** Invocations whose worker is gone. */
+/** Receipts of workers that are gone. */
 export async function rescueLost(backbone: Backbone): Promise<number> {
-  const { box, ended, count } = await rescueInvocations(backbone.store, BATCH);
+  const { ended, count, ...readied } = await rescueClaims(backbone.store, BATCH);
   publishEnded(backbone.relay, ended);
-  await handOver(backbone, box);
-  if (count > 0) backbone.log.warn({ count, ended: ended.length }, 'rescued invocations of lost workers');
+  tellReady(backbone, readied);
+  if (count > 0) backbone.log.warn({ count, ended: ended.length }, 'rescued calls of lost workers');
   return count;
 }

@@ -8,13 +8,11 @@ type Woken = Record<'audit' | 'fires' | 'events' | 'rescue', Pick<Repeated, 'wak
 /** Looks for all duties that no signal wakes, with one statement, and in time for the next worker that may be lost. */
 export function runLookout({ store, log }: Backbone, sweep_ms: number, woken: Woken): { stop(): Promise<void> } {
   const backstop = every(sweep_ms, BACKSTOP.left_behind);
-  let last_lost: string | null = null;
   let next_lost_in_ms: number | null = null;
   const look = async (): Promise<number> => {
     const found = await lookForWork(store);
-    for (const duty of ['audit', 'fires', 'events'] as const) if (found[duty]) woken[duty].wake();
-    if (found.last_lost !== last_lost) woken.rescue.wake();
-    ({ last_lost, next_lost_in_ms } = found);
+    for (const duty of ['audit', 'fires', 'events', 'rescue'] as const) if (found[duty]) woken[duty].wake();
+    next_lost_in_ms = found.next_lost_in_ms;
     return 0;
   };
   // A lease that is renewed does not end at all: a moment after its end is soon enough.

@@ -3,9 +3,10 @@ import type { KeptFor } from '@capstan/contracts';
 import type { SealKey } from '@capstan/integrity';
 import type { ArtifactStorage } from '@capstan/store';
 import { chainAudit } from '@capstan/store';
-import { deliverOutbox } from './deliver-outbox.js';
 import { BACKSTOP, every } from './every.js';
+import { runFeed } from './feed-queue.js';
 import { runHolds } from './hold/run-holds.js';
+import { runLog } from './log/run-log.js';
 import { runPlans } from './plan/run-plans.js';
 import { runQuotas } from './quota/run-quotas.js';
 import { runRedelivery } from './redeliver-lost.js';
@@ -15,7 +16,6 @@ import { runRetention } from './retention/run-retention.js';
 import { runDeadlines } from './run-deadlines.js';
 import { runLookout } from './run-lookout.js';
 import { runSchedules } from './schedule/run-schedules.js';
-import { LONE_BATCH, sealLoneInvocations, sealRuns } from './seal/seal-ended.js';
 import { runWebhooks, type WebhookOptions } from './webhook/run-webhooks.js';
 
 export type CoordinatorOptions = {
@@ -43,7 +43,6 @@ export function startCoordinator(
 ): Coordinator {
   const { store, queue, log } = backbone;
   const told = every(sweep_ms, BACKSTOP.told);
-  const left_behind = every(sweep_ms, BACKSTOP.left_behind);
 
   const rescue = repeat(log, 'rescue', () => rescueLost(backbone), told);
   const audit = repeat(log, 'audit-chain', async () => ifFull(await chainAudit(store, AUDIT_BATCH), AUDIT_BATCH), told);
@@ -60,19 +59,9 @@ export function startCoordinator(
     fires: { wake: schedules.wakeQueued },
     events: { wake: notices.wake },
   });
-  const seals = [
-    repeat(log, 'seal', () => sealRuns(backbone, seal_key), every(sweep_ms, 10)),
-    repeat(
-      log,
-      'seal-lone',
-      async () => ifFull(await sealLoneInvocations(backbone, seal_key), LONE_BATCH),
-      every(sweep_ms, 30),
-    ),
-  ];
+  const ends = runLog(backbone, sweep_ms, seal_key);
   // Where the queue is Postgres itself, nothing can be committed without being delivered.
-  const deliveries = queue.needs_outbox
-    ? [repeat(log, 'outbox', () => deliverOutbox(backbone), left_behind), runRedelivery(backbone, sweep_ms)]
-    : [];
+  const deliveries = queue.kind === 'redis' ? [runFeed(backbone), runRedelivery(backbone, sweep_ms)] : [];
   const duties = [
     rescue,
     audit,
@@ -84,7 +73,7 @@ export function startCoordinator(
     notices,
     old,
     lookout,
-    ...seals,
+    ends,
     ...deliveries,
   ];
   log.info('coordinator started');

@@ -15,6 +15,7 @@ import { loadCapabilities } from './capability/load-capabilities.js';
 import { commandRoutes } from './command/command-routes.js';
 import { DEFAULT_MAX_REQUESTS } from './env.js';
 import { createChanges } from './event/changes.js';
+import { receiveEndings } from './event/endings.js';
 import { extensionRoutes } from './extension/extension-routes.js';
 import type { GatewayContext } from './gateway-context.js';
 import { healthRoutes, metricsRoute } from './health/health-routes.js';
@@ -30,6 +31,7 @@ import { createWaiters } from './invocation/waiters.js';
 import { keyRoutes } from './key/key-routes.js';
 import { createShedder } from './load/create-shedder.js';
 import { watchStrain } from './load/process-strain.js';
+import { logRoutes } from './log/log-routes.js';
 import { type CallerRules, createCallerCheck } from './mcp/check-caller.js';
 import { mcpRoutes } from './mcp/mcp-routes.js';
 import { takeFile } from './mcp-server/keep-mcp-servers.js';
@@ -85,6 +87,7 @@ const ROUTES = [
   ...invocationRoutes,
   ...runRoutes,
   ...verifyRoutes,
+  ...logRoutes,
   ...bundleRoutes,
   ...replayRoutes,
   ...reportRoutes,
@@ -113,7 +116,8 @@ const ROUTES = [
 
 export async function startGateway(backbone: Backbone, options: GatewayOptions): Promise<Gateway> {
   const { store, relay, log } = backbone;
-  const waiters = createWaiters(store, relay);
+  const endings = receiveEndings(relay);
+  const waiters = createWaiters(store, relay, endings);
   const committer = createCommitter(backbone);
   const stopping = new AbortController();
   const strain = watchStrain();
@@ -137,7 +141,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
       onShed: metrics.shed,
     }),
     waiters,
-    changes: createChanges(relay),
+    changes: createChanges(relay, endings),
     readers: createDocumentReaders({ max_ms: options.read_ms }),
     mcp_discovery: createMcpDiscovery(),
     stopping: stopping.signal,

@@ -20,6 +20,8 @@ type LeaseOptions = {
   onBeat(beat: Heartbeat): void;
   /** The lease ended before it was renewed: everything claimed under it belongs to others now. */
   onLost(): void;
+  /** It goes on under another id. */
+  onRegistered(worker_id: string): void;
 };
 
 /** Kept by a timer and one small statement, whatever the tools are doing. */
@@ -50,6 +52,7 @@ export async function holdLease({ store, log }: Backbone, options: LeaseOptions)
         log.warn({ worker_id }, 'the lease was lost; starting anew under another id');
         options.onLost();
         await register();
+        options.onRegistered(worker_id);
       }
       options.onBeat(heard);
     } catch (error) {

@@ -40,7 +40,7 @@ async function attempt(worker: WorkerContext, running: Running): Promise<Finishe
     const refused = decision.allowed ? null : await whyRefused(worker, claimed, tool.entry, decision);
     if (refused) return refused;
     // A process that was frozen after its claim must not start what others have taken over meanwhile.
-    if (!worker.isLeaseHeld()) return { kind: 'unstarted' };
+    if (!worker.mayBegin()) return { kind: 'unstarted' };
     started = true;
     const outcome = await run(worker, running, tool, decision);
     return { kind: 'ran', outcome, descriptor: tool.entry.descriptor };

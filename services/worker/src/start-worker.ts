@@ -1,25 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Backbone } from '@capstan/backbone';
 import type { RunnerType } from '@capstan/contracts';
-import type { Consumer, Take } from '@capstan/queue';
+import { type Consumer, offerOf } from '@capstan/queue';
 import type { Redactor } from '@capstan/redact';
 import type { Runner } from '@capstan/runners';
 import {
   type ArtifactStorage,
   artifactStorage,
   type Heartbeat,
-  isUnavailable,
   parseSecretKeys,
   pausedRunners,
   useApproval,
 } from '@capstan/store';
-import { createClaimer } from './claimer.js';
+import { createIntake } from './intake.js';
 import { createKeeper } from './keep-file.js';
 import { holdLease } from './lease.js';
 import { createLogWriter } from './log-writer.js';
 import { createWorkerMetrics, type WorkerMetrics } from './metrics.js';
 import { runInvocation } from './pipeline.js';
 import { createPolicies } from './policies.js';
+import { Receipts } from './receipts.js';
 import { createSecretResolver, type SecretSources } from './resolve-secret.js';
 import type { Running, StopReason } from './running.js';
 import { createSessionPorts } from './session-ports.js';
@@ -64,22 +64,24 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
   };
 
   let alive = true;
-  const settler = createSettler(
-    backbone,
-    () => alive,
-    () => running.size > 0,
-  );
+  let stopping = false;
+  const receipts = new Receipts(2 * options.lease_ms);
+  const offers = () => {
+    const worker_id = lease.worker_id();
+    return [...consumers].map(([runner, consumer]) => offerOf(worker_id, runner, alive ? consumer.offered() : 0));
+  };
+  const settler = createSettler(backbone, {
+    receipts,
+    offers,
+    isAlive: () => alive,
+    isBusy: () => running.size > 0,
+  });
   const paused = await pausedRunners(store);
   let pausedNow = paused;
-  const onBeat = ({ cancel: ids, paused: now, held }: Heartbeat) => {
+  const onBeat = ({ cancel: ids, paused: now, receipts: mine }: Heartbeat) => {
     cancel(ids);
-    const strays = held.filter(
-      ({ invocation_id }) => !running.has(invocation_id) && !settler.isSettling(invocation_id),
-    );
-    if (strays.length > 0)
-      settler
-        .giveBack(strays)
-        .catch((error: unknown) => log.warn({ err: error }, 'strays were left for the next beat'));
+    intake.adopt(mine);
+    if (queue.kind === 'postgres') relay.publish('room', offers());
     if (now.join() === pausedNow.join()) return;
     pausedNow = now;
     applyPauses(now);
@@ -90,6 +92,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     lease_ms: options.lease_ms,
     onBeat,
     onLost: () => stopAll('lost'),
+    onRegistered: (worker_id) => intake.receiveAs(worker_id),
   });
 
   const metrics = createWorkerMetrics(options.runner_types, running);
@@ -103,7 +106,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     redactor: options.redactor,
     running,
     metrics,
-    isLeaseHeld: lease.isHeld,
+    mayBegin: () => !stopping && lease.isHeld(),
     approval: ({ invocation_id }, about_to_run) => useApproval(store, invocation_id, about_to_run),
     settle: (one, settlement) => settler.settle(one, settlement),
     logs,
@@ -113,28 +116,28 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     log,
   };
 
-  const claim = createClaimer(store, lease.worker_id, options.lease_ms);
+  const intake = createIntake(backbone, {
+    worker_id: lease.worker_id,
+    lease_ms: options.lease_ms,
+    receipts,
+    isAlive: () => alive,
+    run: (claimed) => runInvocation(context, claimed),
+    consumer: (runner) => consumers.get(runner),
+  });
   const watched: Watched[] = [];
   for (const runner of options.runner_types) {
     const watch = { runner, lastTake: performance.now() };
-    const take: Take = async (asked) => {
-      watch.lastTake = performance.now();
-      const claimed = await untilAvailable(
-        () => claim(runner, asked),
-        () => alive,
-      ).catch((error: unknown) => {
-        log.error({ err: error, runner }, 'a claim was refused');
-        throw error;
-      });
-      return claimed.map((row) => runInvocation(context, row));
-    };
     const consumer = queue.consume(
       { runner, concurrency: options.concurrency(runner), lease_ms: options.lease_ms },
-      take,
+      intake.sourceOf(runner, () => {
+        watch.lastTake = performance.now();
+      }),
     );
     consumers.set(runner, consumer);
     watched.push(Object.assign(watch, { consumer }));
   }
+  intake.receiveAs(lease.worker_id());
+  backbone.dispatcher.wake(options.runner_types);
   applyPauses(paused);
   let looks = 0;
   /** Also where nothing seems to have changed: a pause may have come and gone, and what was delivered meanwhile with it. */
@@ -158,9 +161,11 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
 
   /** Takes no more, lets what runs end within the grace period, and hands the rest back. */
   const stop = async () => {
+    stopping = true;
     unwatch();
     await lease.drain().catch(() => {});
     await Promise.all([...consumers.values()].map((consumer) => consumer.stop()));
+    if (queue.kind === 'postgres') relay.publish('room', offers());
     await untilEmpty(running, options.drain_ms);
     stopAll('shutdown');
     await untilEmpty(running, 10_000);
@@ -174,19 +179,6 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     log.info({ worker_id: lease.worker_id() }, 'worker stopped');
   };
   return { worker_id: lease.worker_id, paused: () => pausedNow, metrics: metrics.registry, stop };
-}
-
-/** The delivery exists only here until it is claimed, so Postgres being away is waited out. */
-async function untilAvailable<T>(claim: () => Promise<T[]>, isAlive: () => boolean): Promise<T[]> {
-  for (;;) {
-    try {
-      return await claim();
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      if (!isAlive()) return [];
-      await delay(250);
-    }
-  }
 }
 
 async function untilEmpty(running: Map<string, unknown>, timeout_ms: number): Promise<void> {

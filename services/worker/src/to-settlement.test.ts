@@ -20,7 +20,7 @@ const worker: WorkerContext = {
   redactor: createRedactor({ values: [SECRET] }),
   running: new Map(),
   metrics: { ended: () => {} },
-  isLeaseHeld: () => true,
+  mayBegin: () => true,
   approval: () => Promise.reject(new Error('not asked for here')),
   settle: () => {},
   logs: { write: () => {}, written: () => null },
@@ -47,8 +47,14 @@ const failed = (retryable: boolean) =>
 describe('a tool that succeeded', () => {
   test('settles with its payload and the hashes of both sides', () => {
     expect(settle(succeeded())).toEqual({
+      claim_id: 'clm_1',
       invocation_id: 'inv_1',
       attempt: 1,
+      first_attempt: 1,
+      tenant: 'acme',
+      actor: 'ann',
+      run_id: null,
+      watched: false,
       status: 'succeeded',
       backoff_ms: 0,
       outcome: 'succeeded',
@@ -225,4 +231,19 @@ describe('a tool that was stopped', () => {
       outcome: 'handed_back',
     });
   });
+});
+
+test('a call that its worker did not start goes back at once, and its attempt does not count', () => {
+  for (const idempotent of [true, false])
+    expect(settle({ kind: 'unstarted' }, { idempotent, attempt: 3 })).toMatchObject({
+      status: 'queued',
+      outcome: 'handed_back',
+      error: 'claimed, but not started',
+      backoff_ms: 1,
+    });
+});
+
+test('a settlement names the receipt of its call, which is what fences it', () => {
+  const claimed = { claim_id: 'clm_9', run_id: 'run_1', watched: true, attempt: 4, first_attempt: 2 };
+  expect(settle(succeeded(), claimed)).toMatchObject(claimed);
 });

@@ -45,8 +45,14 @@ export function toSettlement(
   const { payload, output_hash } = hashed(redactor.json(outcome?.payload ?? null));
   const error = verdict.error === null ? null : storableText(redactor.error(verdict.error));
   return {
+    claim_id: claimed.claim_id,
     invocation_id: claimed.invocation_id,
     attempt: claimed.attempt,
+    first_attempt: claimed.first_attempt,
+    tenant: claimed.tenant,
+    actor: claimed.actor,
+    run_id: claimed.run_id,
+    watched: claimed.watched,
     status: verdict.status,
     backoff_ms: verdict.backoff_ms,
     ...(verdict.expires_in_ms === undefined ? {} : { expires_in_ms: verdict.expires_in_ms }),

@@ -18,7 +18,8 @@ export type WorkerContext = {
   redactor: Redactor;
   running: Map<string, Running>;
   metrics: Pick<WorkerMetrics, 'ended'>;
-  isLeaseHeld(): boolean;
+  /** Not when the lease may have ended, or the worker is about to. */
+  mayBegin(): boolean;
   /** For what people had to agree to. */
   approval(claimed: Claimed, about_to_run: BoundHashes): Promise<ApprovalUse>;
   settle(running: Running, settlement: Settlement): void;

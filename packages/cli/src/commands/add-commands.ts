@@ -27,6 +27,7 @@ const COMMANDS: Record<string, Record<string, Load>> = {
     artifact: async () => (await import('./artifact.js')).addArtifact,
     report: async () => (await import('./report.js')).addReport,
     verify: async () => (await import('./verify.js')).addVerify,
+    log: async () => (await import('./log.js')).addLog,
     replay: async () => (await import('./replay.js')).addReplay,
     audit: async () => (await import('./audit.js')).addAudit,
   },

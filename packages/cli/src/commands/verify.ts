@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Mismatch, Verification } from '@capstan/contracts';
 import { visibleLine } from '@capstan/contracts/visible-text';
-import { BundleError, bundleLines, verifyBundle } from '@capstan/integrity';
+import { BundleError, bundleLines, CheckpointError, verifyBundle } from '@capstan/integrity';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -16,18 +16,22 @@ type Verdict = Pick<Verification, 'ok' | 'checked' | 'mismatches' | 'more' | 're
   run_id: string | null;
   root: string | null;
   signed_by: string | null;
+  superseded?: Verification['superseded'];
 };
+
+type Options = { signedBy?: string };
 
 export const addVerify: AddCommand = (program, cli) => {
   program
     .command('verify')
     .description('recompute every hash of a run, or of a bundle without a server, and name what does not match')
     .argument('<run|file>', 'run_…, inv_…, or the file of a bundle')
-    .action((what: string, _options: object, command: Command) =>
+    .option('--signed-by <key>', 'the verifier key that the checkpoint of a bundle is to be signed with')
+    .action((what: string, options: Options, command: Command) =>
       cli.run(command, async (session) => {
         const verdict = /^(run|inv)_[\w-]+$/.test(what)
           ? await verifyRun(session, what.replace(/^inv_/, 'run_'))
-          : await verifyFile(session, what);
+          : await verifyFile(session, what, options.signedBy);
         return print(session, verdict);
       }),
     );
@@ -39,7 +43,7 @@ const verifyRun = async (session: Session, run_id: string): Promise<Verdict> => 
   try {
     for await (const line of client.records.verifyLines(run_id, { signal: session.signal })) {
       if (line.kind === 'progress') await progress.update(line.checked, line.checked / Math.max(1, line.total));
-      else return { ...line, root: line.seal?.root ?? null, signed_by: line.seal?.key_id ?? null };
+      else return { ...line, ...signatureOf(line) };
     }
   } finally {
     await progress.end();
@@ -47,19 +51,27 @@ const verifyRun = async (session: Session, run_id: string): Promise<Verdict> => 
   throw new Error('the gateway ended before all was verified');
 };
 
+/** Of a run from before there was a log, its seal tells. */
+const signatureOf = ({ checkpoint, seal }: Verification): Pick<Verdict, 'root' | 'signed_by'> => ({
+  root: checkpoint?.root ?? seal?.root ?? null,
+  signed_by: checkpoint?.key ?? seal?.key_id ?? null,
+});
+
 /** Line by line: a bundle may be larger than memory. */
-const verifyFile = async (session: Session, file: string): Promise<Verdict> => {
+const verifyFile = async (session: Session, file: string, key: string | undefined): Promise<Verdict> => {
   const progress = createProgress(session.err, 'verified');
   const input = createReadStream(resolve(session.cwd, file));
-  const told = { total: 1, root: null as string | null };
+  let total = 1;
   try {
-    const verdict = await verifyBundle(bundleLines(input), async (line, checked) => {
-      if (line.line === 'header') told.total = line.count;
-      if (line.line === 'seal') told.root = line.root;
-      if (checked % 100 === 0) await progress.update(checked, Math.min(1, checked / Math.max(1, told.total)));
+    return await verifyBundle(bundleLines(input), {
+      key,
+      onLine: async (line, checked) => {
+        if (line.line === 'header') total = line.count;
+        if (checked % 100 === 0) await progress.update(checked, Math.min(1, checked / Math.max(1, total)));
+      },
     });
-    return { ...verdict, root: told.root };
   } catch (error) {
+    if (error instanceof CheckpointError) throw new UsageError(`--signed-by: ${error.message}`);
     if (error instanceof BundleError)
       throw new UsageError(`${file}: ${error.message}`, 'Make one with: capstan report <run> --bundle <file>');
     if (isMissing(error)) throw new UsageError(`${file} is neither the id of a run nor a file`);
@@ -81,6 +93,12 @@ const printRemoved = async ({ out }: Session, { removed, removed_more }: Verdict
   if (count > SHOWN) await out.line(`    and ${formatCount(count - SHOWN)} more`);
 };
 
+const printSuperseded = async ({ out }: Session, { superseded = [] }: Verdict): Promise<void> => {
+  for (const { id, log_index, reason } of superseded.slice(0, SHOWN))
+    await out.line(`  superseded: entry ${log_index} of ${visibleLine(id)}, ${visibleLine(reason)}`);
+  if (superseded.length > SHOWN) await out.line(`    and ${formatCount(superseded.length - SHOWN)} more`);
+};
+
 const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 const print = async (session: Session, verdict: Verdict): Promise<ExitCode> => {
@@ -92,6 +110,7 @@ const print = async (session: Session, verdict: Verdict): Promise<ExitCode> => {
       `${out.colors.green('✓')} ${verdict.run_id}: ${countOf(checked, 'record')}, every hash as it should be`,
     );
     await printRemoved(session, verdict);
+    await printSuperseded(session, verdict);
     await out.line(out.colors.dim(`  root ${root}, ${signed_by === null ? 'not signed' : `signed by ${signed_by}`}`));
   } else {
     await printTable<Mismatch>(session, mismatches, {

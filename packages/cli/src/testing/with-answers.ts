@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 
 /**
  * A gateway for the test file that remembers what it was asked, and answers each `GET /path` with what `answerTo` gives;
- * undefined is no content.
+ * a string is sent as it is, and undefined is no content.
  */
 export const withAnswers = (answerTo: (request: string) => unknown) => {
   const seen: { request: string; body: unknown }[] = [];
@@ -16,6 +16,7 @@ export const withAnswers = (answerTo: (request: string) => unknown) => {
       seen.push({ request, body: body === '' ? null : JSON.parse(body) });
       const answer = answerTo(request);
       if (answer === undefined) response.writeHead(204).end();
+      else if (typeof answer === 'string') response.writeHead(200, { 'content-type': 'text/plain' }).end(answer);
       else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
     });
   });

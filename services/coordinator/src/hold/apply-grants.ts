@@ -1,17 +1,8 @@
 import { proposeRelease } from '@capstan/admission';
-import type { Backbone } from '@capstan/backbone';
+import { type Backbone, tellReady } from '@capstan/backbone';
 import { type Grant, Risk, whyMayNotRelease } from '@capstan/contracts';
 import { type CompiledPolicy, compilePolicy } from '@capstan/policy';
-import {
-  type BoxedDeliveries,
-  getHold,
-  grantsFor,
-  type HeldCall,
-  policyInForce,
-  takeGrant,
-  voteOnHold,
-} from '@capstan/store';
-import { handOver } from '../hand-over.js';
+import { getHold, grantsFor, type HeldCall, policyInForce, type Readied, takeGrant, voteOnHold } from '@capstan/store';
 import type { Kept } from '../kept.js';
 
 type HoldName = { tenant: string; hold_id: string };
@@ -77,18 +68,15 @@ async function useGrant(
       if (error instanceof UsedUp) return { kind: 'known' } as const;
       throw error;
     });
-  if (used.kind === 'released') await tell(backbone, hold, used.box);
+  if (used.kind === 'released') tell(backbone, hold, used.readied);
   return used.kind !== 'voted' && used.kind !== 'known';
 }
 
 /** Others have used it up meanwhile: the vote is undone with its transaction. */
 class UsedUp extends Error {}
 
-async function tell(backbone: Backbone, { invocation_id }: HeldCall, box: BoxedDeliveries | null): Promise<void> {
-  const { relay, log } = backbone;
-  relay.publish('due', ['now', 'events']);
-  if (!box) relay.publish('changed', [invocation_id]);
-  await handOver(backbone, box).catch((error: unknown) =>
-    log.warn({ err: error }, 'the queue cannot be reached; the outbox keeps the work'),
-  );
+function tell(backbone: Backbone, { invocation_id }: HeldCall, readied: Readied): void {
+  backbone.relay.publish('due', ['now', 'events']);
+  backbone.relay.publish('changed', [invocation_id]);
+  tellReady(backbone, readied);
 }

@@ -1,7 +1,4 @@
-import type { Dispatcher } from '@capstan/backbone';
-import type { Delivery } from '@capstan/contracts';
-import { type BoxedDeliveries, insertInvocations, type NewInvocation, type Query } from '@capstan/store';
-import { nanoid } from 'nanoid';
+import { insertInvocations, type NewInvocation, type Query } from '@capstan/store';
 import type { Parts } from './parts.js';
 import type { RunTurn } from './run-turn.js';
 import { SingleFile } from './single-file.js';
@@ -10,8 +7,8 @@ import { SingleFile } from './single-file.js';
 const SIZE = { first: 64, most: 500 };
 
 export type SentCalls = {
-  /** Deliveries that no statement has sent, of calls that are committed with the turn. */
-  boxes: BoxedDeliveries[];
+  /** To be called once the turn is committed, for the calls that are committed with it. */
+  committed: (() => void)[];
   /** Whether something waits for a time. */
   later: boolean;
   /** Of these another turn had begun some already: how far they are is to be looked up. */
@@ -28,20 +25,18 @@ export class Calls {
   readonly #parts: Parts;
   readonly #query: Query;
   readonly #turns: ReadonlyMap<string, RunTurn>;
-  readonly #dispatcher: Dispatcher;
   readonly #ahead = new SingleFile<NewInvocation>((rows) => this.#insertAhead(rows), SIZE);
   readonly #with_turn = new SingleFile<NewInvocation>((rows) => this.#insertWithTurn(rows), SIZE);
-  readonly #boxes: BoxedDeliveries[] = [];
+  readonly #committed: (() => void)[] = [];
   readonly #begun = new Set<string>();
   #count = 0;
   #later = false;
   #some_with_turn = false;
 
-  constructor(parts: Parts, query: Query, turns: ReadonlyMap<string, RunTurn>, dispatcher: Dispatcher) {
+  constructor(parts: Parts, query: Query, turns: ReadonlyMap<string, RunTurn>) {
     this.#parts = parts;
     this.#query = query;
     this.#turns = turns;
-    this.#dispatcher = dispatcher;
   }
 
   async add(row: NewInvocation, { with_turn }: { with_turn: boolean }): Promise<void> {
@@ -77,7 +72,7 @@ export class Calls {
 
   /** Of all that was inserted. */
   sent(): SentCalls {
-    return { boxes: this.#boxes, later: this.#later, begun: this.#begun };
+    return { committed: this.#committed, later: this.#later, begun: this.#begun };
   }
 
   /** Another turn began it. */
@@ -90,31 +85,17 @@ export class Calls {
     const turn = [...this.#turns.values()]
       .filter(({ run_id }) => runs.has(run_id))
       .map(({ run_id, since }) => ({ run_id, seq: since }));
-    const { box, signals } = this.#toSend(rows);
-    const { inserted } = await insertInvocations(this.#parts.store, rows, {
-      outbox: box,
-      delivered: this.#dispatcher.takeDelivered(),
-      signals: signals ?? [],
-      turn,
-    });
+    const { committed, ...plan } = this.#parts.dispatcher.plan(rows);
+    const { inserted, handed } = await insertInvocations(this.#parts.store, rows, { ...plan, turn });
     if (inserted < rows.length) for (const run_id of runs) this.note(run_id);
-    if (box && !signals) this.#dispatcher.dispatch(box);
+    committed(handed);
   }
 
   async #insertWithTurn(rows: NewInvocation[]): Promise<void> {
-    const { box, signals } = this.#toSend(rows);
-    const { inserted } = await insertInvocations({ query: this.#query }, rows, { outbox: box, signals: signals ?? [] });
+    const { committed, ...plan } = this.#parts.dispatcher.plan(rows);
+    const { inserted, handed } = await insertInvocations({ query: this.#query }, rows, plan);
     if (inserted < rows.length) throw new Error('another turn has begun what this one would hold or defer');
     this.#later ||= rows.some(({ status, expires_in_ms }) => status === 'deferred' || expires_in_ms !== null);
-    if (box && !signals) this.#boxes.push(box);
-  }
-
-  #toSend(rows: readonly NewInvocation[]): { box: BoxedDeliveries | null; signals: string[] | null } {
-    const { queue } = this.#parts;
-    const deliveries: Delivery[] = rows
-      .filter(({ status }) => status === 'queued')
-      .map(({ invocation_id, runner, priority }) => ({ invocation_id, runner, attempt: 0, priority }));
-    const boxed = queue.needs_outbox && deliveries.length > 0;
-    return { box: boxed ? { outbox_id: nanoid(), deliveries } : null, signals: queue.riding(deliveries) };
+    this.#committed.push(() => committed(handed));
   }
 }

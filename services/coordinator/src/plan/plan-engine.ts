@@ -1,4 +1,4 @@
-import { type Backbone, createDispatcher } from '@capstan/backbone';
+import type { Backbone } from '@capstan/backbone';
 import {
   claimPlanRuns,
   type Ending,
@@ -49,7 +49,6 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
   const agenda = new Agenda();
   const known = new KnownRuns(store);
   const idle = createIdleSearch(store, (run_id) => agenda.has(run_id));
-  const dispatcher = createDispatcher(backbone);
   const bell = new Bell();
   let turn_ms = 0;
   let rested_ms = 0;
@@ -95,7 +94,7 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
     reading.catch(() => undefined);
     const work = store.transact(async (query) => {
       const turns: Turns = await known.open(query, await claimPlanRuns(query, run_ids));
-      const calls = new Calls(backbone, query, turns, dispatcher);
+      const calls = new Calls(backbone, query, turns);
       try {
         const claimed = missed.filter((run_id) => turns.has(run_id));
         const unfinished = await advanceClaimed(query, turns, calls, { endings: await reading, missed: claimed });
@@ -107,7 +106,7 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
         await calls.settled();
       }
     });
-    const { turns, unfinished, boxes, later, begun } = await work.catch((error: unknown) => {
+    const { turns, unfinished, committed, later, begun } = await work.catch((error: unknown) => {
       known.forget(run_ids);
       throw error;
     });
@@ -126,7 +125,7 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
     const changed = [...turns.keys()];
     if (!relay.riding('changed', changed)) relay.publish('changed', changed);
     if (later) relay.publish('due', ['now']);
-    for (const box of boxes) dispatcher.dispatch(box);
+    for (const tell of committed) tell();
   };
 
   /** One of them cannot go on, and the others shall not wait for it. */
@@ -175,7 +174,7 @@ export function createPlanEngine(backbone: Backbone): PlanEngine {
       return { stuck: stuck.length, suspects };
     },
     lastTurnMs: () => turn_ms,
-    idle: () => dispatcher.idle(),
+    idle: () => backbone.dispatcher.idle(),
   };
 }
 

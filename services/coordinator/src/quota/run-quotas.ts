@@ -1,7 +1,6 @@
-import type { Backbone } from '@capstan/backbone';
+import { type Backbone, tellReady } from '@capstan/backbone';
 import { forgetUses, promoteWaiting } from '@capstan/store';
 import { BACKSTOP, every } from '../every.js';
-import { handOver } from '../hand-over.js';
 import { repeat } from '../repeat.js';
 import { throttled } from '../throttled.js';
 
@@ -18,9 +17,9 @@ export function runQuotas(backbone: Backbone, sweep_ms: number): { stop(): Promi
 
   const promote = async (): Promise<number> => {
     if (served.size > MAX_SERVED) served.clear();
-    const box = await promoteWaiting(store, { limit: BATCH, costOf, served });
-    await handOver(backbone, box);
-    return box?.deliveries.length ?? 0;
+    const promoted = await promoteWaiting(store, { limit: BATCH, costOf, served });
+    tellReady(backbone, promoted);
+    return promoted.ids.length;
   };
   // Under a quota calls may wait for a minute or a day to begin, of which no signal tells.
   const often = every(sweep_ms, 1);

@@ -17,7 +17,6 @@ import {
   schedulesWithQueued,
   setNextFire,
 } from '@capstan/store';
-import { handOver } from '../hand-over.js';
 import type { Kept } from '../kept.js';
 import { type StartedFire, startScheduled } from './start-scheduled.js';
 import { tenantPolicy } from './tenant-policy.js';
@@ -44,7 +43,7 @@ export async function fireNextSchedule(backbone: Backbone, policies: Kept<Compil
     await setNextFire(db, schedule.schedule_id, timetable.next(now)?.toISOString() ?? null);
     return started;
   });
-  for (const one of fired ?? []) await follow(backbone, one);
+  for (const one of fired ?? []) follow(backbone, one);
   return fired ? 1 : 0;
 }
 
@@ -58,7 +57,7 @@ export async function fireQueued(backbone: Backbone, policies: Kept<CompiledPoli
       if (schedule.last_run_id !== null && (await isRunLive(db, schedule.last_run_id))) return null;
       return start(backbone, policies, db, schedule, fire_at);
     });
-    if (started) await follow(backbone, started);
+    if (started) follow(backbone, started);
   }
 }
 
@@ -91,7 +90,7 @@ async function fire(
   const left = async (outcome: 'skipped' | 'queued', detail: string): Promise<StartedFire> => {
     const left: ScheduleFire = { fire_at, outcome, run_id: null, detail };
     await recordFire(db, schedule_id, left);
-    return { ...left, box: null };
+    return { ...left, committed: () => {} };
   };
   // Each takes the place of the one before: of those that are due together only the newest would be left.
   if (overlap === 'cancel' && fire_at !== newest) return left('skipped', `the start of ${newest} took its place`);
@@ -133,9 +132,7 @@ async function cancelRun(
   relay.publish('due', [run_id]);
 }
 
-async function follow(backbone: Backbone, { box, run_id }: StartedFire): Promise<void> {
-  if (run_id !== null) backbone.relay.publish('due', [run_id]);
-  await handOver(backbone, box).catch((error: unknown) =>
-    backbone.log.warn({ err: error }, 'the queue cannot be reached; the outbox keeps the work'),
-  );
+function follow({ relay }: Backbone, { committed, run_id }: StartedFire): void {
+  if (run_id !== null) relay.publish('due', [run_id]);
+  committed();
 }

@@ -3,21 +3,16 @@ import type { Backbone } from '@capstan/backbone';
 import { Failure, loneRunId, type ScheduleFire, Submission } from '@capstan/contracts';
 import { compilePlan } from '@capstan/plan';
 import type { CompiledPolicy } from '@capstan/policy';
-import {
-  type BoxedDeliveries,
-  type Db,
-  type DueSchedule,
-  insertInvocations,
-  insertPlanRun,
-  queryIn,
-} from '@capstan/store';
+import { type Db, type DueSchedule, insertInvocations, insertPlanRun, queryIn } from '@capstan/store';
 import { nanoid } from 'nanoid';
 import { admitUnsent } from '../admit-unsent.js';
 
 /** What was started, and what is to be done once it is committed. */
-export type StartedFire = ScheduleFire & { box: BoxedDeliveries | null };
+export type StartedFire = ScheduleFire & { committed(): void };
 
-type Parts = Pick<Backbone, 'catalog' | 'queue' | 'rules'>;
+type Parts = Pick<Backbone, 'catalog' | 'dispatcher' | 'rules'>;
+
+const NOTHING = () => {};
 
 /** Starts what a schedule is for, in the transaction that says so; what cannot be started is on record with the reason. */
 export async function startScheduled(
@@ -38,7 +33,7 @@ const failed = (fire_at: string, detail: string, run_id: string | null = null): 
   outcome: 'failed',
   run_id,
   detail: detail.slice(0, 1000),
-  box: null,
+  committed: NOTHING,
 });
 
 const labelsOf = ({ schedule_id }: DueSchedule) => ({ schedule: schedule_id });
@@ -73,14 +68,11 @@ async function startTool(
   });
   if (!admitted.ok) return failed(fire_at, admitted.reason);
   const { row } = admitted;
-  const deliveries =
-    row.status === 'queued' ? [{ invocation_id, runner: row.runner, attempt: 0, priority: row.priority }] : [];
-  const signals = parts.queue.riding(deliveries);
-  const outbox = parts.queue.needs_outbox && deliveries.length > 0 ? { outbox_id: nanoid(), deliveries } : null;
-  await insertInvocations({ query: queryIn(db) }, [row], { outbox, ...(signals && { signals }) });
+  const plan = parts.dispatcher.plan([row]);
+  const { handed } = await insertInvocations({ query: queryIn(db) }, [row], plan);
   const run_id = loneRunId(invocation_id);
   if (row.status === 'denied') return failed(fire_at, `denied: ${row.decision.reason}`, run_id);
-  return { fire_at, outcome: 'started', run_id, detail: null, box: outbox };
+  return { fire_at, outcome: 'started', run_id, detail: null, committed: () => plan.committed(handed) };
 }
 
 async function startPlan(
@@ -109,7 +101,7 @@ async function startPlan(
       labels: labelsOf(schedule),
       steps: plan.steps.map(({ id, name, tool_id }) => ({ step_id: id, name, tool_id })),
     });
-    return { fire_at, outcome: 'started', run_id, detail: null, box: null };
+    return { fire_at, outcome: 'started', run_id, detail: null, committed: NOTHING };
   } catch (error) {
     // A tool of it may be gone since; anything else is for the log.
     if (error instanceof Failure) return failed(fire_at, error.message);

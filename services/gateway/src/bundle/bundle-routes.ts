@@ -1,9 +1,9 @@
-import { ImportedBundle } from '@capstan/contracts';
-import { bundleRun, findBundle } from '@capstan/store';
+import { Failure, ImportedBundle } from '@capstan/contracts';
+import { bundleLoggedRun, bundleSealedRun, findBundle } from '@capstan/store';
 import { type Route, route } from '../http/route.js';
 import { NDJSON, sendTexts } from '../http/send-lines.js';
 import { notFound } from '../invocation/act-on.js';
-import { requireSeal } from '../verify/sealed-run.js';
+import { recordedRun } from '../verify/recorded-run.js';
 import { importBundle } from './import-bundle.js';
 
 const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
@@ -16,14 +16,16 @@ export const bundleRoutes: Route[] = [
     roles: READERS,
     answers: {
       200: {
-        description: 'JSON Lines: a header, documents, records in the order of the chain, the seal',
+        description: 'JSON Lines: a header, a checkpoint of the log, documents, records with their proofs',
         media_type: 'application/x-ndjson',
       },
     },
     handle: async (gateway, { principal, params, reply }) => {
-      const { run, seal } = await requireSeal(gateway, principal, params.id ?? '');
+      const { run, tenant, seal, checkpoint } = await recordedRun(gateway, principal, params.id ?? '');
       reply.header('content-disposition', `attachment; filename="${run.run_id}.capstan.jsonl"`);
-      return sendTexts(reply, NDJSON, bundleRun(gateway.store, seal, run.kind));
+      if (seal) return sendTexts(reply, NDJSON, bundleSealedRun(gateway.store, seal, run.kind));
+      if (!checkpoint) throw new Failure('RECORD_BROKEN', { detail: `The log has nothing of ${run.run_id}.` });
+      return sendTexts(reply, NDJSON, bundleLoggedRun(gateway.store, tenant, run, checkpoint));
     },
   }),
   route({

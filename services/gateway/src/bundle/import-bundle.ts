@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { Failure, type ImportedBundle, MAX_RESULT_DEPTH, type Principal, tooDeepAt } from '@capstan/contracts';
-import { BundleError, type BundleLine, type BundleVerdict, bundleLines, verifyBundle } from '@capstan/integrity';
+import { BundleError, type BundleVerdict, bundleLines, type HeaderLine, verifyBundle } from '@capstan/integrity';
 import { keepBundle, type Spooled, spool } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 
@@ -51,20 +51,23 @@ async function* shallow(lines: AsyncGenerator<string>): AsyncGenerator<string> {
 }
 
 async function check(spooled: Spooled): Promise<Parameters<typeof keepBundle>[2]> {
-  const told: { header?: Extract<BundleLine, { line: 'header' }>; seal?: Extract<BundleLine, { line: 'seal' }> } = {};
+  let header: HeaderLine | undefined;
+  let sealed: string | null = null;
   const verdict = await readable(() =>
-    verifyBundle(shallow(linesOf(spooled)), (line) => {
-      if (line.line === 'header') told.header = line;
-      if (line.line === 'seal') told.seal = line;
+    verifyBundle(shallow(linesOf(spooled)), {
+      onLine: (line) => {
+        if (line.line === 'header') header = line;
+        if (line.line === 'seal') sealed = line.seal_hash;
+      },
     }),
   );
-  const { header, seal } = told;
-  if (!verdict.ok || !header || !seal)
+  const seal_hash = sealed ?? verdict.root;
+  if (!verdict.ok || !header || seal_hash === null)
     throw new Failure('BUNDLE_INVALID', {
       detail: `The bundle does not verify: ${describe(verdict)}.`,
       context: { mismatches: verdict.mismatches.slice(0, 20) },
     });
-  return { run_id: header.run_id, kind: header.kind, count: seal.count, seal_hash: seal.seal_hash };
+  return { run_id: header.run_id, kind: header.kind, count: verdict.checked, seal_hash };
 }
 
 async function readable<T>(read: () => Promise<T>): Promise<T> {

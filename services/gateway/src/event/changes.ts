@@ -1,4 +1,5 @@
 import type { Relay, Topic } from '@capstan/queue';
+import type { Endings } from './endings.js';
 
 /** Tells who follows an invocation in this process that something about it changed. */
 export type Changes = {
@@ -8,12 +9,16 @@ export type Changes = {
 
 const HEARD: Topic[] = ['settled', 'changed', 'log'];
 
-export function createChanges(relay: Relay): Changes {
+export function createChanges(relay: Relay, endings: Endings): Changes {
   const followers = new Map<string, Set<() => void>>();
   const tell = (ids: string[]) => {
     for (const id of ids) for (const wake of followers.get(id) ?? []) wake();
   };
   for (const topic of HEARD) relay.subscribe(topic, tell);
+  endings.subscribe(
+    () => followers.size > 0,
+    ({ invocation_id }) => tell([invocation_id]),
+  );
   return {
     next: (invocation_id, timeout_ms, signal) =>
       new Promise((resolve) => {

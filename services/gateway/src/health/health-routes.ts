@@ -29,7 +29,7 @@ async function check(ping: () => Promise<void>): Promise<Check> {
   }
 }
 
-/** A gateway without its queue still takes work (the outbox keeps it), but it is not ready to have it done. */
+/** A gateway without its queue still takes work, which is delivered later, but it is not ready to have it done. */
 async function readiness({ store, queue }: GatewayContext) {
   const [postgres, delivery] = await Promise.all([check(() => pingStore(store)), check(() => queue.ping())]);
   return { ready: postgres.ok && delivery.ok, postgres, queue: { kind: queue.kind, ...delivery } };

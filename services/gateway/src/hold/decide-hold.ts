@@ -1,4 +1,5 @@
 import { proposeRelease } from '@capstan/admission';
+import { tellReady } from '@capstan/backbone';
 import {
   Failure,
   type Hold,
@@ -9,9 +10,17 @@ import {
 } from '@capstan/contracts';
 import { type CompiledPolicy, compilePolicy } from '@capstan/policy';
 import { publishEnded } from '@capstan/queue';
-import { commentOnHold, endHold, getHold, type HeldCall, policyInForce, voteOnHold } from '@capstan/store';
+import {
+  commentOnHold,
+  endHold,
+  getHold,
+  type HeldCall,
+  policyInForce,
+  type Readied,
+  voteOnHold,
+} from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
-import { handOver, notFound } from '../invocation/act-on.js';
+import { notFound } from '../invocation/act-on.js';
 import { redactComment } from './redact-comment.js';
 import { readHold } from './show-hold.js';
 
@@ -64,15 +73,15 @@ export async function release(
       gateway.relay.publish('due', ['now']);
       break;
     case 'released':
-      await tellReleased(gateway, hold, voted.box);
+      tellReleased(gateway, hold, voted.readied);
   }
   return readHold(gateway, principal, hold_id);
 }
 
-async function tellReleased(gateway: GatewayContext, hold: HeldCall, box: Parameters<typeof handOver>[1] | null) {
+function tellReleased(gateway: GatewayContext, hold: HeldCall, readied: Readied): void {
   gateway.relay.publish('due', ['now', 'events']);
-  if (box) await handOver(gateway, box);
-  else gateway.relay.publish('changed', [hold.invocation_id]);
+  gateway.relay.publish('changed', [hold.invocation_id]);
+  tellReady(gateway, readied);
 }
 
 export async function reject(

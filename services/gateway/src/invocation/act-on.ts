@@ -1,3 +1,4 @@
+import { tellReady } from '@capstan/backbone';
 import {
   Failure,
   holdIdOf,
@@ -10,7 +11,6 @@ import {
 import { publishEnded } from '@capstan/queue';
 import {
   asOfOneMoment,
-  type BoxedDeliveries,
   cancelInvocations,
   getHold,
   getInvocation,
@@ -18,7 +18,6 @@ import {
   quotasAwaited,
   redriveInvocations,
   resolveInvocation,
-  unboxDeliveries,
 } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 import { redactComment } from '../hold/redact-comment.js';
@@ -69,10 +68,10 @@ export async function cancelOne(
 }
 
 export async function redrive(gateway: GatewayContext, principal: Principal, which: Which): Promise<number> {
-  const box = await redriveInvocations(gateway.store, principal, which);
-  if (!box) return 0;
-  await handOver(gateway, box);
-  return box.deliveries.length;
+  const redriven = await redriveInvocations(gateway.store, principal, which);
+  tellReady(gateway, redriven);
+  gateway.relay.publish('due', ['now']);
+  return redriven.ids.length;
 }
 
 export async function redriveOne(
@@ -98,23 +97,6 @@ export async function resolve(
   if (!resolved) throw illegal(detail, 'only ambiguous ones are resolved');
   publishEnded(gateway.relay, [invocation_id]);
   return detail;
-}
-
-/** If the queue cannot be reached, the box stays and the coordinator delivers it. */
-export async function handOver(
-  { store, queue, relay, log }: GatewayContext,
-  { outbox_id, deliveries }: BoxedDeliveries,
-): Promise<void> {
-  relay.publish(
-    'changed',
-    deliveries.map((delivery) => delivery.invocation_id),
-  );
-  try {
-    await queue.enqueue(deliveries);
-    await unboxDeliveries(store.db, [outbox_id]);
-  } catch (error) {
-    log.warn({ err: error }, 'the queue cannot be reached; the outbox keeps the work');
-  }
 }
 
 const illegal = (detail: InvocationDetail, why: string) =>

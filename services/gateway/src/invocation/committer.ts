@@ -1,5 +1,5 @@
-import { type Backbone, createDispatcher, type LiveRules } from '@capstan/backbone';
-import type { Delivery, Invocation, Quota } from '@capstan/contracts';
+import type { Backbone, LiveRules } from '@capstan/backbone';
+import type { Invocation, Quota } from '@capstan/contracts';
 import {
   budgetsOf,
   countUsage,
@@ -20,7 +20,6 @@ import {
   type Usage,
   warnNear,
 } from '@capstan/store';
-import { nanoid } from 'nanoid';
 
 /** Committed, or known already under its idempotency key. */
 export type Committed =
@@ -40,21 +39,12 @@ export type Committer = {
 /** Measured with 50 callers: 1 ms leaves batches of 20 and costs a third more CPU than batches of 40; 3 ms wait longer than they save. */
 const LINGER_MS = 2;
 
-/** Commits invocations and hands the queued ones over. What fails after the commit is the outbox' to finish. */
-export function createCommitter({ store, queue, relay, rules, log }: Backbone): Committer {
-  const dispatcher = createDispatcher({ store, queue, log });
-
+/** Commits invocations and hands the queued ones over. What fails after the commit is the coordinator's to finish. */
+export function createCommitter({ store, relay, dispatcher, rules }: Backbone): Committer {
   const insert = async (query: Query, rows: NewInvocation[], run: NewRun | null) => {
-    const deliveries = rows.filter((row) => row.status === 'queued').map(toDelivery);
-    const outbox = queue.needs_outbox && deliveries.length > 0 ? { outbox_id: nanoid(), deliveries } : null;
-    const signals = queue.riding(deliveries);
-    const inserted = await insertInvocations({ query }, rows, {
-      outbox,
-      delivered: dispatcher.takeDelivered(),
-      run,
-      ...(signals && { signals }),
-    });
-    return { ...inserted, deliveries, outbox, signals };
+    const { hand_over, signals, committed } = dispatcher.plan(rows);
+    const { created_at, inserted, handed } = await insertInvocations({ query }, rows, { hand_over, signals, run });
+    return { created_at, inserted, tellWorkers: () => committed(handed) };
   };
 
   /** Counted and inserted as one: what a quota denies is decided by what is committed. */
@@ -78,8 +68,8 @@ export function createCommitter({ store, queue, relay, rules, log }: Backbone): 
   const write = async (rows: NewInvocation[], run: NewRun | null): Promise<Committed[]> => {
     const quotas = quotasThat('deny', rules, rows);
     const counted = quotas.length === 0 ? null : await insertCounted(rows, run, quotas);
-    const { deliveries, outbox, signals, created_at, inserted } = counted ?? (await insert(store.query, rows, run));
-    if (deliveries.length > 0 && !signals) dispatcher.dispatch({ deliveries, outbox_id: outbox?.outbox_id ?? null });
+    const { created_at, inserted, tellWorkers } = counted ?? (await insert(store.query, rows, run));
+    tellWorkers();
     if (rows.some((row) => row.status === 'deferred' || row.expires_in_ms !== null)) relay.publish('due', ['now']);
     const committed: Committed = { kind: 'new', created_at };
     const answers = inserted === rows.length ? rows.map(() => committed) : await findKnown(rows, committed);
@@ -163,13 +153,6 @@ function quotasThat(what: Quota['on_exceed'], rules: LiveRules, rows: NewInvocat
   const scopes = new Set(rows.flatMap((row) => row.quota_scopes ?? []));
   return rules.quotas().filter(({ scope, on_exceed }) => on_exceed === what && scopes.has(scope));
 }
-
-const toDelivery = ({ invocation_id, runner, priority }: NewInvocation): Delivery => ({
-  invocation_id,
-  runner,
-  attempt: 0,
-  priority,
-});
 
 function keysByTenant(rows: NewInvocation[]): Map<string, string[]> {
   const keys = new Map<string, string[]>();

@@ -1,5 +1,6 @@
 import type { Relay } from '@capstan/queue';
 import { groupCommit, type InvocationOutcome, loadOutcomes, type Store } from '@capstan/store';
+import type { Endings } from '../event/endings.js';
 
 /** Callers who wait for invocations to end, in this process. */
 export type Waiters = {
@@ -14,7 +15,7 @@ export type Waiting = { ended: Promise<InvocationOutcome | null>; cancel(): void
 const LOOK_MS = 1000;
 const MAX_LOAD = 500;
 
-export function createWaiters(store: Store, relay: Relay): Waiters {
+export function createWaiters(store: Store, relay: Relay, endings: Endings): Waiters {
   const waiting = new Map<string, Set<(outcome: InvocationOutcome | null) => void>>();
 
   const load = groupCommit<string, InvocationOutcome | null>({
@@ -28,13 +29,17 @@ export function createWaiters(store: Store, relay: Relay): Waiters {
   });
   const look = async (id: string) => {
     const outcome = await load(id);
-    if (outcome) for (const tell of waiting.get(id) ?? []) tell(outcome);
+    if (outcome) tell(outcome);
+  };
+  const tell = (outcome: InvocationOutcome) => {
+    for (const hear of [...(waiting.get(outcome.invocation_id) ?? [])]) hear(outcome);
   };
   // What fails here is looked for again in a moment.
   const lookAt = (ids: Iterable<string>) => {
     for (const id of ids) if (waiting.has(id)) look(id).catch(() => {});
   };
   relay.subscribe('settled', lookAt);
+  endings.subscribe(() => waiting.size > 0, tell);
   const backstop = setInterval(() => lookAt(waiting.keys()), LOOK_MS);
   backstop.unref();
 

@@ -13,7 +13,8 @@ import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { readRun } from '../run/control-run.js';
-import { requireSeal } from '../verify/sealed-run.js';
+import { loggedPlan } from '../verify/logged-plan.js';
+import { recordedRun } from '../verify/recorded-run.js';
 import { compareCall } from './differences.js';
 import { reExecute } from './re-execute.js';
 import { replayFrom } from './replay-from.js';
@@ -46,10 +47,14 @@ export const replayRoutes: Route[] = [
     answers,
     handle: async (gateway, { principal, params, body, reply }) => {
       const { store } = gateway;
-      const { run, seal } = await requireSeal(gateway, principal, params.id ?? '');
+      const recorded = await recordedRun(gateway, principal, params.id ?? '');
+      const { run, seal } = recorded;
       checkPlan(run, body.plan_hash);
-      // The seal says which plan it was, whatever the row says now.
-      if (run.kind === 'plan') checkPlan({ run_id: run.run_id, plan_hash: seal.plan_hash }, run.plan_hash ?? undefined);
+      // The record says which plan it was, whatever the row says now.
+      if (run.kind === 'plan') {
+        const plan_hash = seal ? seal.plan_hash : await loggedPlan(store, recorded);
+        checkPlan({ run_id: run.run_id, plan_hash }, run.plan_hash ?? undefined);
+      }
       if (body.re_execute) return reply.code(201).send(await reExecute(gateway, principal, run));
       if (body.from !== undefined) return reply.code(201).send(await replayFrom(gateway, principal, run, body.from));
       const run_id = `run_${nanoid()}`;

@@ -11,7 +11,7 @@ import {
 import { getRunDetail, policyByHash, type ReadEntry, readRecord } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 import { notFound } from '../invocation/act-on.js';
-import { sealedRun } from '../verify/sealed-run.js';
+import { recordedRun } from '../verify/recorded-run.js';
 import { verified } from '../verify/verify-record.js';
 import { createSummary } from './summary.js';
 
@@ -25,7 +25,7 @@ export async function buildReport(gateway: GatewayContext, principal: Principal,
   const { plan, inputs, max_parallel: _, webhook_url: __, ...run } = detail;
   const { steps, steps_omitted, summary } = await readSteps(gateway, detail);
   const verification = isRunOver(run.status)
-    ? await verified(gateway, await sealedRun(gateway, principal, run_id))
+    ? await verified(gateway, await recordedRun(gateway, principal, run_id))
     : null;
   return {
     report_version: REPORT_VERSION,
@@ -39,7 +39,7 @@ export async function buildReport(gateway: GatewayContext, principal: Principal,
     summary,
     verification: verification && {
       ...{ ok: verification.ok, checked: verification.checked, mismatches: verification.mismatches },
-      ...{ more: verification.more, seal: verification.seal },
+      ...{ more: verification.more, checkpoint: verification.checkpoint, seal: verification.seal },
       removed: verification.removed.length + verification.removed_more,
     },
   };

@@ -38,14 +38,17 @@ ${report.plan && document('Plan', report.plan, MAX_DOCUMENT)}${report.inputs && 
 
 function verdict({ verification, run }: Report): Html {
   if (!verification)
-    return html`<section class="verdict open"><b>Not sealed.</b> The run is ${run.status}; its record is complete when it has ended.</section>`;
-  const { ok, checked, seal, mismatches, more, removed } = verification;
+    return html`<section class="verdict open"><b>Not complete.</b> The run is ${run.status}; its record is complete when it has ended.</section>`;
+  const { ok, checked, seal, checkpoint, mismatches, more, removed } = verification;
+  const logged =
+    checkpoint &&
+    html`<table class="facts">${fact('Log', checkpoint.origin)}${fact('Entries', String(checkpoint.size))}${fact('Root', checkpoint.root)}${fact('Signed by', checkpoint.key ?? 'not signed')}</table>`;
   const sealed =
     seal &&
     html`<table class="facts">${fact('Root of the chain', seal.root)}${fact('Seal', seal.seal_hash)}${fact('Sealed at', seal.sealed_at)}${fact('Signed by', seal.key_id ?? 'not signed')}${seal.public_key && fact('Public key', seal.public_key)}</table>`;
   if (ok)
-    return html`<section class="verdict good"><b>✓ The record verifies.</b> ${checked} records, each held against its hash and its place in the chain.${removed > 0 && ` Results removed by retention: ${removed}, verified by their hashes.`}${sealed}</section>`;
-  return html`<section class="verdict broken"><b>✗ The record does not verify:</b> ${mismatches.length + more} mismatches.${sealed}
+    return html`<section class="verdict good"><b>✓ The record verifies.</b> ${checked} records, each held against its hash and its place in the log.${removed > 0 && ` Results removed by retention: ${removed}, verified by their hashes.`}${logged}${sealed}</section>`;
+  return html`<section class="verdict broken"><b>✗ The record does not verify:</b> ${mismatches.length + more} mismatches.${logged}${sealed}
 <table><tr><th>Table</th><th>Row</th><th>Field</th><th>Stored</th><th>Computed</th><th>Why</th></tr>
 ${mismatches.slice(0, 50).map((one) => html`<tr><td>${one.table}</td><td>${one.row}</td><td>${one.field}</td><td><code>${json(one.stored)}</code></td><td><code>${json(one.computed)}</code></td><td>${one.why}</td></tr>`)}</table></section>`;
 }

@@ -80,11 +80,12 @@ function stepLines(step: ReportStep, start: number, widths: { step: number; tool
 }
 
 function verdict(verification: Report['verification']): string {
-  if (!verification) return 'Record: not sealed yet, the run has not ended';
-  const { ok, checked, mismatches, more, removed, seal } = verification;
-  const signed = seal?.key_id ? `, signed by ${seal.key_id}` : ', not signed';
+  if (!verification) return 'Record: not complete, the run has not ended';
+  const { ok, checked, mismatches, more, removed, seal, checkpoint } = verification;
+  const signer = checkpoint?.key ?? seal?.key_id;
+  const signed = signer ? `, signed by ${signer}` : ', not signed';
   const gone = removed > 0 ? `; results removed by retention: ${removed}, verified by hash` : '';
-  if (ok) return `Record: verified, ${checked} records, root ${seal?.root}${signed}${gone}`;
+  if (ok) return `Record: verified, ${checked} records, root ${checkpoint?.root ?? seal?.root}${signed}${gone}`;
   const [first] = mismatches;
   const named = first ? `: ${first.table}.${first.field} of ${plain(first.row)} — ${first.why}` : '';
   return `Record: BROKEN, ${mismatches.length + more} mismatches${named}`;

@@ -1,8 +1,8 @@
 import { Verification } from '@capstan/contracts';
 import { type Route, route } from '../http/route.js';
 import { NDJSON, sendTexts, toLines } from '../http/send-lines.js';
-import { readOver, sealedRun } from './sealed-run.js';
-import { verified, verifyWhenSealed } from './verify-record.js';
+import { readOver, recordedRun } from './recorded-run.js';
+import { verified, verifyWhenRecorded } from './verify-record.js';
 
 export const verifyRoutes: Route[] = [
   route({
@@ -14,9 +14,9 @@ export const verifyRoutes: Route[] = [
     answers: { 200: { description: 'The verdict', schema: Verification } },
     handle: async (gateway, { principal, params, request, reply }) => {
       const run = await readOver(gateway, principal, params.id ?? '');
-      const seal = () => sealedRun(gateway, principal, run.run_id);
-      if (!request.headers.accept?.includes('application/x-ndjson')) return verified(gateway, await seal());
-      return sendTexts(reply, NDJSON, toLines(verifyWhenSealed(gateway, run, seal)));
+      const record = () => recordedRun(gateway, principal, run.run_id);
+      if (!request.headers.accept?.includes('application/x-ndjson')) return verified(gateway, await record());
+      return sendTexts(reply, NDJSON, toLines(verifyWhenRecorded(gateway, run, record)));
     },
   }),
 ];

@@ -5,11 +5,13 @@ const HASH = hashJson(null);
 
 /** A claim of the first of three attempts of an idempotent tool. */
 export const newClaimed = (given: Partial<Claimed> = {}): Claimed => ({
+  claim_id: 'clm_1',
   invocation_id: 'inv_1',
   attempt: 1,
   tenant: 'acme',
   actor: 'ann',
   roles: ['submit'],
+  run_id: null,
   tool_id: 'cap:test_math:add',
   runner: 'builtin',
   inputs: { a: 1, b: 2 },
@@ -26,6 +28,7 @@ export const newClaimed = (given: Partial<Claimed> = {}): Claimed => ({
   timeout_ms: 1500,
   max_attempts: 3,
   first_attempt: 1,
+  watched: false,
   followed: false,
   ...given,
 });

@@ -1,0 +1,76 @@
+import type { Backbone } from '@capstan/backbone';
+import { RUNNER_TYPES, type RunnerType } from '@capstan/contracts';
+import { areShort, flowOf, onReceipt } from '@capstan/queue';
+import { claimForQueue, type Flow, readFlow, type Turn } from '@capstan/store';
+import { repeat } from './repeat.js';
+
+/** So many calls for each slot are in Redis at most: a worker finds the next one there, and tenants take turns behind it. */
+const AHEAD_PER_SLOT = 2;
+/** Short calls are over before the next look: there have to be enough of them for that time. */
+const SHORT_AHEAD = 2000;
+const LOOK_MS = 25;
+const REST_MS = 5000;
+
+/**
+ * Keeps Redis only as full as its workers need, whatever waits in Postgres: tenants are served in turn, priorities are kept,
+ * and Redis stays small. While calls wait, or Redis has enough, gateways are told to let new ones wait in Postgres. Answers when
+ * to look again.
+ */
+function createFeeder({ store, queue, relay }: Backbone): () => Promise<number> {
+  const turns = new Map<RunnerType, Turn>(RUNNER_TYPES.map((runner) => [runner, { last: '' }]));
+
+  const feed = async (flow: Flow): Promise<boolean> => {
+    const { runner } = flow;
+    const limit = roomFor(flow);
+    if (limit <= 0) return false;
+    const turn = turns.get(runner) ?? { last: '' };
+    const deliveries = await claimForQueue(store, runner, limit, { turn, on_receipt: onReceipt(runner) });
+    await queue.deliver(deliveries);
+    return deliveries.reduce((sum, { size }) => sum + size, 0) < limit;
+  };
+
+  return async () => {
+    const flows = await readFlow(store, RUNNER_TYPES);
+    const waiting = flows.filter((flow) => flow.waiting);
+    const emptied = new Set<RunnerType>(flows.filter((flow) => !flow.waiting).map(({ runner }) => runner));
+    for (const flow of waiting) if (await feed(flow)) emptied.add(flow.runner);
+    relay.publish(
+      'flow',
+      flows.map((flow) => flowOf(flow.runner, emptied.has(flow.runner) && roomFor(flow) > 0)),
+    );
+    const due = Math.min(REST_MS, ...flows.flatMap(({ due_in_ms }) => due_in_ms ?? []));
+    const served = waiting.some(({ runner, slots }) => slots > 0 && !emptied.has(runner));
+    return served ? LOOK_MS : Math.max(1, due);
+  };
+}
+
+/** How many more calls Redis may hold: none without a worker, and none while as many are on the way as its workers need. */
+function roomFor({ runner, slots, on_the_way }: Flow): number {
+  if (slots === 0) return 0;
+  const ahead = slots * AHEAD_PER_SLOT;
+  return (areShort(runner) ? Math.max(SHORT_AHEAD, ahead) : ahead) - on_the_way;
+}
+
+/** Woken when calls have become ready, and when a queue that was paused may go on. */
+export function runFeed(backbone: Backbone): { stop(): Promise<void> } {
+  const { relay, log } = backbone;
+  const feed = createFeeder(backbone);
+  let next_ms = 0;
+  const duty = async () => {
+    next_ms = await feed();
+    return 0;
+  };
+  const feeding = repeat(log, 'feed', duty, () => Promise.resolve(next_ms));
+  const unsubscribe = [
+    relay.subscribe('ready', feeding.wake, feeding.wake),
+    relay.subscribe('refresh', (what) => {
+      if (what.includes('queues')) feeding.wake();
+    }),
+  ];
+  return {
+    stop: async () => {
+      for (const off of unsubscribe) off();
+      await feeding.stop();
+    },
+  };
+}

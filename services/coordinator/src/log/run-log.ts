@@ -1,0 +1,20 @@
+import type { Backbone } from '@capstan/backbone';
+import type { SealKey } from '@capstan/integrity';
+import { appendToLog, hasDueForLog, LOG_BATCH } from '@capstan/store';
+import { every } from '../every.js';
+import { type Repeated, repeat } from '../repeat.js';
+
+/**
+ * Appends what has ended to the logs of its tenants. A look costs one statement, and is taken half as often while nothing ends;
+ * after a full batch the next follows at once.
+ */
+export function runLog({ store, log }: Backbone, sweep_ms: number, key: SealKey | null): Repeated {
+  const [busy, idle] = [every(sweep_ms, 1), every(sweep_ms, 2)];
+  let due = false;
+  const append = async (): Promise<number> => {
+    due = await hasDueForLog(store);
+    const appended = due ? await appendToLog(store, key) : 0;
+    return appended < LOG_BATCH ? 0 : appended;
+  };
+  return repeat(log, 'log', append, () => (due ? busy() : idle()));
+}
