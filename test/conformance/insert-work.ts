@@ -1,15 +1,58 @@
-import type { Delivery, JsonObject } from '@capstan/contracts';
+import type { Backbone } from '@capstan/backbone';
+import type { JsonObject } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
-import { insertInvocations, type NewInvocation, type Store } from '@capstan/store';
+import type { Delivery } from '@capstan/queue';
+import { insertInvocations, type NewInvocation } from '@capstan/store';
 import { nanoid } from 'nanoid';
 
-export type Work = Partial<Pick<NewInvocation, 'runner' | 'priority'>> & { inputs?: JsonObject };
+export type Work = Partial<
+  Pick<NewInvocation, 'runner' | 'priority' | 'tenant' | 'idempotent' | 'descriptor_hash' | 'policy_hash'>
+> & { inputs?: JsonObject };
 
-/** Commits an invocation for each piece of work, and gives what is to be enqueued. */
-export async function insertWork(store: Store, pieces: Work[]): Promise<Delivery[]> {
+export const manyOf = (count: number, work: Work = {}): Work[] => Array.from({ length: count }, () => work);
+
+export interface CommittedWork {
+  ids: string[];
+  /** The receipts that were committed with the calls, as a queue delivers them. */
+  deliveries: Delivery[];
+  /** What a gateway does after its commit. One that dies before it never does. */
+  tell(): void;
+}
+
+/** Commits a call for each piece of work as a gateway does, which is then about to tell workers or the queue. */
+export async function commitWork({ store, dispatcher }: Backbone, pieces: Work[]): Promise<CommittedWork> {
+  const rows = pieces.map(newInvocation);
+  const { hand_over, signals, committed } = dispatcher.plan(rows);
+  const { handed } = await insertInvocations(store, rows, { hand_over, signals });
+  const priorityOf = (id: string | undefined) => rows.find((row) => row.invocation_id === id)?.priority ?? 0;
+  return {
+    ids: rows.map(({ invocation_id }) => invocation_id),
+    deliveries: hand_over
+      .filter(({ claim_id }) => handed.includes(claim_id))
+      .map(({ claim_id, runner, ids }) => ({
+        claim_id,
+        runner,
+        size: ids.length,
+        priority: priorityOf(ids[0]),
+        ahead: false,
+      })),
+    tell: () => committed(handed),
+  };
+}
+
+/** Commits calls and hands them over. Answers their ids. */
+export async function submitWork(backbone: Backbone, pieces: Work[]): Promise<string[]> {
+  const { ids, tell } = await commitWork(backbone, pieces);
+  tell();
+  return ids;
+}
+
+/** Commits calls that wait in Postgres, whatever room there is for them. Answers their ids. */
+export async function insertWaiting({ store, dispatcher }: Backbone, pieces: Work[]): Promise<string[]> {
   const rows = pieces.map(newInvocation);
   await insertInvocations(store, rows);
-  return rows.map(({ invocation_id, runner, priority }) => ({ invocation_id, runner, attempt: 0, priority }));
+  dispatcher.wake([...new Set(rows.map(({ runner }) => runner))]);
+  return rows.map(({ invocation_id }) => invocation_id);
 }
 
 const HASH = hashJson(null);

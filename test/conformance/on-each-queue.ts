@@ -16,7 +16,7 @@ export function onEachQueue(tests: (open: () => Promise<Backbone>, servers: Serv
       if (name === 'redis') servers.redis_url = (await startTestRedis()).url;
     });
     beforeEach(async () => {
-      await query(servers.database_url, 'TRUNCATE invocations, attempts, results, workers, outbox');
+      await query(servers.database_url, 'TRUNCATE invocations, work, claims, attempts, results, workers, queues');
       if (servers.redis_url) await withRedis(servers.redis_url, (redis) => redis.flushall());
     });
 

@@ -1,29 +1,37 @@
 import type { Backbone } from '@capstan/backbone';
-import { RUNNER_TYPES } from '@capstan/contracts';
+import { type Json, RUNNER_TYPES } from '@capstan/contracts';
+import { hashJson } from '@capstan/integrity';
+import { flowOf } from '@capstan/queue';
+import { type Claimed, ENDED, registerWorker, settleClaims } from '@capstan/store';
 import { Redis } from 'ioredis';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase } from '../fixtures/create-test-database.js';
 import { eventually } from '../fixtures/eventually.js';
 import { queues } from '../fixtures/queues.js';
 import { startTestRedis } from '../fixtures/start-test-redis.js';
-import { idsOf } from './ids-of.js';
-import { insertWork } from './insert-work.js';
+import { afterAWhile } from './after-a-while.js';
+import { commitWork, insertWaiting, manyOf, submitWork, type Work } from './insert-work.js';
 import { openTestBackbone } from './open-test-backbone.js';
+import { query } from './query.js';
 import { readEverything } from './read-everything.js';
 import { startClaimant } from './start-claimant.js';
+import { startTestCoordinator } from './start-test-coordinator.js';
 import { withRedis } from './with-redis.js';
 
 describe.runIf(queues.some(({ name }) => name === 'redis'))('the queue on Redis alone', () => {
   let database_url = '';
+  /** Rejects when it cannot be delivered; a gateway leaves that to the coordinator. */
   const deliverOne = async (backbone: Backbone) => {
-    const deliveries = await insertWork(backbone.store, [{}]);
-    await backbone.queue.enqueue(deliveries);
-    return idsOf(deliveries);
+    const { ids, deliveries } = await commitWork(backbone, [{}]);
+    expect(deliveries).toHaveLength(1);
+    await backbone.queue.deliver(deliveries);
+    return ids;
   };
 
   beforeAll(async () => {
     database_url = (await createTestDatabase()).url;
   });
+  beforeEach(() => query(database_url, 'TRUNCATE invocations, work, claims, attempts, results, workers, queues'));
 
   test('refuses a server that may drop work when memory runs short', async () => {
     const { url: redis_url } = await startTestRedis();
@@ -63,24 +71,31 @@ describe.runIf(queues.some(({ name }) => name === 'redis'))('the queue on Redis 
     monitor.on('monitor', (_at: string, args: string[]) => void said.push(args.join(' ')));
 
     const inputs = { canary: 'CANARY-in-the-inputs' };
-    const work = RUNNER_TYPES.flatMap((runner) => [1, 2, 3].map((priority) => ({ runner, priority, inputs })));
-    const deliveries = await insertWork(backbone.store, work);
-    await backbone.queue.enqueue(deliveries);
-    await backbone.queue.enqueue(deliveries.map((delivery) => ({ ...delivery, attempt: 1, delay_ms: 600_000 })));
+    const work: Work[] = RUNNER_TYPES.flatMap((runner) => [-1, 0, 3].map((priority) => ({ runner, priority, inputs })));
+    const { ids, deliveries, tell } = await commitWork(backbone, work);
+    tell();
     const claimants = [
       await startClaimant(backbone, { runner: 'exec', concurrency: 1, runs: true }),
       await startClaimant(backbone, { runner: 'builtin', concurrency: 1 }),
     ];
     await claimants[0]?.untilTaken(1);
     await claimants[1]?.untilTaken(3);
-    backbone.relay.publish('settled', idsOf(deliveries));
+    const heard: string[] = [];
+    backbone.relay.receive(ENDED, (contents) => heard.push(contents));
+    await eventually(async () => {
+      await query(database_url, `SELECT pg_notify('capstan_${ENDED}', '${ENDED} hello')`);
+      return heard.includes('hello');
+    });
+    await settleWith(backbone, claimants[1]?.begun ?? [], { canary: 'CANARY-in-the-result' });
+    await eventually(() => heard.some((contents) => contents.includes('CANARY-in-the-result')));
+    backbone.relay.publish('settled', ids);
     await backbone.queue.confirm();
     await eventually(
       () => said.some((line) => /^publish/i.test(line)) && said.some((line) => /capstan:epoch/.test(line)),
     );
 
     const held = await withRedis(redis_url, readEverything);
-    const known = idsOf(deliveries)[0] ?? '';
+    const known = deliveries.find(({ runner }) => runner === 'browser')?.claim_id ?? 'no receipt';
     expect(JSON.stringify([...held])).toContain(known);
     expect(JSON.stringify([...held])).not.toContain('CANARY');
     expect(said.join('\n')).toContain(known);
@@ -88,6 +103,101 @@ describe.runIf(queues.some(({ name }) => name === 'redis'))('the queue on Redis 
     const keys = [...held.keys()].filter((key) => key !== 'capstan:epoch');
     expect(keys.length).toBeGreaterThan(RUNNER_TYPES.length);
     expect(keys.filter((key) => !/^\{capstan-([a-z]+)\}:\1:/.test(key))).toEqual([]);
+  });
+
+  test.each(['exec', 'builtin'] as const)('brings %s calls again that a wiped server has lost', async (runner) => {
+    const { url: redis_url } = await startTestRedis();
+    const backbone = await openTestBackbone({ database_url, redis_url });
+    await backbone.queue.confirm();
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count += 1) ids.push(...(await submitWork(backbone, [{ runner }])));
+    await backbone.dispatcher.idle();
+    await withRedis(redis_url, (redis) => redis.flushall());
+    expect(await backbone.queue.counts(runner)).toMatchObject({ waiting: 0 });
+    const claimant = await startClaimant(backbone, { runner, concurrency: 2 });
+    startTestCoordinator(backbone);
+    await claimant.untilTaken(5);
+    await afterAWhile(backbone);
+    expect(claimant.taken.toSorted()).toEqual(ids.sort());
+  });
+
+  test('brings calls again that a restarted server has lost, and begins none of them twice', async () => {
+    const server = await startTestRedis();
+    const backbone = await openTestBackbone({ database_url, redis_url: server.url });
+    await backbone.queue.confirm();
+    const claimant = await startClaimant(backbone, { runner: 'exec', concurrency: 1, runs: true });
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count += 1) ids.push(...(await submitWork(backbone, [{}])));
+    await claimant.untilTaken(1);
+    await server.restart();
+    startTestCoordinator(backbone);
+    claimant.finish();
+    await claimant.untilTaken(5);
+    await afterAWhile(backbone);
+    expect(claimant.taken.toSorted()).toEqual(ids.sort());
+  });
+
+  test('brings what a gateway committed and died before delivering', async () => {
+    const { url: redis_url } = await startTestRedis();
+    const backbone = await openTestBackbone({ database_url, redis_url });
+    const { ids } = await commitWork(backbone, [{}]);
+    const claimant = await startClaimant(backbone, { runner: 'exec', concurrency: 1 });
+    startTestCoordinator(backbone);
+    await claimant.untilTaken(1);
+    expect(claimant.taken).toEqual(ids);
+  });
+
+  test('holds no more than its workers need of many calls that are committed at once', async () => {
+    const { url: redis_url } = await startTestRedis();
+    const backbone = await openTestBackbone({ database_url, redis_url });
+    startTestCoordinator(backbone);
+    const claimant = await startClaimant(backbone, { runner: 'exec', concurrency: 8, runs: true });
+    await submitWork(backbone, manyOf(400));
+    await claimant.untilTaken(8);
+    await afterAWhile(backbone);
+    const { waiting, active } = await backbone.queue.counts('exec');
+    expect(waiting + active).toBeLessThanOrEqual(3 * 8);
+    claimant.finish();
+    await claimant.untilTaken(400);
+    expect(new Set(claimant.taken).size).toBe(400);
+  });
+
+  test('holds no more of calls that are committed one by one once the coordinator has seen that there are enough', async () => {
+    const { url: redis_url } = await startTestRedis();
+    const backbone = await openTestBackbone({ database_url, redis_url });
+    const claimant = await startClaimant(backbone, { runner: 'exec', concurrency: 8, runs: true });
+    for (let count = 0; count < 40; count += 1) await submitWork(backbone, [{}]);
+    await claimant.untilTaken(8);
+    await backbone.dispatcher.idle();
+    const shut = new Promise<void>((resolve) => {
+      backbone.relay.subscribe('flow', (all) => {
+        if (all.includes(flowOf('exec', false))) resolve();
+      });
+    });
+    startTestCoordinator(backbone);
+    backbone.dispatcher.wake(['exec']);
+    await shut;
+    for (let count = 0; count < 100; count += 1) await submitWork(backbone, [{}]);
+    await afterAWhile(backbone);
+    const { waiting, active } = await backbone.queue.counts('exec');
+    expect(waiting + active).toBeLessThanOrEqual(40);
+    claimant.finish();
+    await claimant.untilTaken(140);
+    expect(new Set(claimant.taken).size).toBe(140);
+  });
+
+  test('is fed in the order of priority, and equal calls in the order of their commits', async () => {
+    const { url: redis_url } = await startTestRedis();
+    const backbone = await openTestBackbone({ database_url, redis_url });
+    const worker = { worker_id: 'wrk_1', runners: ['exec' as const], host: 'test', pid: 1, concurrency: 50 };
+    await registerWorker(backbone.store, worker, 600_000);
+    const ids = await insertWaiting(backbone, manyOf(60));
+    startTestCoordinator(backbone);
+    await eventually(async () => expect(await backbone.queue.counts('exec')).toMatchObject({ waiting: 60 }));
+    const receipts = await query(database_url, 'SELECT claim_id, ids[1] AS id FROM claims');
+    const idOf = new Map(receipts.map(({ claim_id, id }) => [claim_id, id]));
+    const waiting = await withRedis(redis_url, (redis) => redis.lrange('{capstan-exec}:exec:wait', 0, -1));
+    expect(waiting.reverse().map((claim_id) => idOf.get(claim_id))).toEqual(ids);
   });
 
   test('knows that work may be lost: at first, after FLUSHALL and after a restart, until it is confirmed', async () => {
@@ -168,3 +278,16 @@ describe.runIf(queues.some(({ name }) => name === 'redis'))('the queue on Redis 
     await send('after');
   });
 });
+
+/** Ends calls as a worker does: the statement that writes their results also sends them. */
+async function settleWith({ store }: Backbone, calls: readonly Claimed[], payload: Json): Promise<void> {
+  const result = {
+    ...{ success: true, payload, code: null, declared_side_effects: [], artifacts: [], facts: null, duration_ms: 1 },
+    ...{ exit_code: null, truncated: false, input_hash: hashJson(null), output_hash: hashJson(payload) },
+  };
+  const end = { status: 'succeeded', backoff_ms: 0, outcome: 'succeeded', error: null, result } as const;
+  const all = [`${ENDED} ${JSON.stringify(calls.map(({ invocation_id }) => ({ invocation_id, result })))}`];
+  const settlements = calls.map((call) => ({ ...call, ...end }));
+  const settled = await settleClaims(store, settlements, () => true, { all, some: [] });
+  expect(settled).toEqual(calls.map(() => expect.objectContaining({ status: 'succeeded' })));
+}

@@ -99,15 +99,50 @@ describe.each(queues)('the relay on $name brings signals', ({ name }) => {
     await interrupt(servers);
     await eventually(() => begun > before);
   });
+
+  test('with contents to every process that receives at their address, sent by a statement alone', async () => {
+    const [one, other] = [await open(), await open()];
+    const heard: string[][] = [[], []];
+    one.relay.receive('ended', (contents) => heard[0]?.push(contents));
+    other.relay.receive('ended', (contents) => heard[1]?.push(contents));
+    other.relay.receive('given:wrk_1', () => heard[1]?.push('wrong address'));
+    const send = (contents: string) =>
+      query(servers.database_url, 'SELECT pg_notify($1, $2)', ['capstan_ended', `ended ${contents}`]);
+    await eventually(async () => {
+      await send('hello');
+      return heard.every((contents) => contents.includes('hello'));
+    });
+    const contents = JSON.stringify({ text: 'two  blanks, "quotes" and ünïcode' });
+    await send(contents);
+    await eventually(() => heard.every((all) => all.at(-1) === contents));
+    expect(heard.flat().filter((text) => text !== 'hello')).toEqual([contents, contents]);
+  });
+
+  test('with contents again after the connection that they come through was lost', async () => {
+    const { relay } = await open();
+    const heard = new Set<string>();
+    relay.receive('ended', (contents) => heard.add(contents));
+    const sendUntilHeard = (contents: string) =>
+      eventually(async () => {
+        await query(servers.database_url, 'SELECT pg_notify($1, $2)', ['capstan_ended', `ended ${contents}`]);
+        return heard.has(contents);
+      });
+    await sendUntilHeard('before');
+    await endListeners(servers);
+    await sendUntilHeard('after');
+  });
 });
 
 /** Ends the connections that signals come through, of everybody. */
-async function interrupt({ database_url, redis_url }: Servers): Promise<void> {
+async function interrupt(servers: Servers): Promise<void> {
+  const { redis_url } = servers;
   if (redis_url) await withRedis(redis_url, (redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'));
-  else
-    await query(
-      database_url,
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE application_name = 'capstan-signals' AND datname = current_database()`,
-    );
+  else await endListeners(servers);
 }
+
+const endListeners = ({ database_url }: Servers) =>
+  query(
+    database_url,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE application_name = 'capstan-signals' AND datname = current_database()`,
+  );

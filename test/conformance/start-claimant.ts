@@ -1,23 +1,26 @@
 import type { Backbone } from '@capstan/backbone';
 import type { RunnerType } from '@capstan/contracts';
-import type { Consumer } from '@capstan/queue';
-import { type Claimed, claimNext, registerWorker } from '@capstan/store';
+import type { Consumer, Start } from '@capstan/queue';
+import { type Claimed, claimNext, ownAnyClaims, ownClaims, registerWorker } from '@capstan/store';
 import { nanoid } from 'nanoid';
 import { onTestFinished } from 'vitest';
 
 export interface Claimant extends Consumer {
-  /** How often the consumer asked for a claim. */
+  readonly worker_id: string;
+  /** How often the consumer asked for calls. */
   readonly asked: number;
-  /** Claims under way. */
-  readonly claiming: number;
-  /** Ids in the order in which they were claimed. */
+  /** Questions that are not answered yet. */
+  readonly asking: number;
+  /** The calls that were begun, in that order. */
+  readonly begun: readonly Claimed[];
+  /** Their ids. */
   readonly taken: readonly string[];
   readonly running: number;
   /** The most that ever ran at once. */
   readonly most: number;
   untilTaken(count: number): Promise<void>;
-  /** Ends what runs and, unless told otherwise, lets everything later end at once. */
-  finish(options?: { later?: 'ends' | 'runs' }): void;
+  /** Ends what runs; everything later ends at once. */
+  finish(): void;
 }
 
 interface ClaimantOptions {
@@ -25,27 +28,28 @@ interface ClaimantOptions {
   concurrency: number;
   /** Whether what is taken runs until `finish`; else it ends at once. */
   runs?: boolean;
-  /** Held up here, a claim is under way. */
+  /** Held up here, a question is under way. */
   beforeClaim?: () => Promise<void>;
 }
 
-/** Takes from a queue as a worker does: a lease in Postgres, a claim for every delivery. Only the tools are left out. */
-export async function startClaimant(backbone: Backbone, options: ClaimantOptions): Promise<Claimant> {
+/** Takes from a queue as a worker does, with a lease and receipts in Postgres. Only the tools are left out. */
+export async function startClaimant({ store, queue }: Backbone, options: ClaimantOptions): Promise<Claimant> {
   const { runner, concurrency, beforeClaim } = options;
   const worker_id = `wrk_${nanoid()}`;
-  await registerWorker(backbone.store, { worker_id, runners: [runner], host: 'test', pid: 1, concurrency }, 600_000);
+  await registerWorker(store, { worker_id, runners: [runner], host: 'test', pid: 1, concurrency }, 600_000);
+  const begun: Claimed[] = [];
   const taken: string[] = [];
   const underWay = new Set<() => void>();
   let asked = 0;
-  let claiming = 0;
+  let asking = 0;
   let most = 0;
   let runs = options.runs ?? false;
   let waiting: { count: number; resolve(): void }[] = [];
 
-  const turn = { last: '' };
-  const claim = (limit: number): Promise<Claimed[]> => claimNext(backbone.store, worker_id, runner, limit, turn);
-  const run = () =>
+  const run = (call: Claimed) =>
     new Promise<void>((resolve) => {
+      begun.push(call);
+      taken.push(call.invocation_id);
       const end = () => {
         underWay.delete(end);
         resolve();
@@ -53,23 +57,30 @@ export async function startClaimant(backbone: Backbone, options: ClaimantOptions
       underWay.add(end);
       most = Math.max(most, underWay.size);
       if (!runs) setImmediate(end);
+      for (const one of waiting) if (taken.length >= one.count) one.resolve();
+      waiting = waiting.filter((one) => taken.length < one.count);
     });
-
-  const consumer = backbone.queue.consume({ runner, concurrency, lease_ms: 30_000 }, async (limit) => {
+  const ask = async (take: () => Promise<Claimed[]>): Promise<Start[]> => {
     asked += 1;
-    claiming += 1;
+    asking += 1;
     await beforeClaim?.();
-    const claimed = await claim(limit).finally(() => {
-      claiming -= 1;
+    const calls = await take().finally(() => {
+      asking -= 1;
     });
-    taken.push(...claimed.map((row) => row.invocation_id));
-    const started = claimed.map(run);
-    for (const one of waiting) if (taken.length >= one.count) one.resolve();
-    waiting = waiting.filter((one) => taken.length < one.count);
-    return started;
-  });
-  const finish: Claimant['finish'] = ({ later = 'ends' } = {}) => {
-    runs = later === 'runs';
+    return calls.map((call) => () => run(call));
+  };
+
+  const turn = { last: '' };
+  const consumer = queue.consume(
+    { runner, concurrency, lease_ms: 15_000 },
+    {
+      claim: (limit) => ask(() => claimNext(store, worker_id, runner, limit, turn)),
+      own: (claim_id) => ask(() => ownClaims(store, worker_id, [claim_id])),
+      ownAny: (limit) => ask(() => ownAnyClaims(store, worker_id, runner, limit)),
+    },
+  );
+  const finish = () => {
+    runs = false;
     for (const end of [...underWay]) end();
   };
   onTestFinished(async () => {
@@ -77,12 +88,14 @@ export async function startClaimant(backbone: Backbone, options: ClaimantOptions
     await consumer.stop();
   });
   return {
+    worker_id,
     get asked() {
       return asked;
     },
-    get claiming() {
-      return claiming;
+    get asking() {
+      return asking;
     },
+    begun,
     taken,
     get running() {
       return underWay.size;
@@ -98,6 +111,8 @@ export async function startClaimant(backbone: Backbone, options: ClaimantOptions
     finish,
     pause: () => consumer.pause(),
     resume: () => consumer.resume(),
+    run: (starts) => consumer.run(starts),
+    offered: () => consumer.offered(),
     hasRoom: () => consumer.hasRoom(),
     stop: () => consumer.stop(),
   };

@@ -37,7 +37,7 @@ describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
 
       await untilAllEnded(cluster.ask, { timeout_ms: 30_000 });
       expect(accepted).toHaveLength(WAVES * (WAVE.bulk + WAVE.lone + 1));
-      expect(await cluster.ask('SELECT DISTINCT status FROM invocations')).toEqual([{ status: 'succeeded' }]);
+      expect(await cluster.ask('SELECT DISTINCT status FROM invocation_states')).toEqual([{ status: 'succeeded' }]);
       await checkInvariants(cluster, accepted);
       const lost = await cluster.ask(`SELECT FROM attempts WHERE outcome = 'lost'`);
       expect(lost.length, 'attempts that the kills cost').toBeGreaterThanOrEqual(WAVES);
@@ -56,7 +56,7 @@ async function killOneAtWork(cluster: Cluster, tool: HangingTool): Promise<strin
   });
   await hangs;
   const [{ pid } = { pid: 0 }] = await cluster.ask<{ pid: number }>(
-    'SELECT pid FROM invocations JOIN workers USING (worker_id) WHERE invocation_id = $1',
+    'SELECT pid FROM invocation_states JOIN workers USING (worker_id) WHERE invocation_id = $1',
     [invocation_id],
   );
   const victim = [...cluster.workers].find((worker) => worker.pid === pid);

@@ -66,6 +66,6 @@ describe.each(hardestQueue)(
 
 const howTheyEnded = (ask: Ask, ids: string[]) =>
   ask(
-    `SELECT status, attempt, count(*)::int FROM invocations WHERE invocation_id = ANY ($1) GROUP BY status, attempt`,
+    `SELECT status, attempt, count(*)::int FROM invocation_states WHERE invocation_id = ANY ($1) GROUP BY status, attempt`,
     [ids],
   );

@@ -7,7 +7,7 @@ export async function findBusyWorker({
   workers,
 }: Pick<Cluster, 'ask' | 'workers'>): Promise<LineProcess | undefined> {
   const busy = await ask<{ pid: number }>(
-    `SELECT pid FROM workers WHERE worker_id IN (SELECT worker_id FROM invocations WHERE status = 'running')
+    `SELECT pid FROM workers WHERE worker_id IN (SELECT worker_id FROM invocation_states WHERE status = 'running')
      ORDER BY random()`,
   );
   const pids = new Set(busy.map(({ pid }) => pid));

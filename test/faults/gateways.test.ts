@@ -77,7 +77,7 @@ describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
       await other.process.exited;
       await redis?.restart();
       await untilAllEnded(ask);
-      await eventually(async () => expect(await ask('SELECT outbox_id FROM outbox')).toEqual([]));
+      await eventually(async () => expect(await ask('SELECT claim_id FROM claims')).toEqual([]));
       await checkInvariants(cluster, accepted);
     },
   );

@@ -50,7 +50,7 @@ describe.each(hardestQueue)('a coordinator killed during holds, on the $name que
     running = await cluster.startCoordinator();
     await untilAllEnded(ask);
     await client.runs.wait(run_id, { timeout_s: 30 });
-    expect(await ask('SELECT status, attempt, count(*)::int FROM invocations GROUP BY 1, 2')).toEqual([
+    expect(await ask('SELECT status, attempt, count(*)::int FROM invocation_states GROUP BY 1, 2')).toEqual([
       { status: 'succeeded', attempt: 1, count: COUNT + 2 },
     ]);
     expect(await ask('SELECT status, count(*)::int FROM holds GROUP BY 1')).toEqual([

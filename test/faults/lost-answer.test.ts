@@ -12,7 +12,8 @@ import { submitSums } from './submit-sums.js';
 import { untilAllEnded } from './until-all-ended.js';
 import { untilStatus } from './until-status.js';
 
-const CLAIM = 'claim-next';
+/** By which a worker makes a command its own, however it came to it. */
+const CLAIM = 'own-claims';
 const command = (...cmd: string[]) => ({ tool_id: 'shell.run', inputs: { cmd } });
 
 describe.each(hardestQueue)(
@@ -40,7 +41,7 @@ describe.each(hardestQueue)(
       await lost;
       expect(refused).toHaveLength(1);
       await untilAllEnded(cluster.ask);
-      expect(await cluster.ask('SELECT status, attempt FROM invocations')).toEqual([
+      expect(await cluster.ask('SELECT status, attempt FROM invocation_states')).toEqual([
         { status: 'succeeded', attempt: 1 },
       ]);
       await checkInvariants(cluster);
@@ -65,7 +66,7 @@ describe.each(hardestQueue)(
     });
 
     test('a result that was taken is not refused when it is sent again', async () => {
-      const lost = proxy.loseAnswer('settle-invocations', 'inv_');
+      const lost = proxy.loseAnswer('end-calls', 'inv_');
       const { accepted } = await submitSums(cluster.client, { bulk: 0, lone: 1 });
       await lost;
       const [invocation_id = ''] = accepted;
@@ -78,12 +79,13 @@ describe.each(hardestQueue)(
     });
 
     test('a claim that its worker was not told of is made again', async () => {
-      const lost = proxy.loseAnswer(CLAIM, 'inv_');
-      const { accepted } = await submitSums(cluster.client, { bulk: 0, lone: 1 });
+      const lost = proxy.loseAnswer(queue.name === 'redis' ? CLAIM : 'claim-next', 'inv_');
+      // With a key it may be known already, so that it is not handed over with its commit.
+      const sum = { tool_id: 'cap:test_math:add', inputs: { a: 1, b: 2 }, idempotency_key: 'once' };
+      const { invocation_id } = await cluster.client.submit(sum);
       await lost;
-      const [invocation_id = ''] = accepted;
       await untilStatus(cluster.client, invocation_id, 'succeeded');
-      await checkInvariants(cluster, accepted);
+      await checkInvariants(cluster, [invocation_id]);
     });
 
     test('a command that was claimed and never begun is not taken for one that may have run', async () => {
@@ -106,7 +108,7 @@ describe.each(hardestQueue)(
       expect(await whatItSaid(invocation_id)).toEqual([]);
     });
 
-    test('a worker that learns of its claim when another has it does not begin', async () => {
+    test('a worker that learns of its claim when it has found it by itself does not begin again', async () => {
       const delayed = proxy.delayAnswer(CLAIM, 'inv_');
       const { invocation_id } = await cluster.client.submit(command('echo', 'ran'));
       const release = await delayed;

@@ -27,7 +27,7 @@ describe.each(queues)('calls that were committed ahead of a turn that was lost, 
   });
 
   const callsOf = (run_id: string) =>
-    cluster.ask(`SELECT invocation_id, attempt, status FROM invocations WHERE run_id = '${run_id}' ORDER BY seq`);
+    cluster.ask(`SELECT invocation_id, attempt, status FROM invocation_states WHERE run_id = '${run_id}' ORDER BY seq`);
 
   const untilCalls = (run_id: string, status: string) =>
     eventually(async () => expect(await callsOf(run_id)).toMatchObject([{ status }, { status }]), {

@@ -2,14 +2,14 @@
 export const POISON = { a: 666_000_666, b: 0 };
 
 /**
- * The environment of workers on which that works: they die when they read these inputs out of the answer to their claim,
- * so the claim is committed and the invocation has not been run.
+ * The environment of workers on which that works: they die when they read these inputs, as they are told of the call, so the
+ * claim is committed and the invocation has not been run.
  */
 export function poisonable(): Record<string, string> {
   const script = `
     const parse = JSON.parse;
     JSON.parse = (text, reviver) => {
-      const poisoned = text === ${JSON.stringify(JSON.stringify(POISON))} && process.argv.includes('worker');
+      const poisoned = String(text).includes(${JSON.stringify(JSON.stringify(POISON))}) && process.argv.includes('worker');
       if (poisoned) process.kill(process.pid, 'SIGKILL');
       return parse(text, reviver);
     };`;

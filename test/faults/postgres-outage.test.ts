@@ -46,7 +46,7 @@ describe.each(hardestQueue)('on the $name queue', { timeout: 90_000 }, (queue) =
 });
 
 const isAtWork = async (ask: Ask) =>
-  (await ask(`SELECT FROM invocations WHERE status IN ('queued', 'running') LIMIT 1`)).length > 0;
+  (await ask(`SELECT FROM invocation_states WHERE status IN ('queued', 'running') LIMIT 1`)).length > 0;
 
 const endAllConnections = (ask: Ask) =>
   ask(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity

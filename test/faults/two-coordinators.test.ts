@@ -28,7 +28,7 @@ describe.each(hardestQueue)('two coordinators, on the $name queue,', { timeout: 
     const twice = [...moves()].filter(([, count]) => count > 1);
     expect(twice).toEqual([]);
     expect(
-      await ask('SELECT tool_id, status, attempt, count(*)::int FROM invocations GROUP BY 1, 2, 3 ORDER BY 1'),
+      await ask('SELECT tool_id, status, attempt, count(*)::int FROM invocation_states GROUP BY 1, 2, 3 ORDER BY 1'),
     ).toEqual([
       { tool_id: 'cap:test_math:add', status: 'succeeded', attempt: 1, count: COUNT },
       { tool_id: 'shell.run', status: 'expired', attempt: 0, count: COUNT },
@@ -61,10 +61,10 @@ async function recordMoves(database_url: string): Promise<() => Map<string, numb
   await listener.query(`
     CREATE FUNCTION tell_move() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-      PERFORM pg_notify('moves', NEW.invocation_id || ' ' || OLD.status || ' ' || NEW.status);
+      PERFORM pg_notify('moves', OLD.invocation_id || ' ' || OLD.status || ' ' || TG_OP);
       RETURN NULL;
     END $$;
-    CREATE TRIGGER moved AFTER UPDATE OF status ON invocations FOR EACH ROW EXECUTE FUNCTION tell_move();
+    CREATE TRIGGER moved AFTER UPDATE OF status OR DELETE ON work FOR EACH ROW EXECUTE FUNCTION tell_move();
     LISTEN moves`);
   return () => moves;
 }

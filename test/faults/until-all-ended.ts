@@ -7,7 +7,7 @@ export async function untilAllEnded(ask: Ask, { timeout_ms = 15_000 } = {}): Pro
   await eventually(
     async () => {
       const open = await ask(
-        `SELECT status, count(*)::int FROM invocations WHERE status IN ('held', 'deferred', 'queued', 'running') GROUP BY status`,
+        `SELECT status, count(*)::int FROM invocation_states WHERE status IN ('held', 'deferred', 'queued', 'running') GROUP BY status`,
       );
       expect(open).toEqual([]);
     },

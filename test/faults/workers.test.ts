@@ -65,7 +65,7 @@ describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
     expect(attempts.map(({ outcome }) => outcome)).toEqual(['lost', 'lost']);
 
     await untilAllEnded(cluster.ask);
-    const statuses = 'SELECT DISTINCT status FROM invocations WHERE invocation_id = ANY ($1)';
+    const statuses = 'SELECT DISTINCT status FROM invocation_states WHERE invocation_id = ANY ($1)';
     expect(await cluster.ask(statuses, [accepted])).toEqual([{ status: 'succeeded' }]);
     await checkInvariants(cluster, [poison.invocation_id, ...accepted]);
   });

@@ -22,10 +22,11 @@ describe.each(queues)('on the $name queue', (queue) => {
     await system.admin.runs.cancel(run_id);
     const [{ before }] = await query(
       system.database.url,
-      `SELECT count(*)::int AS before FROM invocations flood, invocations call
+      `SELECT count(*)::int AS before FROM invocation_states flood, invocation_states call
        WHERE call.invocation_id = '${invocation_id}' AND flood.run_id = '${run_id}'
          AND flood.started_at < call.started_at`,
     );
-    expect(before).toBeLessThanOrEqual(16);
+    // On Redis calls of short runs travel fifty to a receipt, and a worker has two receipts in hand.
+    expect(before).toBeLessThanOrEqual(queue.name === 'redis' ? 150 : 16);
   });
 });

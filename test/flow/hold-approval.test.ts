@@ -164,7 +164,7 @@ onHeldSums((holds) => {
     await ann.holds.release(hold_id);
     await ended(asker, invocation.invocation_id);
     // As a worker leaves it that was lost half-way.
-    await sql`UPDATE invocations SET status = 'ambiguous' WHERE invocation_id = ${invocation.invocation_id}`.execute(
+    await sql`UPDATE results SET status = 'ambiguous' WHERE invocation_id = ${invocation.invocation_id}`.execute(
       system.store.db,
     );
     await ann.redrive(invocation.invocation_id);

@@ -36,7 +36,7 @@ export const succeeded = ({ database }: System, ids: string[]) =>
     async () => {
       const [{ count }] = await query(
         database.url,
-        `SELECT count(*)::int FROM invocations WHERE status = 'succeeded' AND invocation_id = ANY ($1)`,
+        `SELECT count(*)::int FROM results WHERE status = 'succeeded' AND invocation_id = ANY ($1)`,
         [ids],
       );
       expect(count).toBe(ids.length);
@@ -50,8 +50,8 @@ export async function mostAtOnce({ database }: System, ids: string[]): Promise<n
     database.url,
     `SELECT max(running)::int AS most FROM (
        SELECT sum(step) OVER (ORDER BY at, step) AS running FROM (
-         SELECT started_at AS at, 1 AS step FROM attempts WHERE invocation_id = ANY ($1)
-         UNION ALL SELECT ended_at, -1 FROM attempts WHERE invocation_id = ANY ($1)
+         SELECT started_at AS at, 1 AS step FROM ended_attempts WHERE invocation_id = ANY ($1)
+         UNION ALL SELECT ended_at, -1 FROM ended_attempts WHERE invocation_id = ANY ($1)
        ) moves
      ) counted`,
     [ids],

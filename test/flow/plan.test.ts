@@ -12,15 +12,17 @@ const FAIL = { tool: 'cap:test_math:divide', args: { a: 1, b: 0 } };
 async function loseWorkerOf({ store }: System, invocation_ids: string[]): Promise<void> {
   await eventually(async () => {
     const { rows } =
-      await sql`SELECT FROM invocations WHERE status = 'queued' AND invocation_id = ANY (${invocation_ids})`.execute(
-        store.db,
-      );
+      await sql`SELECT FROM work WHERE status = 'queued' AND invocation_id = ANY (${invocation_ids})`.execute(store.db);
     expect(rows).toHaveLength(invocation_ids.length);
   });
   await sql`INSERT INTO workers (worker_id, runners, host, pid, concurrency, lease_until)
     VALUES ('wrk_lost', '{exec}', 'nowhere', 1, 1, now() - interval '1 second')`.execute(store.db);
-  await sql`UPDATE invocations SET status = 'running', attempt = 1, worker_id = 'wrk_lost', started_at = now()
-    WHERE invocation_id = ANY (${invocation_ids})`.execute(store.db);
+  await sql`
+    WITH taken AS (DELETE FROM work WHERE invocation_id = ANY (${invocation_ids}) RETURNING invocation_id, runner)
+    INSERT INTO claims (claim_id, runner, worker_id, owned_at, ids, attempts, first_attempts)
+    SELECT 'clm_' || invocation_id, runner, 'wrk_lost', now(), ARRAY[invocation_id], '{1}', '{1}' FROM taken`.execute(
+    store.db,
+  );
 }
 
 onPlans((plans) => {

@@ -180,7 +180,7 @@ onUnlimitedSystem((its, queue) => {
       async () => {
         const [{ count }] = await query(
           system.database.url,
-          `SELECT count(*)::int FROM attempts WHERE invocation_id IN ('${ids.join("','")}')`,
+          `SELECT count(*)::int FROM ended_attempts WHERE invocation_id IN ('${ids.join("','")}')`,
         );
         expect(count).toBe(6);
       },
@@ -202,7 +202,7 @@ onUnlimitedSystem((its, queue) => {
     });
     const [{ before }] = await query(
       system.database.url,
-      `SELECT count(*)::int AS before FROM invocations flood, invocations call
+      `SELECT count(*)::int AS before FROM invocation_states flood, invocation_states call
        WHERE call.invocation_id = '${invocation_id}' AND flood.run_id = '${run_id}' AND flood.started_at < call.started_at`,
     );
     expect(before).toBeLessThanOrEqual(6);
@@ -217,8 +217,9 @@ onUnlimitedSystem((its, queue) => {
     await query(
       system.database.url,
       `INSERT INTO workers (worker_id, runners, host, pid, concurrency, lease_until) VALUES ('wrk_gone', '{builtin}', 'h', 1, 1, now());
-       UPDATE invocations SET status = 'running', attempt = 1, worker_id = 'wrk_gone', started_at = now()
-       WHERE status = 'queued' AND quota_scopes IS NOT NULL`,
+       WITH taken AS (DELETE FROM work WHERE status = 'queued' AND quota_scopes IS NOT NULL RETURNING invocation_id, runner)
+       INSERT INTO claims (claim_id, runner, worker_id, owned_at, ids, attempts, first_attempts, under_quota)
+       SELECT 'clm_gone', runner, 'wrk_gone', now(), ARRAY[invocation_id], '{1}', '{1}', true FROM taken`,
     );
     await system.admin.queues.resume('builtin');
     const ids = calls.map(({ invocation_id }) => invocation_id);

@@ -1,6 +1,5 @@
 import { text } from 'node:stream/consumers';
 import { verifyBundle } from '@capstan/integrity';
-import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../fixtures/eventually.js';
 import { add, endedBulk } from './ended-bulk.js';
@@ -14,30 +13,24 @@ beforeAll(async () => {
   await system.admin.policies.put('default', ALLOW_ALL);
 });
 
-const sealed = (run_id: string) =>
-  eventually(async () => {
-    const { rows } = await sql<{ n: number }>`SELECT count(*)::int AS n FROM seals WHERE run_id = ${run_id}`.execute(
-      system.store.db,
-    );
-    expect(rows[0]?.n).toBe(1);
-  });
-
 describe('a run that has ended', () => {
-  test('is sealed by itself, verifies, and its results name their links', async () => {
+  test('goes into the log by itself, verifies, and its results name their leaves', async () => {
     const run_id = await endedBulk(system, 1200);
-    await sealed(run_id);
+    const newest = () => system.admin.list({ run_id, limit: 1 }).page();
+    const chain_hash = await eventually(async () => (await newest()).items[0]?.result?.chain_hash ?? false);
     const verification = await system.admin.records.verify(run_id);
-    expect(verification).toMatchObject({ ok: true, checked: 1201, mismatches: [], seal: { run_id, count: 1201 } });
-    const [last] = (await system.admin.list({ run_id, limit: 1 }).page()).items;
-    expect(last?.result?.chain_hash).toBe(verification.seal?.root);
+    expect(verification).toMatchObject({ ok: true, checked: 1201, mismatches: [], seal: null, superseded: [] });
+    expect(verification.checkpoint?.origin).toMatch(/^capstan\/[0-9a-f-]{36}\/default$/);
+    const proof = await system.admin.log.prove((await newest()).items[0]?.invocation_id ?? '');
+    expect(proof.leaf_hash).toBe(chain_hash);
   });
 
-  test('is sealed at once when somebody asks, also a lone invocation', async () => {
-    const { invocation_id, run_id } = await system.admin.submit(add(1), { wait_s: 20 });
+  test('is put there at once when somebody asks, also a lone invocation', async () => {
+    const { run_id } = await system.admin.submit(add(1), { wait_s: 20 });
     expect(await system.admin.records.verify(run_id)).toMatchObject({
       ok: true,
       checked: 1,
-      seal: { last_id: invocation_id },
+      checkpoint: { key: null },
     });
   });
 
@@ -47,20 +40,20 @@ describe('a run that has ended', () => {
   });
 });
 
-describe('a redrive after the seal', () => {
-  test('voids it with a reason, and the run is sealed again', async () => {
+describe('a redrive', () => {
+  test('gives another entry, and the older one stays, superseded', async () => {
     const { run_id } = await system.admin.submitBulk([{ tool_id: 'shell.run', inputs: { cmd: ['false'] } }]);
     await eventually(async () => expect((await system.admin.runs.get(run_id)).finished_at).not.toBeNull());
-    await sealed(run_id);
+    await system.admin.records.verify(run_id);
     const [one] = (await system.admin.list({ run_id }).page()).items;
     await system.admin.redrive(one?.invocation_id ?? '');
     await eventually(async () => {
       const again = await system.admin.records.verify(run_id);
-      expect(again).toMatchObject({
-        ok: true,
-        seal: { generation: 2 },
-        voided: [{ generation: 1, void_reason: 'redriven' }],
-      });
+      expect(again).toMatchObject({ ok: true, checked: 2 });
+      expect(again.superseded.map(({ id, reason }) => `${id} ${reason}`).sort()).toEqual([
+        `${one?.invocation_id} redriven`,
+        `${run_id} its calls changed`,
+      ]);
     });
   });
 });
@@ -72,7 +65,7 @@ describe('a bundle', () => {
     expect(await text(await system.admin.records.bundle(run_id))).toBe(bundle);
     const lines = bundle.split('\n');
     expect(await verifyBundle(lines)).toMatchObject({ ok: true, run_id, mismatches: [] });
-    const forged = bundle.replace('"payload":{"result":3}', '"payload":{"result":4}').split('\n');
+    const forged = bundle.replace('"payload":"{\\"result\\":3}"', '"payload":"{\\"result\\":4}"').split('\n');
     const verdict = await verifyBundle(forged);
     expect(verdict.ok).toBe(false);
     expect(verdict.mismatches.map(({ table, field }) => `${table}.${field}`)).toEqual(['results.payload']);

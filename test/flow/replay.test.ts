@@ -31,7 +31,7 @@ describe('a replay', () => {
     });
     expect(await stepHashes(system, replay.run_id)).toEqual(await stepHashes(system, run_id));
     const { rows } =
-      await sql`SELECT FROM attempts a JOIN invocations i USING (invocation_id) WHERE i.run_id = ${replay.run_id}`.execute(
+      await sql`SELECT FROM ended_attempts a JOIN invocations i USING (invocation_id) WHERE i.run_id = ${replay.run_id}`.execute(
         system.store.db,
       );
     expect(rows).toHaveLength(0);

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { verifyBundle } from '@capstan/integrity';
+import { parseCheckpoint, tilePath, verifyBundle } from '@capstan/integrity';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../fixtures/eventually.js';
@@ -22,14 +22,15 @@ describe('retention', () => {
     const failing = { id: 'fails', tool: 'shell.run', args: { cmd: ['false'] }, needs: [], on_error: 'continue' };
     const { run_id } = await bea.runs.submit({ plan: { ...PLAN, steps: [...PLAN.steps, failing] } });
     await bea.runs.wait(run_id, { timeout_s: 20 });
-    const { seal } = await bea.records.verify(run_id);
+    const before = await bea.records.verify(run_id);
+    const { log_index, leaf_hash } = await bea.log.prove(run_id);
     await expect(bea.retentions.set('brief', { results_days: MOMENT })).rejects.toMatchObject({ status: 403 });
     await system.admin.retentions.set('brief', { results_days: MOMENT, by_status: { failed: { results_days: null } } });
     const verification = await eventually(async () => {
       const now = await bea.records.verify(run_id);
       return now.removed.length > 0 && now;
     });
-    expect(verification).toMatchObject({ ok: true, mismatches: [], seal: { root: seal?.root } });
+    expect(verification).toMatchObject({ ok: true, mismatches: [], checkpoint: before.checkpoint });
     const steps = (await bea.runs.steps(run_id).page()).items.filter(({ invocation_id }) => invocation_id !== null);
     const succeeded = steps.filter(({ status }) => status === 'succeeded').map(({ invocation_id }) => invocation_id);
     expect(verification.removed.map(({ row }) => row).sort()).toEqual(succeeded.sort());
@@ -47,7 +48,10 @@ describe('retention', () => {
     const { rows } = await sql`SELECT detail FROM audit WHERE event = 'retention.run' AND subject = ${run_id}`.execute(
       system.store.db,
     );
-    expect(rows).toMatchObject([{ detail: { root: seal?.root } }]);
+    expect(rows).toMatchObject([{ detail: { log_index, leaf_hash } }]);
+    // Its records are gone, and the leaves stay.
+    const { size } = parseCheckpoint(await bea.log.checkpoint());
+    expect(await bea.log.tile(tilePath({ level: 0, index: 0, width: size }))).toHaveLength(size * 32);
     await system.admin.retentions.remove('brief');
     await expect(system.admin.retentions.get('brief')).rejects.toMatchObject({ status: 404 });
   });

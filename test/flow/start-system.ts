@@ -4,6 +4,7 @@ import { createClient } from '@capstan/client';
 import { INSTALLATION_POLICY, type JsonObject, type PolicyDocument } from '@capstan/contracts';
 import { startCoordinator, type WebhookOptions } from '@capstan/coordinator';
 import { type GatewayOptions, prepareFirstStart, startGateway } from '@capstan/gateway';
+import type { SealKey } from '@capstan/integrity';
 import { createRedactor } from '@capstan/redact';
 import { createRunners, type LlmSettings } from '@capstan/runners';
 import { ensurePolicy, parseSecretKeys } from '@capstan/store';
@@ -29,6 +30,7 @@ export async function startSystem(
     max_requests = 2000,
     webhooks = {},
     installation = OPEN_INSTALLATION,
+    seal_key = null,
     gateway: options = {},
   }: {
     workers?: number;
@@ -37,6 +39,7 @@ export async function startSystem(
     max_requests?: number;
     webhooks?: WebhookOptions;
     installation?: PolicyDocument;
+    seal_key?: SealKey | null;
     gateway?: Partial<GatewayOptions>;
   } = {},
 ) {
@@ -66,6 +69,7 @@ export async function startSystem(
     max_requests,
     mcp_file,
     secret_keys,
+    seal_key,
     webhook_allow_private: webhooks.allow_private ?? false,
     ...options,
   });
@@ -73,6 +77,7 @@ export async function startSystem(
   const coordinator = startCoordinator(await backbone('coordinator'), {
     sweep_ms: 500,
     retention: { records_days: 1 },
+    seal_key,
     webhooks: { secret_keys, ...webhooks },
   });
   atEnd(() => coordinator.stop());
