@@ -1,4 +1,4 @@
-import { BundleError } from './bundle.js';
+import { BundleError } from './bundle-format.js';
 
 /** The largest record that is read: a result is limited, and so are the inputs. */
 const MAX_LINE = 134_217_728;

@@ -15,7 +15,6 @@ export type SealStatement = {
   sealed_at: string;
 };
 
-export type Signature = { signature: string; key_id: string; public_key: string };
 export type Seal = SealStatement & {
   seal_hash: string;
   signature: string | null;
@@ -31,23 +30,19 @@ export const SEAL_FIELDS = [
 export const sealHash = (statement: SealStatement): string =>
   hashJson(Object.fromEntries(SEAL_FIELDS.map((field) => [field, statement[field]])));
 
-export type SealKey = { sign(seal_hash: string): Signature };
+/** An Ed25519 key: its public half as 32 bytes, and what it signs. */
+export type SealKey = { public_key: Buffer; sign(bytes: Uint8Array): Buffer };
 
 const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SEED_BYTES = 32;
+const KEY_BYTES = 32;
 
 /** An Ed25519 key as PEM, or its seed of 32 bytes in base64. */
 export function parseSealKey(text: string): SealKey {
   const key = text.includes('-----BEGIN') ? createPrivateKey(text.replaceAll('\\n', '\n')) : fromSeed(text);
-  if (key.asymmetricKeyType !== 'ed25519') throw new TypeError('a seal is signed with an Ed25519 key');
-  const public_key = publicText(createPublicKey(key));
-  return {
-    sign: (seal_hash) => ({
-      signature: sign(null, Buffer.from(seal_hash), key).toString('base64'),
-      key_id: keyId(public_key),
-      public_key,
-    }),
-  };
+  if (key.asymmetricKeyType !== 'ed25519') throw new TypeError('checkpoints are signed with an Ed25519 key');
+  const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
+  return { public_key: spki.subarray(-KEY_BYTES), sign: (bytes) => sign(null, bytes, key) };
 }
 
 function fromSeed(text: string): KeyObject {
@@ -56,7 +51,6 @@ function fromSeed(text: string): KeyObject {
   return createPrivateKey({ key: Buffer.concat([PKCS8_ED25519, seed]), format: 'der', type: 'pkcs8' });
 }
 
-const publicText = (key: KeyObject): string => key.export({ format: 'der', type: 'spki' }).toString('base64');
 const keyId = (public_key: string): string => `ed25519:${hashText(public_key).slice(7, 23)}`;
 
 /** Whether the key that the seal names signed it; whose key that is, its id tells who knows it. */

@@ -1,22 +1,8 @@
-import { CanonicalJsonError } from './canonical-json.js';
 import { chainNext, chainStart } from './hash-chain.js';
-import { hashJson } from './hash-json.js';
+import { hashOf, type Mismatch, type Removal, shown } from './mismatch.js';
 import type { Entry, Row } from './record.js';
 import { isSigned, type Seal, sealHash } from './seal.js';
 import { changedFields, type FieldDigests, sealEntry } from './seal-entry.js';
-
-/** Where what is stored is not what it should be. */
-export type Mismatch = {
-  table: string;
-  row: string;
-  field: string;
-  stored: unknown;
-  computed: unknown;
-  why: string;
-};
-
-/** What retention removed; its hash is still there, and verified. */
-export type Removal = { table: 'results'; row: string; field: 'payload'; removed_at: string };
 
 /** A link of the chain as it is stored. */
 export type Link = {
@@ -33,8 +19,6 @@ export const chainLink = (
   previous: string,
   { kind, id, record_hash }: Pick<Link, 'kind' | 'id' | 'record_hash'>,
 ): string => chainNext(previous, `${kind} ${id} ${record_hash}`);
-
-export type Document = { hash: string; value: unknown };
 
 /**
  * Holds links and records against each other, in the order of the chain, one at a time: any number of them takes the
@@ -115,28 +99,8 @@ export function createVerifier(run_id: string) {
       };
   };
 
-  /** Documents are named by their hash, so that is all there is to check about them. */
-  const checkDocuments = function* (
-    table: 'policies' | 'descriptors',
-    field: string,
-    documents: readonly Document[],
-  ): Generator<Mismatch> {
-    const found = new Set<string>();
-    for (const { hash, value } of documents) {
-      found.add(hash);
-      const computed = hashOf(value);
-      if (computed !== hash)
-        yield { table, row: hash, field, stored: hash, computed, why: 'it is not the document of that hash' };
-    }
-    for (const hash of used[table])
-      if (!found.has(hash))
-        yield { table, row: hash, field: 'row', stored: null, computed: hash, why: 'the document is gone' };
-  };
-
-  return { check, checkSeal, checkDocuments, used };
+  return { check, checkSeal, used };
 }
-
-export type Verifier = ReturnType<typeof createVerifier>;
 
 const TABLE_OF: Record<Entry['kind'], string> = { run: 'runs', step: 'steps', invocation: 'invocations' };
 type At = (table: string, field: string, stored: unknown, computed: unknown, why: string) => Mismatch;
@@ -194,19 +158,3 @@ function* same(at: At, table: string, field: string, row: Row, computed: unknown
 
 const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined;
-
-function hashOf(value: unknown): string {
-  try {
-    return hashJson(value);
-  } catch (error) {
-    if (error instanceof CanonicalJsonError) return `none: ${error.message}`;
-    throw error;
-  }
-}
-
-const MAX_SHOWN = 200;
-/** A value as it is where it is short; the beginning of its text where it is not. */
-const shown = (value: unknown): unknown => {
-  const text = JSON.stringify(value) ?? 'null';
-  return text.length <= MAX_SHOWN ? (value ?? null) : `${text.slice(0, MAX_SHOWN).toWellFormed()}…`;
-};

@@ -1,11 +1,22 @@
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { type BundleLine, verifyBundle, writeBundleLine } from './bundle.js';
+import { verifyBundle } from './bundle.js';
+import { type BundleLine, writeBundleLine } from './bundle-format.js';
 import { chainStart } from './hash-chain.js';
-import { hashJson } from './hash-json.js';
+import { hashJson, hashText } from './hash-json.js';
 import type { Entry } from './record.js';
-import { parseSealKey, type SealStatement, sealHash } from './seal.js';
+import { type SealStatement, sealHash } from './seal.js';
 import { sealEntry } from './seal-entry.js';
-import { chainLink } from './verify-record.js';
+import { chainLink } from './verify-sealed-record.js';
+
+/** As seals were signed before there was a log. */
+function signSeal(seal_hash: string, seed: number) {
+  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.alloc(32, seed)]);
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const public_key = createPublicKey(key).export({ format: 'der', type: 'spki' }).toString('base64');
+  const key_id = `ed25519:${hashText(public_key).slice(7, 23)}`;
+  return { signature: sign(null, Buffer.from(seal_hash), key).toString('base64'), key_id, public_key };
+}
 
 const policy = { version: '1.0' };
 const descriptor = { tool_id: 'add' };
@@ -50,7 +61,7 @@ function bundleOf(entries: Entry[]): string[] {
     ...{ first_id: entries.at(0)?.id ?? null, last_id: entries.at(-1)?.id ?? null, sealed_at: '2026-01-02T03:04:05Z' },
   };
   const seal_hash = sealHash(statement);
-  const signed = parseSealKey(Buffer.alloc(32, 1).toString('base64')).sign(seal_hash);
+  const signed = signSeal(seal_hash, 1);
   const lines: BundleLine[] = [
     { line: 'header', capstan_bundle: '1.0', run_id, kind: 'bulk', count: entries.length },
     { line: 'policy', hash: hashJson(policy), value: policy },
@@ -70,7 +81,7 @@ const named = async (lines: string[]) =>
   (await verifyBundle(lines)).mismatches.map(({ table, row, field }) => `${table} ${row} ${field}`);
 const replaced = (from: string, to: string) => bundle.map((line) => line.replaceAll(from, to));
 
-test('a bundle as it was made verifies, and says who signed it', async () => {
+test('a bundle of version 1.0 verifies as it was made, and says who signed it', async () => {
   const verdict = await verifyBundle(bundle);
   expect(verdict).toMatchObject({ ok: true, run_id: 'run_1', checked: 3, mismatches: [] });
   expect(verdict.signed_by).toMatch(/^ed25519:[0-9a-f]{16}$/);
@@ -110,7 +121,7 @@ test('another policy under the same hash, and one that is missing, show', async 
 
 test('a seal that was changed after it was signed shows', async () => {
   expect(await named(replaced('2026-01-02T03:04:05Z', '2026-01-02T03:04:06Z'))).toEqual(['seals run_1 seal_hash']);
-  const other = parseSealKey(Buffer.alloc(32, 2).toString('base64')).sign('sha256:other');
+  const other = signSeal('sha256:other', 2);
   expect(
     await named(bundle.map((line) => line.replace(/"signature":"[^"]+"/, `"signature":"${other.signature}"`))),
   ).toEqual(['seals run_1 signature']);
