@@ -10,6 +10,12 @@ import { isReturn, type Settled, type SettledResult, type Settlement } from './s
 /** The address of results, for whoever waits for them. Postgres says when they ended. */
 export const ENDED = 'ended';
 
+const RARE = `), tallied AS (
+      ${tally("SELECT run_id, 'running' AS was, status FROM moved WHERE run_id IS NOT NULL")}
+    ), told AS (
+      INSERT INTO ends_to_tell SELECT invocation_id FROM moved WHERE watched ON CONFLICT DO NOTHING
+    `;
+
 /**
  * Ends calls that are on receipts. The receipt is the fence: it is locked, or deleted with its last call, before a result is
  * written, and a receipt that was taken away (worker declared lost) has no calls to end. Behind it stands the primary key of
@@ -18,9 +24,11 @@ export const ENDED = 'ended';
  *
  * $1 receipts that this batch completes, $2 its other receipts, $3 what endings have in common, $4 ids, $5 receipts, $6 which
  * of $3, $7 payloads, $8 durations, $9 input hashes, $10 output hashes, $11 signals if all were written, $12 if not.
+ *
+ * `plain`: none of it is of a run, or watched. Parts that have nothing to do cost their share, too.
  */
-const END: Statement = {
-  name: 'end-calls',
+const ending = (plain: boolean): Statement => ({
+  name: plain ? 'end-calls-plain' : 'end-calls',
   text: `
     WITH completed AS (
       DELETE FROM claims WHERE claim_id = ANY ($1) RETURNING claim_id, ids, worker_id, owned_at
@@ -47,11 +55,7 @@ const END: Statement = {
     ), moved AS MATERIALIZED (
       -- Not a join: the planner expects one row, and would compare every ending with every other.
       SELECT * FROM endings WHERE (invocation_id IN (SELECT invocation_id FROM written)) IS TRUE
-    ), tallied AS (
-      ${tally("SELECT run_id, 'running' AS was, status FROM moved WHERE run_id IS NOT NULL")}
-    ), told AS (
-      INSERT INTO ends_to_tell SELECT invocation_id FROM moved WHERE watched ON CONFLICT DO NOTHING
-    ), audited AS (${AUDIT_ENDS}
+    ${plain ? '' : RARE}), audited AS (${AUDIT_ENDS}
     )
     SELECT invocation_id, attempt, status,
       (SELECT count(${notify('signal')}) FROM unnest(
@@ -59,7 +63,9 @@ const END: Statement = {
         LATERAL (SELECT CASE WHEN starts_with(said, '${ENDED} ')
           THEN '${ENDED} ' || replace(now()::text, ' ', 'T') || substr(said, ${ENDED.length + 1}) ELSE said END AS signal) AS s)
     FROM moved`,
-};
+});
+const END = ending(false);
+const END_PLAIN = ending(true);
 
 /** Marks attempts that were taken away, and answers those that had been settled by their own worker before. */
 const REFUSE: Statement = {
@@ -134,7 +140,8 @@ async function end(
     signals.all,
     signals.some,
   ];
-  const settle = (query: Query) => query<Moved>(END, values);
+  const plain = endings.every(({ run_id, watched }) => run_id === null && !watched);
+  const settle = (query: Query) => query<Moved>(plain ? END_PLAIN : END, values);
   return endings.some(({ status }) => status === 'denied')
     ? store.transact(async (query) => auditDenials(query, await settle(query)))
     : settle(store.query);

@@ -68,18 +68,46 @@ export type Inserted = {
   handed: string[];
 };
 
+const OF_THIS_TURN = `WHERE $12::text[] IS NULL OR (
+        SELECT count(*) FROM unnest($12::text[], $13::int[]) AS turn (run_id, seq) JOIN plan_runs p USING (run_id, seq)
+      ) = cardinality($12::text[])`;
+
+/** Denials, holds, and the run that a bulk is. */
+const RARE = `), denied AS (
+      INSERT INTO results (invocation_id, attempt, status) SELECT invocation_id, 0, status FROM inserted WHERE status = 'denied'
+    ), told AS (
+      INSERT INTO ends_to_tell SELECT invocation_id FROM inserted WHERE status = 'denied' AND watched
+    ), parked AS (
+      INSERT INTO holds (hold_id, invocation_id, tenant, actor, tool_id, approvals, expires_in_ms, expires_at, warn_at)
+      SELECT 'hld_' || substr((held).invocation_id, 5), (held).invocation_id, (held).tenant, (held).actor, (held).tool_id,
+        (held).decision -> 'approvals', extract(epoch FROM expires_at - now()) * 1000, expires_at, ${warnAt('expires_at - now()')}
+      FROM (SELECT held FROM inserted WHERE status = 'held') AS parked,
+        LATERAL (SELECT coalesce((held).expires_at, now() + interval '1 day') AS expires_at) AS until
+    ), grouped AS (
+      INSERT INTO runs (run_id, tenant, actor, kind, total_steps, ${STEP_COUNTS.join(', ')}, finished_at)
+      SELECT run_id, tenant, actor, 'bulk', (SELECT count(*) FROM inserted),
+        ${STEP_COUNTS.map((count) => countOf('inserted', count)).join(', ')},
+        CASE WHEN ${countOf('inserted', 'live_steps')} = 0 THEN now() END
+      FROM json_to_record($14::json) AS run (run_id text, tenant text, actor text)
+      WHERE $14::json IS NOT NULL
+    `;
+
 /**
  * One statement commits all rows, what the audit says of them, and where each of them goes: to a receipt, to `work`, or to
  * its end. Calls of a batch differ in little, so what they have in common ($1) is sent and parsed once.
  * Inputs travel as text: Postgres' JSON functions refuse \\u0000, its `json` type does not.
  * The caller compares `inserted` with what it sent: fewer means that idempotency keys were known already, or that a step had
- * been called before. Of plans that have moved on ($10, $11) nothing is inserted.
+ * been called before. Of plans that have moved on ($12, $13) nothing is inserted.
  *
- * $1 what calls have in common, $2 ids, $3 which of $1, $4 inputs, $5 their hashes, $6 idempotency keys, $7 receipts, $8 the
- * run of a bulk, $9 audit events, $10 and $11 the runs whose turn it is, $12 signals.
+ * $1 what calls have in common, $2 ids, $3 which of $1, $4 inputs, $5 their hashes, $6 idempotency keys, $7 receipts, $8 and $9
+ * what their workers are told, $10 audit events, $11 signals; then, of what most batches have none of, $12 and $13 the runs
+ * whose turn it is, $14 the run of a bulk.
+ *
+ * `plain`: all of it is queued, and of no run. Parts of a statement cost Postgres their share also when there is nothing for
+ * them to do: a sixth of what a batch of 25 took.
  */
-const INSERT: Statement = {
-  name: 'insert-invocations',
+const insertion = (plain: boolean): Statement => ({
+  name: plain ? 'insert-invocations-plain' : 'insert-invocations',
   text: `
     WITH inserted AS (
       INSERT INTO invocations (invocation_id, tenant, actor, roles, run_id, tool_id, runner, inputs, input_hash,
@@ -99,13 +127,11 @@ const INSERT: Statement = {
           spec_frozen boolean, spec_hash text, priority int, timeout_ms int, max_attempts int, webhook_url text, labels jsonb,
           retry_backoff_ms int, watched boolean, quota_scopes text[], status text, run_at timestamptz, delay_ms bigint,
           expires_in_ms bigint) ON c.common = row.common
-      WHERE $10::text[] IS NULL OR (
-        SELECT count(*) FROM unnest($10::text[], $11::int[]) AS turn (run_id, seq) JOIN plan_runs p USING (run_id, seq)
-      ) = cardinality($10::text[])
+      ${plain ? '' : OF_THIS_TURN}
       ORDER BY row.place
       ON CONFLICT DO NOTHING
       RETURNING invocation_id, seq, tenant, runner, priority, run_at, expires_at, quota_scopes, watched, admitted AS status,
-        CASE WHEN admitted = 'held' THEN invocations END AS held
+        ${plain ? 'NULL' : "CASE WHEN admitted = 'held' THEN invocations END"} AS held
     ), handed AS (
       INSERT INTO claims (claim_id, runner, worker_id, owned_at, ids, attempts, first_attempts)
       SELECT h.claim_id, h.runner, h.worker_id, CASE WHEN h.owned THEN now() END, h.ids, array_fill(1, ARRAY[cardinality(h.ids)]),
@@ -123,35 +149,20 @@ const INSERT: Statement = {
       SELECT invocation_id, seq, tenant, runner, priority, status, CASE WHEN status <> 'queued' THEN run_at END, expires_at,
         quota_scopes
       FROM inserted WHERE status <> 'denied' AND (invocation_id IN (SELECT unnest(ids) FROM handed)) IS NOT TRUE
-    ), denied AS (
-      INSERT INTO results (invocation_id, attempt, status) SELECT invocation_id, 0, status FROM inserted WHERE status = 'denied'
-    ), told AS (
-      INSERT INTO ends_to_tell SELECT invocation_id FROM inserted WHERE status = 'denied' AND watched
-    ), parked AS (
-      INSERT INTO holds (hold_id, invocation_id, tenant, actor, tool_id, approvals, expires_in_ms, expires_at, warn_at)
-      SELECT 'hld_' || substr((held).invocation_id, 5), (held).invocation_id, (held).tenant, (held).actor, (held).tool_id,
-        (held).decision -> 'approvals', extract(epoch FROM expires_at - now()) * 1000, expires_at, ${warnAt('expires_at - now()')}
-      FROM (SELECT held FROM inserted WHERE status = 'held') AS parked,
-        LATERAL (SELECT coalesce((held).expires_at, now() + interval '1 day') AS expires_at) AS until
-    ), grouped AS (
-      INSERT INTO runs (run_id, tenant, actor, kind, total_steps, ${STEP_COUNTS.join(', ')}, finished_at)
-      SELECT run_id, tenant, actor, 'bulk', (SELECT count(*) FROM inserted),
-        ${STEP_COUNTS.map((count) => countOf('inserted', count)).join(', ')},
-        CASE WHEN ${countOf('inserted', 'live_steps')} = 0 THEN now() END
-      FROM json_to_record($8::json) AS run (run_id text, tenant text, actor text)
-      WHERE $8::json IS NOT NULL
-    ), audited AS (
+    ${plain ? '' : RARE}    ), audited AS (
       INSERT INTO audit (tenant, actor, event, subject, detail)
       SELECT tenant, actor, event, subject, detail
-      FROM json_to_recordset($9::json) AS e (tenant text, actor text, event text, subject text, detail json, only_with text)
-      WHERE CASE WHEN only_with IS NULL THEN $10::text[] IS NULL OR EXISTS (SELECT FROM inserted)
+      FROM json_to_recordset($10::json) AS e (tenant text, actor text, event text, subject text, detail json, only_with text)
+      WHERE CASE WHEN only_with IS NULL THEN ${plain ? 'true' : '$12::text[] IS NULL OR EXISTS (SELECT FROM inserted)'}
         ELSE only_with IN (SELECT invocation_id FROM inserted) END
     )
     SELECT now() AS created_at, (SELECT count(*)::int FROM inserted) AS inserted, ARRAY (SELECT claim_id FROM handed) AS handed,
-      (SELECT count(${notify('signal')}) FROM json_to_recordset($7::json) AS h (claim_id text, signals text[]),
-        unnest(h.signals) AS signal WHERE h.claim_id IN (SELECT claim_id FROM handed)) AS given,
-      (SELECT count(${notify('signal')}) FROM unnest($12::text[]) AS signal) AS told`,
-};
+      (SELECT count(${notify('signal')}) FROM unnest($8::text[], $9::text[]) AS h (claim_id, signal)
+        WHERE h.claim_id IN (SELECT claim_id FROM handed)) AS given,
+      (SELECT count(${notify('signal')}) FROM unnest($11::text[]) AS signal) AS told`,
+});
+const INSERT = insertion(false);
+const INSERT_PLAIN = insertion(true);
 
 export type NewRun = { run_id: string; tenant: string; actor: string };
 
@@ -179,14 +190,23 @@ export async function insertInvocations(
     rows.map((row) => JSON.stringify(row.inputs)),
     rows.map((row) => row.input_hash),
     rows.map((row) => row.idempotency_key),
-    JSON.stringify(hand_over),
-    run ? JSON.stringify(run) : null,
+    JSON.stringify(
+      hand_over.map(({ claim_id, runner, worker_id, owned, ids }) => ({ claim_id, runner, worker_id, owned, ids })),
+    ),
+    hand_over.flatMap(({ claim_id, signals: told = [] }) => told.map(() => claim_id)),
+    hand_over.flatMap(({ signals: told = [] }) => told),
     JSON.stringify(submissionEvents(rows)),
-    turn?.map(({ run_id }) => run_id) ?? null,
-    turn?.map(({ seq }) => seq) ?? null,
     signals,
   ];
-  const [inserted] = await unlessDeadlocked(() => store.query<Inserted>(INSERT, values));
+  const plain = run === null && turn === null && rows.every(({ status }) => status === 'queued');
+  const rare = [
+    turn?.map(({ run_id }) => run_id) ?? null,
+    turn?.map(({ seq }) => seq) ?? null,
+    run ? JSON.stringify(run) : null,
+  ];
+  const [inserted] = await unlessDeadlocked(() =>
+    plain ? store.query<Inserted>(INSERT_PLAIN, values) : store.query<Inserted>(INSERT, [...values, ...rare]),
+  );
   if (!inserted) throw new Error('insert-invocations answered no row');
   return inserted;
 }
