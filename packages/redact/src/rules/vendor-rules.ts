@@ -21,6 +21,7 @@ export const CLASSES: Readonly<Record<string, CharClass>> = {
   alnum_dash: ALNUM_DASH,
   base64: BASE64,
   base64url: BASE64URL,
+  cookie: charClass('A-Z', 'a-z', '0-9', '_', '-', '+/=%'),
   digit: DIGIT,
   hex: HEX,
   jwt: charClass('A-Z', 'a-z', '0-9', '_', '-', '.='),
