@@ -1,5 +1,7 @@
 import type { Json } from '@capstan/contracts';
 import { createKnownFinder, SHAPES } from './create-finder.js';
+import { holdsRow } from './dump-row.js';
+import { createDumpStage } from './dump-stage.js';
 import { compilePatterns, type Patterns } from './patterns.js';
 import { redactJson } from './redact-json.js';
 import { createScanner, type Finder, type Scanner } from './scanner.js';
@@ -36,34 +38,38 @@ const MIN_HOME = 4;
 /** Redacts `values` in all their forms, and whatever has the shape of a well-known secret. */
 export const createRedactor = ({ values, patterns = [], home = '' }: RedactorOptions): Redactor =>
   redactorOf({
-    finders: withKnown([SHAPES], values),
+    known: withKnown([], values),
     patterns: patterns.length > 0 ? compilePatterns(patterns) : undefined,
     home: home.length >= MIN_HOME ? home.replace(/\/$/, '') : '',
   });
 
-type Parts = { finders: readonly Finder[]; patterns: Patterns | undefined; home: string };
+type Parts = { known: readonly Finder[]; patterns: Patterns | undefined; home: string };
 
-const withKnown = (finders: readonly Finder[], values: readonly string[]): readonly Finder[] => {
-  const known = createKnownFinder(values);
-  return known ? [...finders, known] : finders;
+const withKnown = (known: readonly Finder[], values: readonly string[]): readonly Finder[] => {
+  const finder = createKnownFinder(values);
+  return finder ? [...known, finder] : known;
 };
 
 const redactorOf = (parts: Parts): Redactor => {
-  const { finders, patterns, home } = parts;
+  const { known, patterns, home } = parts;
+  const finders = [SHAPES, ...known];
+  const mayHoldDump = (text: string): boolean => known.length > 0 && holdsRow(text);
   const suspects = (text: string): boolean => {
     for (const finder of finders) if (finder.finds(text)) return true;
-    return patterns !== undefined;
+    return patterns !== undefined || mayHoldDump(text);
   };
-  const streamWith = (used: readonly Finder[]): RedactorStream => {
+  const streamWith = (used: readonly Finder[], dumps: boolean): RedactorStream => {
     const scanner = createScanner(used);
-    return patterns ? inSequence(scanner, patterns.stream()) : scanner;
+    const rows = dumps ? inSequence(createDumpStage(known), scanner) : scanner;
+    return patterns ? inSequence(rows, patterns.stream()) : rows;
   };
-  const stream = (): RedactorStream => streamWith(finders);
+  const stream = (): RedactorStream => streamWith(finders, known.length > 0);
   const text = (whole: string): string => {
     // Of most texts none finds anything, and of the others seldom both.
     const used = finders.filter((finder) => finder.finds(whole));
-    if (used.length === 0 && patterns === undefined) return whole;
-    const { push, end } = streamWith(used);
+    const dumps = mayHoldDump(whole);
+    if (used.length === 0 && !dumps && patterns === undefined) return whole;
+    const { push, end } = streamWith(used, dumps);
     let out = '';
     for (let at = 0; at < whole.length; at += PIECE) out += push(whole.slice(at, at + PIECE));
     return out + end();
@@ -78,7 +84,7 @@ const redactorOf = (parts: Parts): Redactor => {
     json: (value) => redactJson(value, { text, suspects, named }),
     stream,
     error: (message) => (home === '' ? text(message) : text(message).replaceAll(`${home}/`, '~/')),
-    with: (values) => redactorOf({ ...parts, finders: withKnown(finders, values) }),
+    with: (values) => redactorOf({ ...parts, known: withKnown(known, values) }),
   };
 };
 

@@ -12,6 +12,7 @@ export const knownForms = (value: string): string[] => {
   for (const form of base64Forms(bytes)) if (form.length >= MIN_BASE64) forms.add(form);
   for (const form of wideForms(Buffer.from(value, 'utf16le'))) if (form.length >= MIN_BASE64) forms.add(form);
   for (const form of hexForms(bytes.toString('hex'))) forms.add(form);
+  for (const form of wordForms(bytes)) if (form.length >= MIN_BASE64) forms.add(form);
   return [...forms];
 };
 
@@ -21,6 +22,12 @@ const hexForms = (hex: string): string[] =>
     const pairs = digits.match(/../g) ?? [];
     return [digits, pairs.join(':'), `\\x${pairs.join('\\x')}`, `%${pairs.join('%')}`, `0x${pairs.join(',0x')}`];
   });
+
+/** The words of 16 bits that most machines write low byte first (`od -An -x`): those that are whole, at even and odd places. */
+const wordForms = (bytes: Buffer): string[] =>
+  [0, 1].map((shift) => bytes.subarray(shift, bytes.length - ((bytes.length - shift) % 2))).map(swappedHex);
+
+const swappedHex = (words: Buffer): string => Buffer.from(words).swap16().toString('hex');
 
 /** The base64 of UTF-16, as Windows' tools write it: whole, and what is certain of it inside of a larger text. */
 const wideForms = (bytes: Buffer): string[] => [

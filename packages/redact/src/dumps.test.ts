@@ -1,0 +1,129 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import { createRedactor } from './create-redactor.js';
+
+const VALUE = 'hunter2-of-the-tenant/9fKq-Zt48';
+const redactor = createRedactor({ values: [VALUE] });
+
+const TOOLS: readonly (readonly [tool: string, args: readonly string[]])[] = [
+  ['xxd', []],
+  ['xxd', ['-u']],
+  ['xxd', ['-e']],
+  ['xxd', ['-g1']],
+  ['xxd', ['-c', '7']],
+  ['xxd', ['-b']],
+  ['hexdump', []],
+  ['hexdump', ['-C']],
+  ['hexdump', ['-x']],
+  ['hexdump', ['-b']],
+  ['hexdump', ['-c']],
+  ['hexdump', ['-d']],
+  ['od', []],
+  ['od', ['-x']],
+  ['od', ['-tx1']],
+  ['od', ['-tx1z']],
+  ['od', ['-Ax', '-tx1z']],
+  ['od', ['-tx4']],
+  ['od', ['-tx8']],
+  ['od', ['-b']],
+  ['od', ['-c']],
+  ['od', ['-An', '-x']],
+  ['od', ['-An', '-tx1']],
+];
+const dump = (tool: string, args: readonly string[], input: string) =>
+  spawnSync(tool, args, { input }).stdout.toString();
+const isMissing = (tool: string) => spawnSync(tool, ['/dev/null']).error !== undefined;
+
+const cutEvery = (text: string, length: number) => text.match(new RegExp(`.{1,${length}}`, 'gs')) ?? [];
+const streamed = (pieces: readonly string[]) => {
+  const { push, end } = redactor.stream();
+  return pieces.map((piece) => push(piece)).join('') + end();
+};
+
+/** What can be read of the text beside the digits. */
+const letters = (text: string) => text.replace(/[^ -~]|\s/g, '');
+
+describe('a known value in a dump', () => {
+  for (const [tool, args] of TOOLS) {
+    const command = [tool, ...args].join(' ');
+    test.skipIf(isMissing(tool))(`of ${command} is redacted wherever it begins (NOT TESTED without ${tool})`, () => {
+      for (let before = 0; before < 17; before += 1) {
+        const around = (middle: string) => `${'.'.repeat(before)}${middle}${'.'.repeat(20)}`;
+        const harmless = new Set(dump(tool, args, around('.'.repeat(VALUE.length))).split(/\s+/));
+        const redacted = redactor.text(dump(tool, args, around(VALUE)));
+        expect(redacted).toContain('[REDACTED]');
+        const cells = redacted.split('\n').flatMap((line) => line.split(/\s+/).slice(1));
+        const left = cells.filter((cell) => !harmless.has(cell) && !/\[REDACTED\]|^[.|<>]+$/.test(cell));
+        // Where there are no offsets, half a word at either end stays.
+        expect(left.length, redacted).toBeLessThanOrEqual(command === 'od -An -x' ? 2 : 0);
+        for (let at = 0; at + 3 <= VALUE.length; at += 1)
+          expect(letters(redacted), redacted).not.toContain(VALUE.slice(at, at + 3));
+      }
+    });
+
+    test.skipIf(isMissing(tool))(
+      `of ${command} is redacted however a stream is cut (NOT TESTED without ${tool})`,
+      () => {
+        const text = `before\n${dump(tool, args, `some bytes, ${VALUE} and more of them`)}after\n`;
+        const whole = redactor.text(text);
+        expect(whole).toMatch(/^before\n.*\[REDACTED\].*after\n$/s);
+        for (const length of [1, 7]) expect(streamed(cutEvery(text, length))).toBe(whole);
+        for (let cut = 0; cut <= text.length; cut += 5)
+          expect(streamed([text.slice(0, cut), text.slice(cut)])).toBe(whole);
+      },
+    );
+  }
+
+  test('goes from the digits and from the text beside them, and the rest of the row stays', () => {
+    const text = [
+      '00000000: 7573 6572 3d61 6e6e 2070 7764 3d68 756e  user=ann pwd=hun',
+      '00000010: 7465 7232 2d6f 662d 7468 652d 7465 6e61  ter2-of-the-tena',
+      '00000020: 6e74 2f39 664b 712d 5a74 3438 2061 6263  nt/9fKq-Zt48 abc',
+      '',
+    ].join('\n');
+    expect(redactor.text(text)).toBe(
+      [
+        '00000000: 7573 6572 3d61 6e6e 2070 7764 [REDACTED]  user=ann pwd=[REDACTED]',
+        '00000010: [REDACTED]  [REDACTED]',
+        '00000020: [REDACTED] 2061 6263  [REDACTED] abc',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('of tcpdump is redacted, and so is one with colours', () => {
+    const rows = [
+      ['6875 6e74 6572 322d 6f66 2d74 6865 2d74', 'hunter2-of-the-t'],
+      ['656e 616e 742f 3966 4b71 2d5a 7434 38', 'enant/9fKq-Zt48'],
+    ];
+    const tcpdump = rows.map(([hex, text], row) => `\t0x00${row}0:  ${hex}  ${text}`).join('\n');
+    expect(redactor.text(tcpdump)).toBe('\t0x0000:  [REDACTED]  [REDACTED]\n\t0x0010:  [REDACTED]  [REDACTED]');
+    const coloured = rows.map(([hex, text], row) => {
+      const cells = hex?.split(' ').map((cell) => `\u001b[1;32m${cell}\u001b[0m`);
+      return `000000${row}0: ${cells?.join(' ')}  \u001b[1;32m${text}\u001b[0m`;
+    });
+    expect(redactor.text(coloured.join('\n'))).not.toMatch(/6875|656e|hunt|nant/);
+  });
+
+  test('leaves a dump without it as it is', () => {
+    const text = dump('od', ['-tx1z'], 'hunter2-of-the-tenancy, and some more of what nobody minds');
+    expect(redactor.text(text)).toBe(text);
+    expect(streamed(cutEvery(text, 5))).toBe(text);
+  });
+
+  test('holds back only rows that it may begin in', () => {
+    const { push } = redactor.stream();
+    const row = '00000000: 2e2e 2e2e 2e2e 2e2e 2e2e 2e2e 2e2e 2e2e  ................\n';
+    expect(push(row)).toBe(row);
+    const begun = '00000010: 2e2e 2e2e 2e2e 2e2e 2e2e 2e2e 6875 6e74  ............hunt\n';
+    expect(push(begun)).toBe('');
+    expect(push('done.\n')).toBe(`${begun}done.\n`);
+  });
+
+  test('of any size takes time that grows with the dump alone', () => {
+    const row = '00000000: 6875 6e74 6572 322d 6875 6e74 6572 322d  hunter2-hunter2-\n';
+    const text = row.repeat(5000);
+    expect(redactor.text(text)).toBe(text);
+    expect(redactor.text('68 '.repeat(100_000))).toBe('68 '.repeat(100_000));
+  });
+});
