@@ -3,6 +3,7 @@ import { ReadableStream } from 'node:stream/web';
 import type { Egress } from '@capstan/egress';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { DepthGuard, type Framing } from './depth-guard.js';
 import type { ResolvedServer } from './resolve-server.js';
 
 /** Longer than any call may take: calls end by their own deadline, which aborts the request. */
@@ -49,7 +50,7 @@ export function createHttpTransport(server: ResolvedServer, url: URL, egress: Eg
     const answer = { status: response.status, headers: new Headers(response.headers) };
     if (!WITHOUT_BODY.has(response.status))
       // Not Readable.toWeb: it throws into the void when data comes after a cancel.
-      return new Response(ReadableStream.from(limited(response.body, init?.method === 'POST')), answer);
+      return new Response(ReadableStream.from(limited(response.body, framingOf(init?.method, answer.headers))), answer);
     response.discard();
     return new Response(null, answer);
   };
@@ -91,13 +92,24 @@ function readMessage(body: unknown): { id?: RequestId; canceled?: RequestId } {
 
 const isId = (value: unknown): value is RequestId => typeof value === 'string' || typeof value === 'number';
 
+/** As the SDK reads it: what is not asked for with a POST is a stream of events, whatever it says it is. */
+function framingOf(method: string | undefined, headers: Headers): { framing: Framing; isAnswer: boolean } {
+  const isAnswer = method === 'POST';
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  return { framing: isAnswer && type !== 'text/event-stream' ? 'whole' : 'events', isAnswer };
+}
+
+type Expected = ReturnType<typeof framingOf>;
+
 /** The stream that a server tells its news on has no end; an answer has. */
-async function* limited(body: Readable, isAnswer: boolean): AsyncGenerator<Uint8Array> {
+async function* limited(body: Readable, { framing, isAnswer }: Expected): AsyncGenerator<Uint8Array> {
+  const depth = new DepthGuard(framing);
   let size = 0;
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
     size += chunk.length;
     if (isAnswer && size > MAX_ANSWER_BYTES)
       throw new Error(`an answer of more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`);
+    depth.check(chunk);
     yield chunk;
   }
 }

@@ -2,6 +2,7 @@ import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/s
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { ContainedProcess } from './contained-process.js';
+import { DepthGuard } from './depth-guard.js';
 
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 /** Time to end in good order once its input has ended, as the protocol asks. */
@@ -22,6 +23,7 @@ export class ProcessTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #options: Options;
   readonly #buffer = new ReadBuffer({ maxBufferSize: MAX_MESSAGE_BYTES });
+  readonly #depth = new DepthGuard('lines');
   #process: ContainedProcess | null = null;
   #ended = false;
 
@@ -55,12 +57,17 @@ export class ProcessTransport implements Transport {
   }
 
   #read(chunk: Buffer): void {
+    if (this.#ended) return;
+    try {
+      this.#depth.check(chunk);
+    } catch (error) {
+      this.#refuse(toError(error), `sent ${toError(error).message}`);
+      return;
+    }
     try {
       this.#buffer.append(chunk);
     } catch (error) {
-      this.onerror?.(toError(error));
-      this.#process?.kill();
-      this.#end(`sent a message of more than ${MAX_MESSAGE_BYTES / 1024 / 1024} MiB`);
+      this.#refuse(toError(error), `sent a message of more than ${MAX_MESSAGE_BYTES / 1024 / 1024} MiB`);
       return;
     }
     for (;;) {
@@ -73,6 +80,12 @@ export class ProcessTransport implements Transport {
         this.onerror?.(toError(error));
       }
     }
+  }
+
+  #refuse(error: Error, why: string): void {
+    this.onerror?.(error);
+    this.#process?.kill();
+    this.#end(why);
   }
 
   #end(why: string): void {
