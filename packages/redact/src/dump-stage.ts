@@ -1,5 +1,5 @@
 import { createDumpLane, type DumpLane } from './dump-lane.js';
-import { type DumpRow, mayBeRow, type Place, parseDumpRow, type Reading } from './dump-row.js';
+import { type DumpRow, holdsRow, mayBeRow, type Place, parseDumpRow, type Reading } from './dump-row.js';
 import { type Finder, REPLACEMENT, type Scanner } from './scanner.js';
 
 /** A row that is not given back yet, and what of it is a secret. */
@@ -81,8 +81,19 @@ export const createDumpStage = (finders: readonly Finder[]): Scanner => {
     return isWhole ? takeLine(line) : breakOff() + line;
   };
 
+  /** Most chunks have no row, and pass as they are. */
+  const isPlain = (chunk: string): boolean => {
+    if (begun !== '' || lanes.size > 0 || holdsRow(chunk)) return false;
+    const last = chunk.slice(chunk.lastIndexOf('\n') + 1);
+    if (passing && last.length === chunk.length) return true;
+    if (last !== '' && mayBeRow(last)) return false;
+    passing = last !== '';
+    return true;
+  };
+
   return {
     push: (chunk) => {
+      if (chunk === '' || isPlain(chunk)) return chunk;
       let out = '';
       for (let at = 0; at < chunk.length; ) {
         const newline = chunk.indexOf('\n', at);
