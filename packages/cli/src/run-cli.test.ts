@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { RunOptions } from './testing/run-in-test.js';
 import { withGateway } from './testing/with-gateway.js';
 
 const { capstan, gateway } = withGateway();
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
 describe('capstan alone', () => {
   it('says what there is, by task, with examples', async () => {
@@ -18,6 +20,12 @@ describe('capstan alone', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('--idempotency-key');
     expect(stdout).toContain('--url');
+  });
+
+  it('prints its version, asked as a command or as an option', async () => {
+    const asked = await Promise.all([['version'], ['--version'], ['-V']].map((args) => capstan(args)));
+    for (const answer of asked) expect(answer).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+    expect(JSON.parse((await capstan(['version', '--json'])).stdout)).toEqual({ version });
   });
 });
 
