@@ -44,6 +44,18 @@ describe('show, logs, cancel', () => {
     expect((await capstan(['show', 'run_00000001'])).stdout).toContain('inv_00000001');
   });
 
+  it('answers list-runs and show-run as it does runs and show', async () => {
+    await invoke('fake:text');
+    for (const [alias, name, ...args] of [
+      ['list-runs', 'runs', '--json'],
+      ['show-run', 'show', 'run_00000001'],
+    ] as const) {
+      const answer = await capstan([alias, ...args]);
+      expect(answer).toMatchObject({ code: 0, stdout: expect.stringContaining('run_00000001') });
+      expect(answer).toEqual(await capstan([name, ...args]));
+    }
+  });
+
   it('prints the logs so far, or follows them to the end', async () => {
     await invoke('fake:slow', '{"ms":20}');
     expect((await capstan(['logs', 'inv_00000001'])).stdout).toBe('half-way\n');

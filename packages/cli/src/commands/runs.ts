@@ -27,6 +27,7 @@ type Options = { limit: number; status?: RunStatus; kind?: Run['kind']; name?: s
 export const addRuns: AddCommand = (program, cli) => {
   const runs = program
     .command('runs')
+    .alias('list-runs')
     .description('runs: plans, and what was submitted together, the newest first; pause or resume plans')
     .option('-s, --status <status>', 'pending, running, paused, completed, failed or canceled', parseStatus)
     .option('-k, --kind <kind>', 'plan, bulk or lone', parseKind)

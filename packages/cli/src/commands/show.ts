@@ -19,6 +19,7 @@ const SHOWN_PLAN_STEPS = 200;
 export const addShow: AddCommand = (program, cli) => {
   program
     .command('show')
+    .alias('show-run')
     .description('everything about an invocation, a run or a hold')
     .argument('<id>', 'inv_…, run_… or hld_…')
     .option('-f, --follow', 'of a run: until it has ended')
