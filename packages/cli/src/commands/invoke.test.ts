@@ -10,6 +10,37 @@ describe('invoke', () => {
     expect(await invoke('cap:test_math:add', '{"a":2,"b":3}')).toEqual({ code: 0, stdout: '5\n', stderr: '' });
   });
 
+  it('takes inputs as name=value and lets the schema of the tool say what is a text', async () => {
+    await invoke('fake:typed', 'code=007', 'n=5', 'list=["a", 1]', 'word=five', 'formula=a=b', '--no-wait');
+    await invoke('fake:typed', 'code=5', '--no-wait');
+    const sent = gateway().seen.filter(({ method }) => method === 'POST');
+    expect(sent.map(({ body }) => JSON.parse(body).inputs)).toEqual([
+      { code: '007', n: 5, list: ['a', 1], word: 'five', formula: 'a=b' },
+      { code: '5' },
+    ]);
+  });
+
+  it('reads name=value as JSON or text where it cannot see a schema', async () => {
+    expect(await invoke('cap:test_math:add', 'a=2', 'b=3')).toEqual({ code: 0, stdout: '5\n', stderr: '' });
+    await invoke('fake:text', 'id=12345678901234567890', 'price=1.50', 'on=true', '--no-wait');
+    expect(JSON.parse(gateway().seen.at(-1)?.body ?? '').inputs).toEqual({
+      id: '12345678901234567890',
+      price: 1.5,
+      on: true,
+    });
+  });
+
+  it.each([
+    [['a=1', 'b'], 'not name=value: b'],
+    [['a=1', 'a=2'], 'a is given twice'],
+    [['{"a":1}', 'b=2'], 'not name=value: {"a":1}'],
+  ])('refuses the inputs %j', async (inputs, reason) => {
+    const { code, stderr } = await invoke('fake:text', ...inputs);
+    expect(code).toBe(2);
+    expect(stderr).toContain(reason);
+    expect(gateway().seen.filter(({ method }) => method === 'POST')).toEqual([]);
+  });
+
   it('gives back the streams of a process', async () => {
     expect(await invoke('fake:exec')).toEqual({ code: 0, stdout: 'to stdout', stderr: 'to stderr\n' });
   });

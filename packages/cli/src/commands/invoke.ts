@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Invocation, SubmissionInput } from '@capstan/contracts';
+import type { Invocation, JsonObject, SubmissionInput } from '@capstan/contracts';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-code.js';
@@ -8,6 +8,7 @@ import { parseDuration } from '../parse/duration.js';
 import { readInputs } from '../parse/inputs.js';
 import { integer } from '../parse/integer.js';
 import { parseLabel } from '../parse/label.js';
+import { isPair, readPairs } from '../parse/pairs.js';
 import { parseMode } from '../parse/words.js';
 import { printOutcome } from '../print-outcome.js';
 import { startSpinner } from '../progress/spinner.js';
@@ -38,7 +39,7 @@ export const addInvoke: AddCommand = (program, cli) => {
     .command('invoke')
     .description('run a tool and print what it answers')
     .argument('<tool_id>', 'which tool: see `capstan tools`')
-    .argument('[inputs]', 'a JSON object, @file, or - for stdin')
+    .argument('[inputs...]', 'name=value pairs, or a JSON object, @file, or - for stdin')
     .option('--timeout <time>', 'how long the tool may run: 500ms, 30s, 5m', parseDuration)
     .option('--priority <n>', 'a lower number runs first', integer(-MAX_PRIORITY, MAX_PRIORITY))
     .option('-l, --label <key=value>', 'a label to find it by (may be given again)', parseLabel)
@@ -53,11 +54,12 @@ export const addInvoke: AddCommand = (program, cli) => {
       'after',
       `
 Examples:
+  $ capstan invoke cap:test_math:add a=2 b=3
   $ capstan invoke cap:test_math:add '{"a": 2, "b": 3}'
   $ capstan invoke ext:text.tools:wc @inputs.json --timeout 30s --label team=search
   $ echo '{"text": "hello"}' | capstan invoke ext:text.tools:wc - --json`,
     )
-    .action((tool_id: string, inputs: string | undefined, options: Options, command: Command) =>
+    .action((tool_id: string, inputs: string[], options: Options, command: Command) =>
       cli.run(command, async (session) =>
         invoke(session, await toSubmission(session, tool_id, inputs, options), options.wait),
       ),
@@ -67,14 +69,11 @@ Examples:
 const toSubmission = async (
   session: Session,
   tool_id: string,
-  argument: string | undefined,
+  inputs: readonly string[],
   options: Options,
 ): Promise<SubmissionInput> => ({
   tool_id,
-  inputs: await readInputs(argument, {
-    readStdin: () => readStdin(session),
-    readFile: (path) => readFile(resolve(session.cwd, path), 'utf8'),
-  }),
+  inputs: await inputsOf(session, tool_id, inputs),
   timeout_ms: options.timeout,
   priority: options.priority,
   labels: options.label,
@@ -84,6 +83,28 @@ const toSubmission = async (
   session_id: options.session,
   mode: options.mode,
 });
+
+const inputsOf = async (session: Session, tool_id: string, words: readonly string[]): Promise<JsonObject> => {
+  const [first] = words;
+  if (first !== undefined && (words.length > 1 || isPair(first)))
+    return readPairs(words, await schemaOf(session, tool_id));
+  return readInputs(first, {
+    readStdin: () => readStdin(session),
+    readFile: (path) => readFile(resolve(session.cwd, path), 'utf8'),
+  });
+};
+
+/** A tool that is not there, or that this key may not look up, is refused when it is called. */
+const schemaOf = async (session: Session, tool_id: string): Promise<JsonObject> => {
+  const { CapstanError } = await import('@capstan/client');
+  const client = await session.client();
+  try {
+    return (await client.tools.get(tool_id)).input_schema;
+  } catch (error) {
+    if (error instanceof CapstanError && (error.status === 404 || error.status === 403)) return {};
+    throw error;
+  }
+};
 
 const invoke = async (session: Session, submission: SubmissionInput, wait?: number | false): Promise<ExitCode> => {
   if (wait === false) {

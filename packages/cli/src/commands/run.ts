@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
-import type { Json, JsonObject, RunSubmissionInput } from '@capstan/contracts';
+import type { JsonObject, RunSubmissionInput } from '@capstan/contracts';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { integer } from '../parse/integer.js';
+import { readValue } from '../parse/value.js';
 import { readDocumentFile } from '../read-document-file.js';
 import { reportError } from '../report-error.js';
 import { followRun } from '../run/follow-run.js';
@@ -86,12 +87,4 @@ const parseInput = (text: string, before: JsonObject = {}): JsonObject => {
   const equals = text.indexOf('=');
   if (equals < 1) throw new InvalidArgumentError('It is a name and a value, like repo=https://example.com/.');
   return { ...before, [text.slice(0, equals)]: readValue(text.slice(equals + 1)) };
-};
-
-const readValue = (text: string): Json => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 };

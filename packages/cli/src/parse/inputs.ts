@@ -3,7 +3,7 @@ import { UsageError } from '../usage-error.js';
 
 export type InputSources = { readStdin(): Promise<string>; readFile(path: string): Promise<string> };
 
-const EXAMPLE = `Give a JSON object like '{"a": 2}', @file.json, or - to read it from stdin.`;
+const EXAMPLE = `Give name=value pairs, a JSON object like '{"a": 2}', @file.json, or - to read it from stdin.`;
 
 /** The inputs of a tool from the command line: JSON itself, a file, stdin, or nothing at all. */
 export const readInputs = async (argument: string | undefined, sources: InputSources): Promise<JsonObject> => {

@@ -142,6 +142,14 @@ export const startFakeGateway = async ({ port = 0, bodyLimit = Number.POSITIVE_I
         },
       };
     }
+    if (route === 'GET /v1/tools/fake%3Atyped')
+      return {
+        status: 200,
+        body: {
+          tool_id: 'fake:typed',
+          input_schema: { properties: { code: { type: 'string' }, n: { type: 'integer' } } },
+        },
+      };
     if (route === 'POST /v1/keys')
       return { status: 201, body: { key_id: 'key_1', key: 'cap_secret', created_at: CREATED, ...JSON.parse(body) } };
     if (route === 'GET /v1/keys')
