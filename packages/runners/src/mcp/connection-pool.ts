@@ -21,15 +21,17 @@ export type PoolOptions = { open: Open; idle_ms: number; max_connections: number
 export type ConnectionPool = {
   /** `listener` hears the server from its start until the release. */
   acquire(server: ResolvedServer, listener: Listener, signal: AbortSignal): Promise<Lease>;
-  /** Ends what nobody uses at the moment. */
-  closeIdle(): void;
+  /** Ends the connections to servers that are no longer wanted: idle ones now, the others when their last call is done. */
+  closeUnwanted(isWanted: (server: ResolvedServer) => Promise<boolean>): Promise<void>;
   close(): Promise<void>;
 };
 
 type Entry = {
+  server: ResolvedServer;
   opened: Promise<Connection>;
   ended: boolean;
   users: number;
+  unwanted: boolean;
   idle_since: number;
   listeners: Set<Listener>;
   doubt?: Promise<unknown> | undefined;
@@ -69,7 +71,7 @@ export function createConnectionPool({ open, idle_ms, max_connections }: PoolOpt
       },
     };
     const opened = open(server, all, onEnd);
-    const entry: Entry = { opened, ended: false, users: 0, idle_since: started, listeners };
+    const entry: Entry = { server, opened, ended: false, users: 0, unwanted: false, idle_since: started, listeners };
     opened.catch(() => {
       if (!entry.ended) failed(key);
       entry.ended = true;
@@ -119,6 +121,7 @@ export function createConnectionPool({ open, idle_ms, max_connections }: PoolOpt
     entry.listeners.delete(listener);
     entry.users -= 1;
     if (entry.users > 0 || entry.ended) return;
+    if (entry.unwanted) return void shut(key, entry);
     entry.idle_since = performance.now();
     entry.timer = setTimeout(() => void shut(key, entry), idle_ms);
     entry.timer.unref();
@@ -147,8 +150,13 @@ export function createConnectionPool({ open, idle_ms, max_connections }: PoolOpt
         throw error;
       }
     },
-    closeIdle: () => {
-      for (const [key, entry] of [...entries]) if (entry.users === 0) void shut(key, entry);
+    closeUnwanted: async (isWanted) => {
+      const look = async ([key, entry]: [string, Entry]) => {
+        // Whether it is still wanted may be impossible to find out; it then opens again for the next call.
+        entry.unwanted = !(await isWanted(entry.server).catch(() => false));
+        if (entry.unwanted && entry.users === 0) await shut(key, entry);
+      };
+      await Promise.all([...entries].map(look));
     },
     close: async () => {
       await Promise.all([...entries].map(([key, entry]) => shut(key, entry)));

@@ -55,8 +55,8 @@ export function createMcpRunner(options: McpRunnerOptions): Runner {
       });
     },
   });
-  // What was disabled or removed must not linger; what is still wanted opens again.
-  ports.onChange(pool.closeIdle);
+  // What was changed, disabled or removed must not linger; the others keep their state.
+  ports.onChange(() => void pool.closeUnwanted((server) => isCurrent(server, ports)));
   return {
     type: 'mcp',
     run: (call) => run({ pool, ports, spawner }, call).catch(expected),
@@ -66,6 +66,11 @@ export function createMcpRunner(options: McpRunnerOptions): Runner {
       if (!options.egress) await egress.close();
     },
   };
+}
+
+async function isCurrent({ config, allow_private }: ResolvedServer, ports: McpPorts): Promise<boolean> {
+  const now = await ports.server(config.name);
+  return now !== null && now.allow_private === allow_private && JSON.stringify(now.config) === JSON.stringify(config);
 }
 
 /** Faults of the runner go on; a secret that is not there, a wall that is missing, a host that is closed are outcomes. */

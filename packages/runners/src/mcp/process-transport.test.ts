@@ -124,9 +124,19 @@ describe('a program', () => {
     expect(await read('ann')).toBe('nothing');
     expect(await read('bob')).toBe('nothing');
     expect(await read('ann')).toBe('something');
-    // Nobody uses it at the moment: when the servers change, it goes.
+  });
+
+  test('stays when another server is added, and ends when its own is removed', async () => {
+    const mark = `removed-${process.pid}`;
+    servers.set('removed', { name: 'removed', command: 'node', args: [FIXTURE, mark] });
+    const kept = textOf(await run('fixture', 'pid'));
+    await run('removed', 'echo');
+    servers.set('added', { name: 'added', command: 'node', args: [FIXTURE] });
+    servers.delete('removed');
     change();
-    expect(await read('ann')).toBe('nothing');
+    await expect.poll(() => processesWith(mark)).toEqual([]);
+    expect(textOf(await run('fixture', 'pid'))).toBe(kept);
+    expect(textOf(await run('removed', 'echo'))).toContain('there is no MCP server removed');
   });
 
   test('that hangs is ended after its call was stopped, and the next call gets another', async () => {
