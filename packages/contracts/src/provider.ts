@@ -23,5 +23,7 @@ export const ProviderCall = z.object({
   problem: z.string().nullable(),
   /** The provider carries it out itself: it is shown, and neither run nor answered here. */
   by_provider: z.boolean(),
+  /** The call that held it, where a model put several into one (`multi_tool_use.parallel`): they share its id and its answer. */
+  via: z.string().optional(),
 });
 export type ProviderCall = z.infer<typeof ProviderCall>;

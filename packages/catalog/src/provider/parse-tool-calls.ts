@@ -5,6 +5,7 @@ import { assembleChat, chatCalls } from './openai-chat.js';
 import { assembleResponses, responsesCalls } from './openai-responses.js';
 import { readResponse } from './read-response.js';
 import { at, textOf } from './shape.js';
+import { unwrapParallel } from './unwrap-parallel.js';
 
 /** The calls, in order, and the format that they are to be answered in. */
 export type ParsedCalls = { format: Provider; calls: ProviderCall[] };
@@ -22,12 +23,13 @@ const FORMATS: Record<Provider, Format> = {
 export function parseToolCalls(provider: Provider, response: Json): ParsedCalls {
   const received = readResponse(response);
   const sample = received.kind === 'body' ? [received.body] : received.chunks;
-  const format = provider.startsWith('openai') ? openaiFormat(sample, provider) : provider;
+  const isOpenai = provider.startsWith('openai');
+  const format = isOpenai ? openaiFormat(sample, provider) : provider;
   const { calls, assemble } = FORMATS[format];
   // A file of one chunk may hold a whole body.
   const whole = received.kind === 'body' ? received.body : soleBody(received.chunks, calls);
   const found = calls(whole ?? assemble(sample));
-  if (found) return { format, calls: found };
+  if (found) return { format, calls: isOpenai ? found.flatMap(unwrapParallel) : found };
   throw new Failure('INVALID_REQUEST', {
     detail: `response: this is not what ${provider} answers; name the provider that sent it.`,
   });

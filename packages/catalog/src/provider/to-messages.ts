@@ -9,9 +9,9 @@ export function toMessages(format: Provider, answered: readonly AnsweredCall[]):
   if (answered.length === 0) return [];
   switch (format) {
     case 'openai':
-      return answered.map(chatMessage);
+      return joinWrapped(answered).map(chatMessage);
     case 'openai_responses':
-      return answered.map(responsesItem);
+      return joinWrapped(answered).map(responsesItem);
     case 'anthropic':
       // All results in one message, or the API refuses the conversation.
       return [{ role: 'user', content: answered.map(anthropicBlock) }];
@@ -20,6 +20,27 @@ export function toMessages(format: Provider, answered: readonly AnsweredCall[]):
         ? answered.map(interactionResult)
         : [{ role: 'user', parts: answered.map(geminiPart) }];
   }
+}
+
+/** A call that held others has one answer. JSON, so that no result can pass for that of another. */
+function joinWrapped(answered: readonly AnsweredCall[]): AnsweredCall[] {
+  const joined: AnsweredCall[][] = [];
+  for (const each of answered) {
+    const before = joined.at(-1)?.[0]?.call;
+    const { via, id } = each.call;
+    if (via !== undefined && before?.via === via && before.id === id) joined.at(-1)?.push(each);
+    else joined.push([each]);
+  }
+  return joined.flatMap((group) => {
+    const [first] = group;
+    if (first?.call.via === undefined) return group;
+    const parts = group.map(({ call: { name }, result: { text, ok } }) => ({
+      name,
+      ...(ok ? { output: text } : { error: text }),
+    }));
+    const ok = group.every(({ result }) => result.ok);
+    return { call: { ...first.call, name: first.call.via }, result: { text: JSON.stringify(parts), ok } };
+  });
 }
 
 const chatMessage = ({ call, result }: AnsweredCall): JsonObject =>
