@@ -1,6 +1,7 @@
 import type { JsonObject } from '@capstan/contracts';
 import { isObject } from '../schema/subschemas.js';
 import type { RunnableAction } from './actions-of.js';
+import { placeholdersOf } from './placeholders.js';
 import type { NamedRunner } from './read-runner.js';
 
 /** A command without a template takes what was typed. */
@@ -63,14 +64,4 @@ function fromTemplates(action: RunnableAction): JsonObject {
     ),
     additionalProperties: false,
   };
-}
-
-/** The inputs that an action's templates name. */
-export function placeholdersOf({ argv = [], stdin, request }: RunnableAction): { name: string; many: boolean }[] {
-  const templates = [...argv, stdin ?? '', JSON.stringify(request ?? {})];
-  const found = new Map<string, boolean>();
-  for (const template of templates)
-    for (const [, spread, name] of template.matchAll(/\{\{(\.\.\.)?([\w.-]+)\}\}/g))
-      if (name !== undefined) found.set(name, spread !== undefined || found.get(name) === true);
-  return [...found].map(([name, many]) => ({ name, many }));
 }

@@ -229,6 +229,39 @@ describe('a wrong extension is refused with file and place', () => {
       { message: '{{x}} is not a property of its input_schema' },
     ],
     [
+      'a template for an unknown input, where the schema takes others, too',
+      withActions({ id: 'a', runner: 'exec.a', argv: ['{{y}}', '--x={{x}}'], input_schema: { properties: { y: {} } } }),
+      {},
+      { message: '{{x}} is not a property of its input_schema' },
+    ],
+    [
+      'a template for an unknown input, where the schema names none',
+      withActions({ id: 'a', runner: 'exec.a', argv: [], stdin: '{{x}}', input_schema: { type: 'object' } }),
+      {},
+      { message: '{{x}} is not a property of its input_schema' },
+    ],
+    [
+      'a template for an unknown input of a request',
+      withActions({
+        ...{ id: 'a', runner: 'api.get', request: { url: 'https://example.com/{{ x }}' } },
+        input_schema: { type: 'object', properties: { y: {} } },
+      }),
+      {},
+      { message: '{{x}} is not a property of its input_schema' },
+    ],
+    [
+      'a list in a request',
+      withActions({ id: 'a', runner: 'api.get', request: { url: 'https://example.com/{{...x}}' } }),
+      {},
+      { message: '{{...x}} is not filled in: a request takes no lists' },
+    ],
+    [
+      'a template with blanks, which no command line is filled from',
+      withActions({ id: 'a', runner: 'exec.a', argv: ['{{ x }}'], input_schema: { properties: { x: {} } } }),
+      {},
+      { message: '{{ x }} is not filled in: write it without blanks' },
+    ],
+    [
       'a default that is not there',
       { slash_commands: [{ name: '/x', default_action: 'b', actions: [{ id: 'a', runner: 'exec.a' }] }] },
       {},
@@ -237,6 +270,12 @@ describe('a wrong extension is refused with file and place', () => {
     ['a command without a slash', { slash_commands: [{ name: 'x' }] }, {}, { field: 'slash_commands.0.name' }],
   ])('%s', (_, commands, over, error) => {
     expect(errorsOf(() => parse(commands, over))).toMatchObject([error]);
+  });
+
+  test("a program's own template is left as it is, and a branch of the schema may name an input", () => {
+    const input_schema = { anyOf: [{ properties: { x: {} } }, { properties: { y: {} } }] };
+    const argv = ['--format={{json .}}', '{{ .Names }}', '{{x}}', '{{y}}'];
+    expect(() => parse(withActions({ id: 'a', runner: 'exec.a', argv, input_schema }))).not.toThrow();
   });
 
   test('a billion laughs in YAML are not laughed', () => {

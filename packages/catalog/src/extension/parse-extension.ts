@@ -4,12 +4,11 @@ import { readYaml } from '@capstan/expression';
 import { hashJson } from '@capstan/integrity';
 import type { z } from 'zod';
 import { toEntry } from '../catalog-entry.js';
-import { isObject } from '../schema/subschemas.js';
-import { placeholdersOf } from './action-inputs.js';
 import { actionsOf, isRunnable } from './actions-of.js';
 import { CommandsFile } from './commands-file.js';
 import { type ActionContext, toDescriptor } from './extension-tools.js';
 import { Manifest } from './manifest.js';
+import { wrongPlaceholders } from './placeholders.js';
 import { readRunner } from './read-runner.js';
 
 /** An extension as it was sent or found: documents as text or already read. */
@@ -66,7 +65,8 @@ function toDescriptors(commands: CommandsFile, context: ActionContext): Descript
       else {
         const descriptor = toDescriptor(action, runner, context);
         if (descriptors.has(action.id)) errors.push(at(COMMANDS, `${field}.id`, `${action.id} is there twice`));
-        errors.push(...wrongSchema(descriptor, field), ...wrongPlaceholders(action, descriptor, field));
+        const unfilled = wrongPlaceholders(action, descriptor.input_schema);
+        errors.push(...wrongSchema(descriptor, field), ...unfilled.map((reason) => at(COMMANDS, field, reason)));
         descriptors.set(action.id, descriptor);
       }
     }
@@ -83,19 +83,6 @@ function toDescriptors(commands: CommandsFile, context: ActionContext): Descript
 function wrongSchema(descriptor: Descriptor, field: string): ExtensionError[] {
   const reason = toEntry(descriptor).unavailable();
   return reason === null ? [] : [at(COMMANDS, `${field}.input_schema`, reason)];
-}
-
-/** A template that asks for an input which the schema does not take would never be filled. */
-function wrongPlaceholders(
-  action: Parameters<typeof placeholdersOf>[0],
-  { input_schema }: Descriptor,
-  field: string,
-): ExtensionError[] {
-  const { properties, additionalProperties } = input_schema;
-  if (!isObject(properties) || additionalProperties !== false) return [];
-  return placeholdersOf(action)
-    .filter(({ name }) => !Object.hasOwn(properties, name))
-    .map(({ name }) => at(COMMANDS, field, `{{${name}}} is not a property of its input_schema`));
 }
 
 function toFiles(tools: ReadonlyMap<string, Uint8Array>): ExtensionFile[] {
