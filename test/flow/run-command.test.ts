@@ -18,11 +18,15 @@ describe('capstan run', () => {
   };
   const SUMS = 'packages/examples/plans/sums.yaml';
 
-  test('runs an example, a line for each step in a pipe', async () => {
-    const { code, stdout } = await capstan('run', SUMS, '--input', 'numbers=[4,5]');
-    expect(code).toBe(0);
-    for (const line of ['each[0]', 'each[1]', 'sum', 'large']) expect(stdout).toContain(`✓ succeeded  ${line}`);
-    expect(stdout).toMatch(/large[\s\S]*✓ completed {2}sums {2}run_/);
+  test('prints what the last step answered in a pipe, and a line for each step on stderr', async () => {
+    const { code, stdout, stderr } = await capstan('run', SUMS, '--input', 'numbers=[4,5]');
+    expect({ code, stdout: stdout.trim() }).toEqual({ code: 0, stdout: '110' });
+    for (const line of ['each[0]', 'each[1]', 'sum', 'large']) expect(stderr).toContain(`✓ succeeded  ${line}`);
+    expect(stderr).toMatch(/large[\s\S]*✓ completed {2}sums {2}run_/);
+  });
+
+  test('prints what the step before answered where the last one was skipped', async () => {
+    expect((await capstan('run', SUMS, '--input', 'numbers=[1,2]')).stdout.trim()).toBe('5');
   });
 
   test('gives the run and its steps as JSON', async () => {

@@ -19,7 +19,9 @@ export const printOutcome = async (session: Session, invocation: Invocation): Pr
   return exitCodeOf(invocation.status);
 };
 
-const printPayload = async ({ out, err }: Session, { status, result }: Invocation): Promise<void> => {
+type Answer = Pick<Invocation, 'status' | 'result'>;
+
+export const printPayload = async ({ out, err }: Session, { status, result }: Answer): Promise<void> => {
   if (result === null || (result.payload === null && status !== 'succeeded')) return;
   const { stdout, stderr, raw } = renderPayload(result.payload);
   await out.write(stdout);

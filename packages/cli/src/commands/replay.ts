@@ -55,7 +55,7 @@ const followFrom = async (session: Session, answer: ReplayAnswer): Promise<ExitC
   await err.line(
     err.colors.dim(`${run_id} goes on from ${replay_of}: ${reused_steps} of ${countOf(total_steps, 'result')} re-used`),
   );
-  return followRun(session, run_id);
+  return followRun(session, run_id, { outputs: true });
 };
 
 const print = async (session: Session, answer: ReplayAnswer): Promise<ExitCode> => {

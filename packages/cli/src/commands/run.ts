@@ -26,7 +26,7 @@ const MAX_PARALLEL = 10_000;
 export const addRun: AddCommand = (program, cli) => {
   program
     .command('run')
-    .description('run a plan and watch its steps')
+    .description('run a plan, watch its steps and print what they answer; in a pipe, what the last one answers')
     .argument('<plan>', 'a file of YAML or JSON; - for stdin')
     .option('-i, --input <name=value>', 'an input of the plan; JSON, or else text (may be given again)', parseInput)
     .option('--policy <file>', 'the policy that decides, in place of the one in force')
@@ -40,7 +40,8 @@ export const addRun: AddCommand = (program, cli) => {
 Examples:
   $ capstan run release-notes.yaml --input repo=https://example.com/
   $ capstan run plan.yaml --policy strict.yaml --dry-run
-  $ capstan run plan.yaml --json > result.json`,
+  $ capstan run plan.yaml > answer.txt            what the last step answers, and nothing else
+  $ capstan run plan.yaml --json > result.json    the run with all of its steps and their results`,
     )
     .action((plan: string, options: Options, command: Command) =>
       cli.run(command, (session) => (options.watch ? again(session, plan, options) : once(session, plan, options))),
@@ -58,7 +59,7 @@ const once = async (session: Session, plan: string, options: Options): Promise<E
   const { signal } = session;
   if (options.dryRun) return printDryRun(session, await client.runs.dryRun(submission, { signal }));
   const accepted = await client.runs.submit(submission, { signal });
-  if (options.wait) return followRun(session, accepted.run_id);
+  if (options.wait) return followRun(session, accepted.run_id, { outputs: true });
   if (session.json) await session.printJson(accepted);
   else await session.out.line(accepted.run_id);
   return EXIT.success;

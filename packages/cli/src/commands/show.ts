@@ -9,6 +9,7 @@ import { invocationColumns } from '../format/invocation-columns.js';
 import { absoluteTime } from '../format/relative-time.js';
 import { formatStatus, paintStatus, statusText } from '../format/status.js';
 import { printTable } from '../print-items.js';
+import { nameOfStep } from '../run/name-of-step.js';
 import { timeOf } from '../run/render-tree.js';
 import type { Session } from '../session.js';
 import { printHold } from './holds.js';
@@ -27,7 +28,9 @@ export const addShow: AddCommand = (program, cli) => {
       cli.run(command, async (session) => {
         if (id.startsWith('hld_')) return printHold(session, id);
         if (!id.startsWith('run_')) return showInvocation(session, id);
-        return follow ? (await import('../run/follow-run.js')).followRun(session, id) : showRun(session, id);
+        return follow
+          ? (await import('../run/follow-run.js')).followRun(session, id, { outputs: false })
+          : showRun(session, id);
       }),
     );
 };
@@ -87,7 +90,7 @@ const showSteps = async (session: Session, run_id: string): Promise<ExitCode> =>
   await printTable<Step>(session, page.items, {
     empty: 'It has no steps.',
     columns: [
-      { title: 'STEP', text: ({ step_id, element }) => (element === null ? step_id : `${step_id}[${element}]`) },
+      { title: 'STEP', text: nameOfStep },
       {
         title: 'STATUS',
         text: ({ status }) => statusText(status),

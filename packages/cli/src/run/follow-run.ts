@@ -5,7 +5,9 @@ import { formatStatus } from '../format/status.js';
 import type { Output } from '../output.js';
 import { createLiveBlock } from '../progress/live-block.js';
 import type { Session } from '../session.js';
+import { nameOfStep } from './name-of-step.js';
 import { createPlanTree, type PlanTree } from './plan-tree.js';
+import { printOutputs } from './print-outputs.js';
 import { renderTree, timeOf, whyOf } from './render-tree.js';
 
 const REDRAW_MS = 100;
@@ -20,15 +22,20 @@ const MAX_LAST_LINES = 50;
 /** What is drawn again and again has to fit: what has scrolled away cannot be drawn over. */
 const liveLines = ({ rows }: Output): number => Math.max(1, Math.min(MAX_LIVE_LINES, rows - OTHER_LINES));
 
+type FollowOptions = {
+  /** Print what the steps answered. In a pipe that is all of stdout, and what happens is told on stderr. */
+  outputs: boolean;
+};
+
 /** Shows a run until it has ended or waits for a person: a tree on a terminal, a line for each end in a pipe. */
-export const followRun = async (session: Session, run_id: string): Promise<ExitCode> => {
+export const followRun = async (session: Session, run_id: string, { outputs }: FollowOptions): Promise<ExitCode> => {
   const client = await session.client();
   const tree = createPlanTree(await client.runs.get(run_id, { signal: session.signal }));
   const look = session.json
     ? silent
     : session.out.live
       ? createLiveLook(session, tree)
-      : createPlainLook(session, tree);
+      : createPlainLook(plainOf(session, outputs), tree);
   try {
     await hearAll(session, tree, look);
   } catch (error) {
@@ -40,8 +47,13 @@ export const followRun = async (session: Session, run_id: string): Promise<ExitC
     throw error;
   }
   await look.end();
-  return printEnd(session, tree, await client.runs.get(run_id));
+  const run = await client.runs.get(run_id);
+  const exit = await printEnd(session, tree, run, outputs);
+  if (outputs && !session.json) await printOutputs(session, tree, run);
+  return exit;
 };
+
+const plainOf = ({ out, err }: Session, outputs: boolean): Output => (outputs && !out.tty ? err : out);
 
 /** Until there is nothing more to hear, or nothing goes on without a person for a moment already. */
 const hearAll = async (session: Session, tree: PlanTree, look: RunLook): Promise<void> => {
@@ -89,14 +101,13 @@ const createLiveLook = ({ out, now }: Session, tree: PlanTree): RunLook => {
 
 const QUIET: readonly Step['status'][] = ['pending', 'queued', 'deferred', 'running'];
 
-const createPlainLook = ({ out }: Session, tree: PlanTree): RunLook => ({
+const createPlainLook = (out: Output, tree: PlanTree): RunLook => ({
   tell: async (event) => {
     if (event.event === 'run' || QUIET.includes(event.data.status)) return;
-    const { step_id, element, status, tool_id } = event.data;
-    const name = element === null ? step_id : `${step_id}[${element}]`;
+    const { status, tool_id } = event.data;
     const words = [
       formatStatus(status, out.colors),
-      name,
+      nameOfStep(event.data),
       tool_id,
       timeOf(event.data, Date.parse(tree.run.created_at)),
     ];
@@ -105,7 +116,7 @@ const createPlainLook = ({ out }: Session, tree: PlanTree): RunLook => ({
   end: async () => undefined,
 });
 
-const printEnd = async (session: Session, tree: PlanTree, run: RunDetail): Promise<ExitCode> => {
+const printEnd = async (session: Session, tree: PlanTree, run: RunDetail, outputs: boolean): Promise<ExitCode> => {
   const { out, err, json } = session;
   tree.run = run;
   const parked = tree.isParked();
@@ -119,8 +130,11 @@ const printEnd = async (session: Session, tree: PlanTree, run: RunDetail): Promi
         max_lines: MAX_LAST_LINES,
       }).join('\n'),
     );
-  else
-    await out.line(`${formatStatus(run.status, out.colors)}  ${run.name ?? ''}  ${run.run_id}`.replace(/ {3,}/g, '  '));
+  else {
+    const plain = plainOf(session, outputs);
+    const words = [formatStatus(run.status, plain.colors), run.name, run.run_id];
+    await plain.line(words.filter(Boolean).join('  '));
+  }
   if (parked) await err.line(err.colors.yellow(`⏸ it waits for a person: capstan show ${run.run_id}`));
   else if (run.status === 'failed' && run.reason !== null && !json)
     await err.line(`${err.colors.red('✗')} ${visibleLine(run.reason)}`);

@@ -4,6 +4,7 @@ import { countOf } from '../format/count.js';
 import type { Colors } from '../output.js';
 import { printTable } from '../print-items.js';
 import type { Session } from '../session.js';
+import { nameOfStep } from './name-of-step.js';
 
 const LOOK: Record<
   DryStep['effect'],
@@ -22,10 +23,10 @@ export const printDryRun = async (session: Session, dry: DryRun): Promise<ExitCo
   const { colors } = session.out;
   if (session.json) await session.printJson(dry);
   else
-    await printTable(session, dry.steps, {
+    await printTable<DryStep>(session, dry.steps, {
       empty: 'There is nothing to run.',
       columns: [
-        { title: 'STEP', text: ({ step_id, element }) => (element === null ? step_id : `${step_id}[${element}]`) },
+        { title: 'STEP', text: nameOfStep },
         {
           title: 'DECISION',
           text: ({ effect }) => `${LOOK[effect][0]} ${effect}`,
