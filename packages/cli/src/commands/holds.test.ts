@@ -208,6 +208,24 @@ describe('release and reject', () => {
     expect(await capstan(['release', 'hld_1', '--inputs', 'amount=100'])).toMatchObject({ code: 2 });
   });
 
+  it('say in two lines what became of it and what comes next', async () => {
+    const twoLines = async (args: string[], hold: Partial<Hold>) => {
+      answer = { ...HOLD, ...hold };
+      return (await capstan(args)).stdout;
+    };
+    const by = { decided_by: 'bob', decided_at: AT };
+    const all = { ...HOLD.approvals, given: 2, given_by: ['ann', 'bob'] };
+    expect(await twoLines(['release', 'hld_1'], {})).toBe(
+      'hld_1 pending  ext:billing:refund\n  → 1 of 2 votes; it waits for others: capstan holds hld_1\n',
+    );
+    expect(await twoLines(['release', 'hld_1'], { status: 'released', approvals: all, ...by })).toBe(
+      'hld_1 released by ann, bob  ext:billing:refund\n  → It runs: capstan logs -f inv_1\n',
+    );
+    expect(await twoLines(['reject', 'hld_1', '--comment', 'no'], { status: 'rejected', ...by })).toBe(
+      'hld_1 rejected by bob  ext:billing:refund\n  → It does not run: capstan show inv_1\n',
+    );
+  });
+
   it('show what was made of the inputs', async () => {
     const edit = { at: AT, actor: 'bob', changed: ['amount'], previous_input_hash: HASH, input_hash: HASH };
     answer = { ...HOLD, original_inputs: { amount: 900 }, original_input_hash: HASH, edits: [edit] };

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { formatHold } from '../format/hold.js';
+import { formatHoldOutcome } from '../format/hold-outcome.js';
 import { readInputs } from '../parse/inputs.js';
 import { readStdin } from '../read-stdin.js';
 import type { Session } from '../session.js';
@@ -38,6 +38,6 @@ const release = async (session: Session, id: string, { comment, inputs: changed 
   const { input_hash } = await client.holds.get(id);
   const hold = await client.holds.release(id, { comment, inputs, input_hash });
   if (session.json) await session.printJson(hold);
-  else await session.out.line(formatHold(hold, session.out.colors, session.now()));
+  else await session.out.line(formatHoldOutcome(hold, session.out.colors));
   return EXIT.success;
 };

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT } from '../exit-code.js';
-import { formatHold } from '../format/hold.js';
+import { formatHoldOutcome } from '../format/hold-outcome.js';
 
 export const addWithdraw: AddCommand = (program, cli) => {
   program
@@ -14,7 +14,7 @@ export const addWithdraw: AddCommand = (program, cli) => {
         const client = await session.client();
         const hold = await client.holds.withdraw(id, comment);
         if (session.json) await session.printJson(hold);
-        else await session.out.line(formatHold(hold, session.out.colors, session.now()));
+        else await session.out.line(formatHoldOutcome(hold, session.out.colors));
         return EXIT.success;
       }),
     );
