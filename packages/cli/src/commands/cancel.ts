@@ -1,11 +1,11 @@
 import type { Client, InvocationQuery } from '@capstan/client';
-import type { Invocation, Run } from '@capstan/contracts';
+import type { Invocation, InvocationStatus, Run } from '@capstan/contracts';
 import { actOnEach } from '../act-on-each.js';
-import { actOnMany } from '../act-on-many.js';
+import { actOnMany, type ManyOptions } from '../act-on-many.js';
 import type { AddCommand } from '../cli.js';
 import { addFilterOptions, isEmptyFilter, readFilter } from '../parse/filter.js';
 
-const UNFINISHED: InvocationQuery = { status: ['held', 'deferred', 'queued', 'running'] };
+const UNFINISHED: InvocationStatus[] = ['held', 'deferred', 'queued', 'running'];
 
 /** A running one ends when its worker has stopped it, and a run when all of it has ended. */
 const noteOf = ({ status }: Invocation | Run): string =>
@@ -18,21 +18,24 @@ export const addCancel: AddCommand = (program, cli) => {
     .argument('[id...]', 'inv_… or run_…; of a run also what was to come');
   addFilterOptions(command, cli.now)
     .option('--all', 'everything that has not ended')
+    .option('-y, --yes', 'do not ask; needed by filter where there is no terminal')
     .addHelpText(
       'after',
       `
 Examples:
   $ capstan cancel run_V1StGXR8_Z5jdHi6B-myT
   $ capstan cancel --run run_V1StGXR8_Z5jdHi6B-myT --status held     of a run only what is held
-  $ capstan cancel --tool shell.run --status queued`,
+  $ capstan cancel --tool shell.run --status queued
+  $ capstan cancel --all --yes`,
     )
-    .action((ids: string[], { all = false }: { all?: boolean }) =>
+    .action((ids: string[], { all = false, yes = false }: ManyOptions) =>
       cli.run(command, async (session) => {
         const client = await session.client();
         const filter = readFilter(command);
         const named = ids.length > 0 ? ids : loneRunOf(filter);
         if (named.length > 0) return actOnEach(session, named, (id) => cancel(client, id), noteOf);
-        return actOnMany(session, { filter, everything: UNFINISHED, all, act: client.cancelMany, done: 'canceled' });
+        const words = { verb: 'cancel', done: 'canceled' };
+        return actOnMany(session, { filter, statuses: UNFINISHED, all, yes, act: client.cancelMany, ...words });
       }),
     );
 };

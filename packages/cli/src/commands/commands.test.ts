@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { PATIENTLY, withGateway } from '../testing/with-gateway.js';
 
@@ -80,7 +81,7 @@ describe('show, logs, cancel', () => {
       expect({ code, stdout }).toEqual({ code: 0, stdout: '▸ running  run_00000001  is being stopped\n' });
       expect(gateway().seen.at(-1)).toMatchObject({ method: 'POST', path: '/v1/runs/run_00000001/cancel' });
     }
-    await capstan(['cancel', '--run', 'run_00000001', '--status', 'queued']);
+    await capstan(['cancel', '--run', 'run_00000001', '--status', 'queued', '--yes']);
     expect(gateway().seen.at(-1)?.path).toBe('/v1/invocations/cancel');
   });
 
@@ -93,14 +94,44 @@ describe('show, logs, cancel', () => {
   });
 
   it('cancels by filter', async () => {
-    expect((await capstan(['cancel', '--status', 'queued', '--runner', 'exec'])).stdout).toBe(
+    expect((await capstan(['cancel', '--status', 'queued', '--runner', 'exec', '-y'])).stdout).toBe(
       '✓ 1,234 invocations canceled\n',
     );
-    await capstan(['cancel', '--all']);
+    await capstan(['cancel', '--all', '--yes']);
     expect(gateway().seen.map(({ body }) => JSON.parse(body))).toEqual([
       { status: ['queued'], runner: 'exec' },
       { status: ['held', 'deferred', 'queued', 'running'] },
     ]);
+  });
+});
+
+describe('what is done to many', () => {
+  const typing = (text: string) => ({ tty: true, stdin: Object.assign(Readable.from([text]), { isTTY: true }) });
+  const done = () => gateway().seen.filter(({ path }) => /(cancel|redrive)$/.test(path));
+
+  it('names how many it would reach and asks a person first', async () => {
+    for (const tool of ['fake:never', 'fake:never', 'fake:text']) await invoke(tool, '--no-wait');
+    const { code, stderr } = await capstan(['cancel', '--all', '--no-color'], typing('y\n'));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '? cancel 2 invocations? [y/N] ' });
+    expect(done()).toHaveLength(1);
+  });
+
+  it.each(['n\n', '\n', '', 'maybe\n'])('is not done when the answer is %j', async (answer) => {
+    const { code, stdout, stderr } = await capstan(['redrive', '--tool', 'x'], typing(answer));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('Nothing was queued again.');
+    expect(done()).toEqual([]);
+  });
+
+  it.each([
+    ['cancel', '--all'],
+    ['cancel', '--tool', 'x', '--json'],
+    ['redrive', '--all'],
+  ])('%s %s needs --yes where there is no terminal', async (...args) => {
+    const { code, stdout, stderr } = await capstan(args, { stdin: 'y\n' });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('--yes');
+    expect(done()).toEqual([]);
   });
 });
 

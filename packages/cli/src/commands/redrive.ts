@@ -1,10 +1,10 @@
-import type { InvocationQuery } from '@capstan/client';
+import type { InvocationStatus } from '@capstan/contracts';
 import { actOnEach } from '../act-on-each.js';
-import { actOnMany } from '../act-on-many.js';
+import { actOnMany, type ManyOptions } from '../act-on-many.js';
 import type { AddCommand } from '../cli.js';
 import { addFilterOptions, readFilter } from '../parse/filter.js';
 
-const REDRIVABLE: InvocationQuery = { status: ['failed', 'timed_out', 'ambiguous'] };
+const REDRIVABLE: InvocationStatus[] = ['failed', 'timed_out', 'ambiguous'];
 
 export const addRedrive: AddCommand = (program, cli) => {
   const command = program
@@ -13,13 +13,14 @@ export const addRedrive: AddCommand = (program, cli) => {
     .argument('[id...]', 'inv_…');
   addFilterOptions(command, cli.now)
     .option('--all', 'everything that can be redriven')
-    .action((ids: string[], { all = false }: { all?: boolean }) =>
+    .option('-y, --yes', 'do not ask; needed by filter where there is no terminal')
+    .action((ids: string[], { all = false, yes = false }: ManyOptions) =>
       cli.run(command, async (session) => {
         const client = await session.client();
         if (ids.length > 0) return actOnEach(session, ids, client.redrive);
         const filter = readFilter(command);
-        const act = client.redriveMany;
-        return actOnMany(session, { filter, everything: REDRIVABLE, all, act, done: 'queued again' });
+        const words = { verb: 'redrive', done: 'queued again' };
+        return actOnMany(session, { filter, statuses: REDRIVABLE, all, yes, act: client.redriveMany, ...words });
       }),
     );
 };
