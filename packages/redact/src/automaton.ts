@@ -40,6 +40,12 @@ type Node<Value> = {
 
 /** The line end and indentation between two characters of a value that is wrapped; what is farther apart is two things. */
 export const MAX_GAP = 200;
+const LINE_END = 0x0a;
+/**
+ * Of a line that has ended, so much of a value has to be there for it to be held. Most lines end with a letter that some form
+ * of some value begins with, and whoever follows a log wants to see them.
+ */
+const MIN_HELD = 3;
 /** A power of two, and more than the longest literal. */
 const MAX_LITERAL = 16;
 
@@ -88,7 +94,7 @@ export const createAutomaton = <Value>(
         }
         read_to = start + chunk.length;
       },
-      held: (mayBegin) => heldFrom(nodes, row / width, placeOf, mayBegin),
+      held: (mayBegin) => heldFrom(nodes, row / width, 1, placeOf, mayBegin),
     };
   };
   const noisyReader = (): Reader<Value> => {
@@ -97,8 +103,14 @@ export const createAutomaton = <Value>(
     let count = 0;
     let row = 0;
     let mode = 0;
-    /** How much noise came last. */
+    /** How much noise came last, and whether a line ended in it. */
     let gap = 0;
+    let line_ended = false;
+    const pass = (code: number): void => {
+      gap += 1;
+      line_ended ||= code === LINE_END;
+      if (gap > MAX_GAP) row = 0;
+    };
     const placeOf = (back: number): number => places[(count - back) & (MAX_LITERAL - 1)] ?? 0;
     return {
       read: (chunk, start, hit) => {
@@ -109,31 +121,32 @@ export const createAutomaton = <Value>(
           const next = sequences ? noiseMode(mode, code) : member === noise ? 0 : -1;
           mode = Math.max(0, next);
           if (next >= 0) {
-            gap += 1;
-            if (gap > MAX_GAP) row = 0;
+            pass(code);
             continue;
           }
           gap = 0;
+          line_ended = false;
           places[count & (MAX_LITERAL - 1)] = start + at;
           count += 1;
           row = table[row + member] ?? 0;
           if (isHit[row] === 1) report(row, start + at + 1, placeOf, hit);
         }
       },
-      held: (mayBegin) => heldFrom(nodes, row / width, placeOf, mayBegin),
+      held: (mayBegin) => heldFrom(nodes, row / width, line_ended ? MIN_HELD : 1, placeOf, mayBegin),
     };
   };
   return { finds, reader: skip_noise ? noisyReader : plainReader };
 };
 
-/** From the longest beginning to the shortest. */
+/** From the longest beginning to the shortest, of those that are long enough. */
 const heldFrom = <Value>(
   nodes: readonly Node<Value>[],
   state: number,
+  least: number,
   placeOf: (back: number) => number,
   mayBegin: (value: Value, from: number) => boolean,
 ): number => {
-  for (let node = nodes[state]; node && node.depth > 0; node = nodes[node.fail]) {
+  for (let node = nodes[state]; node && node.depth >= least; node = nodes[node.fail]) {
     const from = placeOf(node.depth);
     if (node.begun.some((value) => mayBegin(value, from))) return from;
   }

@@ -30,6 +30,8 @@ export const createScanner = (finders: readonly Finder[]): Scanner => {
   let text = '';
   let base = 0;
   let given = 0;
+  /** Where the last replacement ended. */
+  let replaced_to = 0;
   let final = false;
   let candidates: Candidate[] = [];
   let spans: Span[] = [];
@@ -99,7 +101,10 @@ export const createScanner = (finders: readonly Finder[]): Scanner => {
       const end = view.runEnd(members, start);
       span.to = base + end;
       // Its replacement is given already.
-      if (span.from < given) given = Math.max(given, span.to);
+      if (span.from < given) {
+        given = Math.max(given, span.to);
+        replaced_to = given;
+      }
       return end === text.length;
     });
   };
@@ -114,7 +119,10 @@ export const createScanner = (finders: readonly Finder[]): Scanner => {
         continue;
       }
       if (span.from >= given) out += text.slice(given - base, span.from - base) + REPLACEMENT;
+      // Its beginning was too little to be held, and is given already.
+      else if (span.from >= replaced_to && span.to > given) out += REPLACEMENT;
       given = Math.max(given, span.to);
+      replaced_to = Math.max(replaced_to, span.to);
     }
     spans = later;
     if (given < limit) {
