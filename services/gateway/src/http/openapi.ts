@@ -10,6 +10,14 @@ const Problem = z.object({
   suggestion: z.string(),
 });
 
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'The same as idempotency_key in the body. If both are sent, they have to be equal.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
 /** Answers the description of all routes, itself among them. It is made when it is first asked for: that takes a while. */
 export function openapiRoute(routes: Route[]): Route {
   let document: object | undefined;
@@ -51,7 +59,11 @@ function toOperation(route: Route) {
     summary: route.summary,
     operationId: `${route.method.toLowerCase()}${route.path.replace(/[^a-z]+(\w?)/gi, (_, letter: string) => letter.toUpperCase())}`,
     ...(route.roles ? { security: [{ key: [] }], 'x-roles': route.roles } : {}),
-    parameters: [...pathParameters(route.path), ...(route.query ? queryParameters(route.query) : [])],
+    parameters: [
+      ...pathParameters(route.path),
+      ...(route.query ? queryParameters(route.query) : []),
+      ...(route.idempotency_header ? [IDEMPOTENCY_KEY] : []),
+    ],
     ...(route.body
       ? { requestBody: { required: true, content: { 'application/json': { schema: toSchema(route.body, 'input') } } } }
       : {}),

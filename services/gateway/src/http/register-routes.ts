@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
 import { parseWith } from './parse-request.js';
 import type { Route } from './route.js';
+import { withIdempotencyHeader } from './with-idempotency-header.js';
 
 /** Where nothing is to be said, an unknown field is still an error. */
 const NoBody = z.strictObject({});
@@ -67,8 +68,12 @@ function requireRole(principal: Principal, roles: Role[]): void {
     throw new Failure('ROLE_MISSING', { detail: `This needs the role ${roles.join(' or ')}.`, context: { roles } });
 }
 
-const bodyOf = (route: Route, request: FastifyRequest): unknown =>
-  route.raw_body ? undefined : parseWith(route.body ?? NoBody, request.body ?? {}, 'body');
+function bodyOf(route: Route, { body, headers }: FastifyRequest): unknown {
+  if (route.raw_body) return undefined;
+  const sent = body ?? {};
+  const whole = route.idempotency_header ? withIdempotencyHeader(sent, headers['idempotency-key']) : sent;
+  return parseWith(route.body ?? NoBody, whole, 'body');
+}
 
 const paramsOf = (request: FastifyRequest) => request.params as Record<string, string>;
 

@@ -27,6 +27,8 @@ export type Route = {
   own_pages_only?: boolean;
   query?: z.ZodType;
   body?: z.ZodType;
+  /** The body's `idempotency_key` may come as the header Idempotency-Key instead. */
+  idempotency_header?: true;
   answers: Record<number, RouteAnswer>;
   body_limit?: 'bulk';
   /** Brings work: refused while the gateway is overloaded. */

@@ -45,6 +45,7 @@ export const invocationRoutes: Route[] = [
     query: WaitQuery,
     // Parsed by admission, which bulk submissions share.
     body: z.unknown().meta({ override: Submission }),
+    idempotency_header: true,
     answers: {
       200: { description: 'It has ended', schema: Invocation },
       202: { description: 'It is committed', schema: Invocation },

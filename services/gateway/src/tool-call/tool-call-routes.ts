@@ -13,6 +13,7 @@ export const toolCallRoutes: Route[] = [
     brings_work: true,
     query: z.object({ wait: z.string().optional() }),
     body: ToolCallRequest,
+    idempotency_header: true,
     body_limit: 'bulk',
     answers: {
       200: { description: 'All calls have ended, or wait for a person; the messages say how', schema: ToolCallAnswer },
