@@ -21,3 +21,4 @@ export * from './mcp/mcp-trust.js';
 export * from './native/mcp-tools.js';
 export * from './provider/index.js';
 export * from './schema/compile-schema.js';
+export * from './search/similar-to.js';

@@ -15,7 +15,7 @@ export const commandRoutes: Route[] = [
     summary: 'Run a slash command of an extension, or get its help; with Prefer: wait=N, wait for its end',
     roles: ['submit'],
     brings_work: true,
-    query: z.object({ wait: z.string().optional() }),
+    query: z.strictObject({ wait: z.string().optional() }),
     // What is not the text is checked by admission, as any submission.
     body: z.looseObject({ text: TypedCommand.shape.text }).meta({ override: TypedCommand }),
     answers: {

@@ -2,6 +2,7 @@ import { Failure, hasRole, type Principal, type Role } from '@capstan/contracts'
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
+import { parseQuery } from './parse-query.js';
 import { parseWith } from './parse-request.js';
 import type { Route } from './route.js';
 import { withIdempotencyHeader } from './with-idempotency-header.js';
@@ -55,7 +56,7 @@ function registerRoute(app: FastifyInstance, gateway: GatewayContext, route: Rou
       route.handle(gateway, {
         principal: request.principal ?? NOBODY,
         params: paramsOf(request),
-        query: route.query ? parseWith(route.query, request.query, 'query') : undefined,
+        query: parseQuery(route.query, request.query),
         body: bodyOf(route, request),
         request,
         reply,

@@ -25,7 +25,7 @@ export type Route = {
   roles?: Role[];
   /** Refuses what a foreign web page may have sent. */
   own_pages_only?: boolean;
-  query?: z.ZodType;
+  query?: z.ZodObject;
   body?: z.ZodType;
   /** The body's `idempotency_key` may come as the header Idempotency-Key instead. */
   idempotency_header?: true;
@@ -38,13 +38,16 @@ export type Route = {
   handle(gateway: GatewayContext, asked: Asked<unknown, unknown>): unknown;
 };
 
-type Typed<Query extends z.ZodType, Body extends z.ZodType> = Omit<Route, 'query' | 'body' | 'handle'> & {
+type Typed<Query extends z.ZodObject, Body extends z.ZodType> = Omit<Route, 'query' | 'body' | 'handle'> & {
   query?: Query;
   body?: Body;
   handle(gateway: GatewayContext, asked: Asked<z.infer<Query>, z.infer<Body>>): unknown;
 };
 
 /** Ties the handler's types to the schemas; register-routes.ts parses with those same schemas. */
-export const route = <Query extends z.ZodType = z.ZodNever, Body extends z.ZodType = z.ZodNever>(
+export const route = <
+  Query extends z.ZodObject = z.ZodObject<Record<string, never>>,
+  Body extends z.ZodType = z.ZodNever,
+>(
   typed: Typed<Query, Body>,
 ): Route => typed as unknown as Route;

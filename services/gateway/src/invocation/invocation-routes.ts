@@ -19,7 +19,7 @@ import { waitAsked } from './preference.js';
 import { submit } from './submit.js';
 import { submitBulk } from './submit-bulk.js';
 
-const WaitQuery = z.object({ wait: z.string().optional() });
+const WaitQuery = z.strictObject({ wait: z.string().optional() });
 const Count = z.object({ count: z.int() });
 /** In a query, several values are written with commas or by repeating the parameter. */
 const many = <T extends z.ZodType>(schema: T) =>

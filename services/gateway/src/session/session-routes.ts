@@ -80,7 +80,7 @@ export const sessionRoutes: Route[] = [
     path: '/v1/sessions/{id}/files',
     summary: 'The files of a folder of a session',
     roles: READERS,
-    query: PageQuery.extend({ path: z.string().default('/') }),
+    query: PageQuery.extend({ path: z.string().default('/') }).strict(),
     answers: { 200: { description: 'A page, by name', schema: FilePage } },
     handle: (gateway, { principal, params, query: { path, ...page } }) =>
       listFolder(gateway, scopeOf(principal, params.id), pathOf(path), page),
@@ -90,7 +90,7 @@ export const sessionRoutes: Route[] = [
     path: FILE,
     summary: "A file's bytes; with Accept: application/json, the file with its content; of a folder, what is in it",
     roles: READERS,
-    query: PageQuery,
+    query: PageQuery.strict(),
     answers: { 200: { description: 'The content', schema: SessionFileContent } },
     handle: async (gateway, { principal, params, query, request, reply }) => {
       const [scope, path] = [scopeOf(principal, params.id), pathOf(params['*'])];

@@ -11,7 +11,7 @@ export const toolCallRoutes: Route[] = [
     summary: "Submit the tool calls of a model's response; with Prefer: wait=N, answer the messages to append",
     roles: ['submit'],
     brings_work: true,
-    query: z.object({ wait: z.string().optional() }),
+    query: z.strictObject({ wait: z.string().optional() }),
     body: ToolCallRequest,
     idempotency_header: true,
     body_limit: 'bulk',
