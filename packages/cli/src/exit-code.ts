@@ -30,6 +30,9 @@ const BY_STATUS: Record<InvocationStatus, ExitCode> = {
 
 export const exitCodeOf = (status: InvocationStatus): ExitCode => BY_STATUS[status];
 
+/** Of a decision about a call that was not sent. */
+export const EXIT_OF_EFFECT = { allow: EXIT.success, hold: EXIT.held, deny: EXIT.denied } as const;
+
 /** One code for many outcomes: the one that most needs a look. */
 const GRAVITY = [EXIT.failed, EXIT.timed_out, EXIT.denied, EXIT.held, EXIT.success] as const;
 export const gravest = (codes: ReadonlySet<ExitCode>): ExitCode =>

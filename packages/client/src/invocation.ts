@@ -7,6 +7,7 @@ import type {
   InvocationStatus,
   Resolution,
   SubmissionInput,
+  Validation,
 } from '@capstan/contracts';
 import { type EventsOptions, followEvents } from './follow-events.js';
 import { isTerminal } from './is-terminal.js';
@@ -28,6 +29,8 @@ export type SubmitOptions = Signal & { wait_s?: number | undefined; until?: Wait
 export type Invocations = {
   /** Without `wait_s` as soon as it is taken; with it when it has ended, or as it stands when the time is up. */
   submit(submission: SubmissionInput, options?: SubmitOptions): Promise<Invocation>;
+  /** What would become of it now: inputs, policy and quotas are checked. Nothing runs, and nothing is recorded. */
+  validate(submission: SubmissionInput, options?: Signal): Promise<Validation>;
   submitBulk(submissions: readonly unknown[], options?: Signal): Promise<BulkAnswer>;
   get(invocation_id: string, options?: Signal): Promise<InvocationDetail>;
   list(filter?: InvocationQuery & PageOptions): Listing<Invocation>;
@@ -61,6 +64,8 @@ export const invocations = (transport: Transport): Invocations => {
       if (left_s <= 0 || until(invocation.status)) return invocation;
       return self.wait(invocation.invocation_id, { timeout_s: left_s, until, signal });
     },
+    validate: (submission, { signal } = {}) =>
+      transport.json('POST', '/v1/invocations', { query: { validate: true }, body: submission, signal }),
     submitBulk: (submissions, { signal } = {}) =>
       transport.json('POST', '/v1/invocations/bulk', { body: { invocations: submissions }, signal }),
     get: (invocation_id, { signal } = {}) => transport.json('GET', at(invocation_id), { signal }),

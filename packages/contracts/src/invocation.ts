@@ -69,6 +69,19 @@ export const Submission = z.strictObject({
 export type Submission = z.infer<typeof Submission>;
 export type SubmissionInput = z.input<typeof Submission>;
 
+/** What would become of a submission if it were sent now. */
+export const Validation = z.object({
+  tool_id: z.string(),
+  status: InvocationStatus.describe('The status that it would begin with; denied: it would be refused'),
+  inputs: JsonObject.describe('As the tool would get them'),
+  warnings: z.array(z.string()).describe('What of the inputs would be left out'),
+  input_hash: Hash,
+  descriptor_hash: Hash,
+  decision: Decision,
+  suggestion: z.string().nullable().describe('What to do about a denial'),
+});
+export type Validation = z.infer<typeof Validation>;
+
 export const MAX_BULK = 10_000;
 /** Items are checked one by one, so that a bad one is named and the rest are taken. */
 export const BulkSubmission = z.strictObject({ invocations: z.array(z.unknown()).min(1).max(MAX_BULK) });

@@ -71,6 +71,7 @@ export * from './policy/read-decisions.js';
 export * from './queue/count-queued.js';
 export * from './queue/pause-queue.js';
 export * from './quota/count-usage.js';
+export * from './quota/denial-by.js';
 export * from './quota/promote-waiting.js';
 export * from './quota/quotas.js';
 export * from './quota/quotas-awaited.js';

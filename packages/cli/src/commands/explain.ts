@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { ExplainRequest, Role } from '@capstan/contracts';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
-import { EXIT, type ExitCode } from '../exit-code.js';
+import { EXIT_OF_EFFECT, type ExitCode } from '../exit-code.js';
 import { formatExplanation } from '../format/explanation.js';
 import { readInputs } from '../parse/inputs.js';
 import { parseLabel } from '../parse/label.js';
@@ -20,8 +20,6 @@ type Options = {
   actor?: string;
   role?: Role[];
 };
-
-const EXITS = { allow: EXIT.success, hold: EXIT.held, deny: EXIT.denied } as const;
 
 export const addExplain: AddCommand = (program, cli) => {
   program
@@ -71,5 +69,5 @@ const explain = async (session: Session, request: ExplainRequest): Promise<ExitC
   const explanation = await client.policies.explain(request);
   if (session.json) await session.printJson(explanation);
   else await session.out.line(formatExplanation(request.tool_id, explanation, session.out).join('\n'));
-  return EXITS[explanation.effect];
+  return EXIT_OF_EFFECT[explanation.effect];
 };

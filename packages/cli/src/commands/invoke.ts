@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Invocation, JsonObject, SubmissionInput } from '@capstan/contracts';
+import { visibleLine } from '@capstan/contracts/visible-text';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
-import { EXIT, type ExitCode, exitCodeOf } from '../exit-code.js';
+import { EXIT, EXIT_OF_EFFECT, type ExitCode, exitCodeOf } from '../exit-code.js';
+import { formatExplanation } from '../format/explanation.js';
 import { parseDuration } from '../parse/duration.js';
 import { readInputs } from '../parse/inputs.js';
 import { integer } from '../parse/integer.js';
@@ -24,6 +26,7 @@ type Options = {
   maxAttempts?: number;
   session?: string;
   mode?: 'execution' | 'planning';
+  validate?: true;
   /** Milliseconds, or false for --no-wait. */
   wait?: number | false;
 };
@@ -50,6 +53,7 @@ export const addInvoke: AddCommand = (program, cli) => {
     .option('--mode <mode>', 'execution, or planning (nothing with side effects)', parseMode)
     .option('--wait <time>', 'stop waiting after so long; the invocation goes on', parseDuration)
     .option('--no-wait', 'print the invocation id and do not wait')
+    .option('--validate', 'check the inputs, policy and quotas; nothing runs and nothing is recorded')
     .addHelpText(
       'after',
       `
@@ -60,9 +64,10 @@ Examples:
   $ echo '{"text": "hello"}' | capstan invoke ext:text.tools:wc - --json`,
     )
     .action((tool_id: string, inputs: string[], options: Options, command: Command) =>
-      cli.run(command, async (session) =>
-        invoke(session, await toSubmission(session, tool_id, inputs, options), options.wait),
-      ),
+      cli.run(command, async (session) => {
+        const submission = await toSubmission(session, tool_id, inputs, options);
+        return options.validate ? validate(session, submission) : invoke(session, submission, options.wait);
+      }),
     );
 };
 
@@ -104,6 +109,18 @@ const schemaOf = async (session: Session, tool_id: string): Promise<JsonObject> 
     if (error instanceof CapstanError && (error.status === 404 || error.status === 403)) return {};
     throw error;
   }
+};
+
+const validate = async (session: Session, submission: SubmissionInput): Promise<ExitCode> => {
+  const client = await session.client();
+  const validation = await client.validate(submission, { signal: session.signal });
+  const { tool_id, decision, suggestion, warnings } = validation;
+  if (session.json) await session.printJson(validation);
+  else {
+    await session.out.line(formatExplanation(tool_id, { ...decision, rules: [], suggestion }, session.out).join('\n'));
+    for (const warning of warnings) await session.err.line(session.err.colors.yellow(visibleLine(warning)));
+  }
+  return EXIT_OF_EFFECT[decision.effect];
 };
 
 const invoke = async (session: Session, submission: SubmissionInput, wait?: number | false): Promise<ExitCode> => {

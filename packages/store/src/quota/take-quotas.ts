@@ -2,7 +2,8 @@ import type { Quota } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { NewInvocation } from '../invocation/insert-invocations.js';
 import type { Db } from '../open-store.js';
-import { addCall, budgetsOf, countUsage, limitReached, type Usage } from './count-usage.js';
+import { addCall, budgetsOf, countUsage, type Usage } from './count-usage.js';
+import { denialBy, withWaiting } from './denial-by.js';
 import type { Use } from './record-uses.js';
 
 export type TakenQuotas = { uses: Use[]; usages: Map<string, Usage> };
@@ -17,8 +18,7 @@ export async function takeQuotas(db: Db, rows: NewInvocation[], quotas: readonly
   for (const scope of scopes)
     await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`capstan:quota:${scope}`}, 0))`.execute(db);
   const counted = await countUsage(db, scopes, { budgets: budgetsOf(quotas) });
-  // What waits has been let in already.
-  const usages = new Map(counted.map((usage) => [usage.scope, { ...usage, live: usage.live + usage.waiting }]));
+  const usages = new Map(counted.map((usage) => [usage.scope, withWaiting(usage)]));
   const known = await knownKeys(db, rows);
   const uses: Use[] = [];
   for (const row of rows) {
@@ -59,22 +59,11 @@ function deny(
   usages: ReadonlyMap<string, Usage>,
   cost_units: number,
 ): boolean {
-  for (const quota of quotas) {
-    const usage = usages.get(quota.scope);
-    const limit = usage && limitReached(quota, usage, cost_units);
-    if (!limit) continue;
-    row.status = 'denied';
-    // Its key stays free: the same call may be taken when it comes back.
-    row.idempotency_key = null;
-    row.decision = {
-      ...row.decision,
-      effect: 'deny',
-      allowed: false,
-      reason: `the quota ${quota.scope} has no room: ${limit} is ${quota.limits[limit]}`,
-      rule_matched: `${limit} ${quota.scope}`,
-      code: 'QUOTA_EXCEEDED',
-    };
-    return true;
-  }
-  return false;
+  const decision = denialBy(quotas, usages, cost_units, row.decision);
+  if (!decision) return false;
+  row.status = 'denied';
+  // Its key stays free: the same call may be taken when it comes back.
+  row.idempotency_key = null;
+  row.decision = decision;
+  return true;
 }

@@ -1,4 +1,4 @@
-import type { Backbone, LiveRules } from '@capstan/backbone';
+import type { Backbone } from '@capstan/backbone';
 import type { Invocation, Quota } from '@capstan/contracts';
 import {
   budgetsOf,
@@ -20,6 +20,7 @@ import {
   type Usage,
   warnNear,
 } from '@capstan/store';
+import { quotasThat } from '../quota/quotas-that.js';
 
 /** Committed, or known already under its idempotency key. */
 export type Committed =
@@ -146,13 +147,6 @@ const withRoom = (
         ),
       }
     : answer;
-
-/** Those that deny are counted before the commit; what may be deferred waits for the coordinator to count. */
-function quotasThat(what: Quota['on_exceed'], rules: LiveRules, rows: NewInvocation[]): Quota[] {
-  if (!rows.some((row) => row.quota_scopes)) return [];
-  const scopes = new Set(rows.flatMap((row) => row.quota_scopes ?? []));
-  return rules.quotas().filter(({ scope, on_exceed }) => on_exceed === what && scopes.has(scope));
-}
 
 function keysByTenant(rows: NewInvocation[]): Map<string, string[]> {
   const keys = new Map<string, string[]>();

@@ -8,6 +8,7 @@ import {
   Resolution,
   SequenceQuery,
   Submission,
+  Validation,
 } from '@capstan/contracts';
 import { listInvocations } from '@capstan/store';
 import { z } from 'zod';
@@ -18,8 +19,12 @@ import { cancel, cancelOne, readDetail, redrive, redriveOne, resolve } from './a
 import { waitAsked } from './preference.js';
 import { submit } from './submit.js';
 import { submitBulk } from './submit-bulk.js';
+import { validate } from './validate.js';
 
-const WaitQuery = z.strictObject({ wait: z.string().optional() });
+const SubmitQuery = z.strictObject({
+  wait: z.string().optional(),
+  validate: z.enum(['true', 'false']).optional().describe('Check and decide, and neither run nor record anything'),
+});
 const Count = z.object({ count: z.int() });
 /** In a query, several values are written with commas or by repeating the parameter. */
 const many = <T extends z.ZodType>(schema: T) =>
@@ -39,21 +44,26 @@ export const invocationRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/invocations',
-    summary: 'Submit an invocation; with Prefer: wait=N, wait for its end',
+    summary:
+      'Submit an invocation; with Prefer: wait=N, wait for its end; with validate=true, only say what would become of it',
     roles: ['submit'],
     brings_work: true,
-    query: WaitQuery,
+    query: SubmitQuery,
     // Parsed by admission, which bulk submissions share.
     body: z.unknown().meta({ override: Submission }),
     idempotency_header: true,
     answers: {
-      200: { description: 'It has ended', schema: Invocation },
+      200: {
+        description: 'It has ended; or, with validate=true, the decision',
+        schema: z.union([Invocation, Validation]),
+      },
       202: { description: 'It is committed', schema: Invocation },
       403: { description: 'Denied by policy; the denial is on record' },
       429: { description: 'Denied by a quota; Retry-After says when to come back' },
       503: { description: 'Overloaded, or Postgres is away; Retry-After says when to come back' },
     },
     handle: async (gateway, { principal, body, query, request, reply }) => {
+      if (query.validate === 'true') return validate(gateway, principal, body);
       const wait_ms = waitAsked(request, query.wait);
       const { status, invocation, room } = await submit(gateway, principal, body, wait_ms);
       reply.code(status);

@@ -5,7 +5,9 @@ import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 
-const Tenant = z.strictObject({ tenant: z.string().optional().describe('Another than your own; for the default tenant') });
+const Tenant = z.strictObject({
+  tenant: z.string().optional().describe('Another than your own; for the default tenant'),
+});
 
 /** An admin of the default tenant runs the installation; any other admin has their own tenant only. */
 const tenantOf = (principal: Principal, asked: string | undefined): string => {

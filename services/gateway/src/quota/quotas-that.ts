@@ -1,0 +1,10 @@
+import type { LiveRules } from '@capstan/backbone';
+import type { Quota } from '@capstan/contracts';
+import type { NewInvocation } from '@capstan/store';
+
+/** Those that deny are counted before the commit; what may be deferred waits for the coordinator to count. */
+export function quotasThat(what: Quota['on_exceed'], rules: LiveRules, rows: NewInvocation[]): Quota[] {
+  if (!rows.some((row) => row.quota_scopes)) return [];
+  const scopes = new Set(rows.flatMap((row) => row.quota_scopes ?? []));
+  return rules.quotas().filter(({ scope, on_exceed }) => on_exceed === what && scopes.has(scope));
+}
