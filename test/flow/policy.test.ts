@@ -128,9 +128,14 @@ describe('explain', () => {
     });
     expect(await system.admin.policies.explain(add())).toMatchObject({ effect: 'allow', suggestion: null });
     expect(await system.admin.policies.explain(add({ inputs: { a: 'x', b: 2 } }))).toMatchObject({
-      effect: 'allow',
+      effect: 'deny',
+      allowed: false,
+      code: 'INVALID_INPUTS',
+      reason: 'the tool does not take these inputs: inputs.a must be number',
+      errors: [{ field: 'inputs.a', message: 'must be number' }],
       suggestion: 'Correct the inputs: inputs.a must be number.',
     });
+    expect(await system.admin.policies.explain({ tool_id: add().tool_id })).toMatchObject({ effect: 'allow' });
     const after = await system.store.db.selectFrom('invocations').select('invocation_id').execute();
     expect(after.length).toBe(before.length);
   });

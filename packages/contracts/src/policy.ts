@@ -182,7 +182,13 @@ export const ExplainRequest = z.strictObject({
 });
 export type ExplainRequest = z.input<typeof ExplainRequest>;
 
-export const Explanation = Decision.extend({ suggestion: z.string().nullable() });
+export const Explanation = Decision.extend({
+  suggestion: z.string().nullable(),
+  errors: z
+    .array(z.object({ field: z.string(), message: z.string() }))
+    .optional()
+    .describe('What the tool does not take of the inputs'),
+});
 export type Explanation = z.infer<typeof Explanation>;
 
 export const WhatIfRequest = z.strictObject({

@@ -1,12 +1,12 @@
 import { requestOf, resolveTool } from '@capstan/admission';
-import type { CatalogEntry } from '@capstan/catalog';
-import type { ExplainRequest, Explanation, JsonObject, Principal } from '@capstan/contracts';
+import type { InputError } from '@capstan/catalog';
+import type { Decision, ExplainRequest, Explanation, Principal } from '@capstan/contracts';
 import { type CompiledPolicy, compilePolicy, suggestFor } from '@capstan/policy';
 import type { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
 import { readPolicy } from './read-policy.js';
 
-/** What policy would say, and of every rule why. Nothing is recorded. */
+/** What would be decided, and of every rule why. Nothing is recorded. */
 export async function explain(
   gateway: GatewayContext,
   principal: Principal,
@@ -18,15 +18,28 @@ export async function explain(
   const call = { ...asked, tenant, actor, roles, session_id };
   const policy = await policyFor(gateway, principal, asked.policy);
   const decision = policy.explain(requestOf(gateway.rules, tool, call));
+  // Who gives no inputs asks about the tool alone.
+  const errors = Object.keys(asked.inputs).length > 0 ? tool.check(asked.inputs) : [];
+  if (errors[0] && decision.effect !== 'deny') return refusedInputs(decision, errors[0], errors);
   const suggestion = suggestFor({ descriptor: tool.descriptor, inputs: asked.inputs, decision });
-  return { ...decision, suggestion: suggestion ?? suggestInputs(tool, asked.inputs) };
+  return { ...decision, suggestion: suggestion ?? null, ...(errors.length > 0 ? { errors } : {}) };
 }
 
-/** What policy allows is still refused when the tool does not take it. Who gives no inputs asks about the tool alone. */
-function suggestInputs(tool: CatalogEntry, inputs: JsonObject): string | null {
-  const [wrong] = Object.keys(inputs).length > 0 ? tool.check(inputs) : [];
-  return wrong ? `Correct the inputs: ${wrong.field} ${wrong.message}.` : null;
-}
+/** What policy allows is still refused when the tool does not take it. */
+const refusedInputs = (
+  { approvals: _, ...decision }: Decision,
+  first: InputError,
+  errors: InputError[],
+): Explanation => ({
+  ...decision,
+  effect: 'deny',
+  allowed: false,
+  reason: `the tool does not take these inputs: ${first.field} ${first.message}`,
+  rule_matched: null,
+  code: 'INVALID_INPUTS',
+  suggestion: `Correct the inputs: ${first.field} ${first.message}.`,
+  errors,
+});
 
 const policyFor = async (gateway: GatewayContext, { tenant }: Principal, draft: unknown): Promise<CompiledPolicy> =>
   draft === undefined
