@@ -5,6 +5,7 @@ import type {
   RunDetail,
   RunEvent,
   RunFilter,
+  RunKind,
   RunStatus,
   RunSubmissionInput,
   Step,
@@ -16,7 +17,10 @@ import { type EventsOptions, resumeStream } from './resume-stream.js';
 import type { Transport } from './transport.js';
 
 type Signal = { signal?: AbortSignal | undefined };
-export type RunQuery = Omit<RunFilter, 'status'> & { status?: RunStatus | RunStatus[] | undefined };
+export type RunQuery = Omit<RunFilter, 'status' | 'kind'> & {
+  kind?: RunKind | RunKind[] | undefined;
+  status?: RunStatus | RunStatus[] | undefined;
+};
 
 export type Runs = {
   /** Plan and policy as objects, or as the YAML that a person wrote. */

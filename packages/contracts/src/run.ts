@@ -46,7 +46,10 @@ export const RunDetail = Run.extend({
 export type RunDetail = z.infer<typeof RunDetail>;
 
 export const RunFilter = z.strictObject({
-  kind: RunKind.optional(),
+  kind: z
+    .union([RunKind, z.array(RunKind)])
+    .transform((kind) => (Array.isArray(kind) ? kind : [kind]))
+    .optional(),
   status: z
     .union([RunStatus, z.array(RunStatus)])
     .transform((status) => (Array.isArray(status) ? status : [status]))

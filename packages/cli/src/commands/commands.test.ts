@@ -85,6 +85,17 @@ describe('show, logs, cancel', () => {
     expect(gateway().seen.at(-1)?.path).toBe('/v1/invocations/cancel');
   });
 
+  it('lists plans and bulks, and with --all or --kind the rest', async () => {
+    for (const args of [[], ['--all'], ['--kind', 'lone']]) await capstan(['runs', ...args]);
+    expect(gateway().seen.map(({ path }) => path)).toEqual([
+      '/v1/runs?limit=20&kind=plan&kind=bulk',
+      '/v1/runs?limit=20',
+      '/v1/runs?limit=20&kind=lone',
+    ]);
+    expect((await capstan(['runs'])).stderr).toContain('--all');
+    expect(await capstan(['runs', '--all', '--kind', 'plan'])).toMatchObject({ code: 2 });
+  });
+
   it('pauses and resumes runs', async () => {
     await invoke('fake:never', '--no-wait');
     for (const action of ['pause', 'resume']) {

@@ -1,5 +1,5 @@
 import type { Run, RunStatus } from '@capstan/contracts';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { actOnEach } from '../act-on-each.js';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -22,7 +22,10 @@ const parseStatus = choice<RunStatus>({
 });
 const parseKind = choice<Run['kind']>({ plan: true, bulk: true, lone: true });
 
-type Options = { limit: number; status?: RunStatus; kind?: Run['kind']; name?: string };
+/** A lone invocation is a run as well, and there are so many that they would hide the others. */
+const GROUPED: Run['kind'][] = ['plan', 'bulk'];
+
+type Options = { limit: number; status?: RunStatus; kind?: Run['kind']; name?: string; all?: boolean };
 
 export const addRuns: AddCommand = (program, cli) => {
   const runs = program
@@ -30,7 +33,8 @@ export const addRuns: AddCommand = (program, cli) => {
     .alias('list-runs')
     .description('runs: plans, and what was submitted together, the newest first; pause or resume plans')
     .option('-s, --status <status>', 'pending, running, paused, completed, failed or canceled', parseStatus)
-    .option('-k, --kind <kind>', 'plan, bulk or lone', parseKind)
+    .addOption(new Option('-k, --kind <kind>', 'plan, bulk or lone').argParser(parseKind).conflicts('all'))
+    .option('-a, --all', 'lone invocations as well, each of which is a run of its own')
     .option('--name <name>', 'of the plan')
     .option('-n, --limit <n>', 'how many', integer(1, 1000), DEFAULT_LIMIT)
     .action((options: Options, command: Command) => cli.run(command, (session) => printRuns(session, options)));
@@ -48,9 +52,9 @@ export const addRuns: AddCommand = (program, cli) => {
   }
 };
 
-const printRuns = async (session: Session, options: Options): Promise<ExitCode> => {
+const printRuns = async (session: Session, { all = false, kind, ...query }: Options): Promise<ExitCode> => {
   const client = await session.client();
-  const page = await client.runs.list(options).page();
+  const page = await client.runs.list({ ...query, kind: all ? undefined : (kind ?? GROUPED) }).page();
   if (session.json) {
     await session.printJson(page);
     return EXIT.success;
@@ -63,7 +67,7 @@ const printRuns = async (session: Session, options: Options): Promise<ExitCode> 
     paint: (text: string, run: Run) => (of(run) === 0 ? colors.dim(text) : alarming ? colors.red(text) : text),
   });
   await printTable(session, page.items, {
-    empty: 'There is no run yet.',
+    empty: all || kind ? 'No run matches.' : 'No plan or bulk matches; --all shows lone invocations as well.',
     columns: [
       { title: 'RUN', text: ({ run_id }) => run_id },
       {

@@ -133,6 +133,20 @@ describe('the list of runs', () => {
     return seen;
   };
 
+  test('has only the kinds that are asked for', async () => {
+    const tenant = 'kinds';
+    const lone = newInvocation({ tenant });
+    await insertInvocations(store, [lone]);
+    const grouped = 'run_kinds';
+    const run = { run_id: grouped, tenant, actor: 'ann' };
+    await insertInvocations(store, manyInvocations(2, { tenant, run_id: grouped }), { run });
+    const listed = async (kind: Run['kind'][]) =>
+      (await listRuns(store, tenant, { limit: 10, kind })).items.map(({ run_id }) => run_id);
+    expect(await listed(['plan', 'bulk'])).toEqual([grouped]);
+    expect(await listed(['lone', 'plan'])).toEqual([runOf(lone.invocation_id)]);
+    expect(await listed(['lone', 'bulk'])).toEqual([grouped, runOf(lone.invocation_id)]);
+  });
+
   test('has lone and bulk ones, newest first, each once', async () => {
     const tenant = 'mixed';
     const ids: string[] = [];

@@ -86,11 +86,13 @@ export async function listRuns(
 
 /** Whether a lone invocation, or a run with a row, can pass: a list that cannot is not looked through. */
 const mayBe = ({ kind, name, plan_hash }: RunFilter, lone: boolean): boolean =>
-  lone ? (kind ?? 'lone') === 'lone' && name === undefined && plan_hash === undefined : kind !== 'lone';
+  lone
+    ? (kind?.includes('lone') ?? true) && name === undefined && plan_hash === undefined
+    : (kind?.some((one) => one !== 'lone') ?? true);
 
 function matching({ kind, status, actor, name, plan_hash, since, until }: RunFilter): RawBuilder<unknown> {
   const all = [sql`true`];
-  if (kind) all.push(sql`kind = ${kind}`);
+  if (kind) all.push(sql`kind = ANY (${kind})`);
   if (status) all.push(sql`${STATUS} = ANY (${status})`);
   if (actor !== undefined) all.push(sql`actor = ${actor}`);
   if (name !== undefined) all.push(sql`name = ${name}`);
