@@ -3,6 +3,7 @@ import type { Invocation, InvocationStatus, Run } from '@capstan/contracts';
 import { actOnEach } from '../act-on-each.js';
 import { actOnMany, type ManyOptions } from '../act-on-many.js';
 import type { AddCommand } from '../cli.js';
+import { statusLine } from '../format/status.js';
 import { addFilterOptions, isEmptyFilter, readFilter } from '../parse/filter.js';
 
 const UNFINISHED: InvocationStatus[] = ['held', 'deferred', 'queued', 'running'];
@@ -33,7 +34,8 @@ Examples:
         const client = await session.client();
         const filter = readFilter(command);
         const named = ids.length > 0 ? ids : loneRunOf(filter);
-        if (named.length > 0) return actOnEach(session, named, (id) => cancel(client, id), noteOf);
+        if (named.length > 0)
+          return actOnEach(session, named, (id) => cancel(client, id), statusLine(session.out.colors, noteOf));
         const words = { verb: 'cancel', done: 'canceled' };
         return actOnMany(session, { filter, statuses: UNFINISHED, all, yes, act: client.cancelMany, ...words });
       }),

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { holdInALine } from '../format/hold.js';
 import { widthOf } from '../format/width.js';
 import { type RunOptions, run } from '../testing/run-in-test.js';
-import { withAnswers } from '../testing/with-answers.js';
+import { problem, withAnswers } from '../testing/with-answers.js';
 
 const HASH = `sha256:${'a'.repeat(64)}`;
 const AT = '2026-01-01T12:00:00.000Z';
@@ -75,17 +75,21 @@ const GRANT: Grant = {
 
 let heard: (() => void) | null = null;
 let answer = HOLD;
+let refused: string | null = null;
+const REFUSAL = { status: 409, title: 'x', detail: 'it has been decided', code: 3005, suggestion: 'Look again.' };
 let page: { items: Hold[]; next_cursor: string | null } = { items: [HOLD], next_cursor: null };
 const { seen, env } = withAnswers((request) => {
   heard?.();
   if (request.startsWith('GET /v1/grants')) return { items: [GRANT], next_cursor: null };
-  const [, path = ''] = request.split(' ');
+  const [method, path = ''] = request.split(' ');
+  if (method === 'POST' && refused !== null && path.includes(refused)) return problem(REFUSAL);
   if (path.startsWith('/v1/holds/')) return answer;
   if (path.startsWith('/v1/holds')) return page;
   return GRANT;
 });
 beforeEach(() => {
   answer = HOLD;
+  refused = null;
   page = { items: [HOLD], next_cursor: null };
   heard = null;
 });
@@ -206,6 +210,24 @@ describe('release and reject', () => {
     await capstan(['release', 'hld_1', '--inputs', '{"amount": 100}']);
     expect(seen[1]?.body).toEqual({ inputs: { amount: 100 }, input_hash: HASH });
     expect(await capstan(['release', 'hld_1', '--inputs', 'amount=100'])).toMatchObject({ code: 2 });
+  });
+
+  it('take several ids, name the one that is refused and go on with the rest', async () => {
+    refused = 'hld_2';
+    for (const args of [['release'], ['reject', '--comment', 'no']]) {
+      seen.length = 0;
+      const { code, stdout, stderr } = await capstan([...args, 'hld_1', 'hld_2', 'hld_3']);
+      const acted = seen.map(({ request }) => request).filter((request) => request.endsWith(`/${args[0]}`));
+      expect(acted).toEqual(['hld_1', 'hld_2', 'hld_3'].map((id) => `POST /v1/holds/${id}/${args[0]}`));
+      expect(code).not.toBe(0);
+      expect(stdout.split('\n')).toHaveLength(5);
+      expect(stderr).toContain('hld_2:\n✗ it has been decided');
+    }
+  });
+
+  it('takes other inputs for one call only', async () => {
+    expect(await capstan(['release', 'hld_1', 'hld_2', '--inputs', '{}'])).toMatchObject({ code: 2 });
+    expect(seen).toEqual([]);
   });
 
   it('say in two lines what became of it and what comes next', async () => {

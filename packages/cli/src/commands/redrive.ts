@@ -2,6 +2,7 @@ import type { InvocationStatus } from '@capstan/contracts';
 import { actOnEach } from '../act-on-each.js';
 import { actOnMany, type ManyOptions } from '../act-on-many.js';
 import type { AddCommand } from '../cli.js';
+import { statusLine } from '../format/status.js';
 import { addFilterOptions, readFilter } from '../parse/filter.js';
 
 const REDRIVABLE: InvocationStatus[] = ['failed', 'timed_out', 'ambiguous'];
@@ -17,7 +18,7 @@ export const addRedrive: AddCommand = (program, cli) => {
     .action((ids: string[], { all = false, yes = false }: ManyOptions) =>
       cli.run(command, async (session) => {
         const client = await session.client();
-        if (ids.length > 0) return actOnEach(session, ids, client.redrive);
+        if (ids.length > 0) return actOnEach(session, ids, client.redrive, statusLine(session.out.colors));
         const filter = readFilter(command);
         const words = { verb: 'redrive', done: 'queued again' };
         return actOnMany(session, { filter, statuses: REDRIVABLE, all, yes, act: client.redriveMany, ...words });

@@ -2,6 +2,7 @@ import type { Resolution } from '@capstan/contracts';
 import type { Command } from 'commander';
 import { actOnEach } from '../act-on-each.js';
 import type { AddCommand } from '../cli.js';
+import { statusLine } from '../format/status.js';
 import { parseOutcome } from '../parse/words.js';
 
 export const addResolve: AddCommand = (program, cli) => {
@@ -14,7 +15,8 @@ export const addResolve: AddCommand = (program, cli) => {
     .action((id: string, { outcome, comment }: Resolution, command: Command) =>
       cli.run(command, async (session) => {
         const client = await session.client();
-        return actOnEach(session, [id], (invocation_id) => client.resolve(invocation_id, { outcome, comment }));
+        const act = (invocation_id: string) => client.resolve(invocation_id, { outcome, comment });
+        return actOnEach(session, [id], act, statusLine(session.out.colors));
       }),
     );
 };

@@ -5,7 +5,7 @@ import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatCount } from '../format/count.js';
 import { relativeTime } from '../format/relative-time.js';
-import { paintStatus, statusText } from '../format/status.js';
+import { paintStatus, statusLine, statusText } from '../format/status.js';
 import { choice } from '../parse/choice.js';
 import { integer } from '../parse/integer.js';
 import { printTable } from '../print-items.js';
@@ -46,7 +46,7 @@ export const addRuns: AddCommand = (program, cli) => {
       .action((ids: string[], _options: object, command: Command) =>
         cli.run(command, async (session) => {
           const client = await session.client();
-          return actOnEach(session, ids, client.runs[action]);
+          return actOnEach(session, ids, client.runs[action], statusLine(session.out.colors));
         }),
       );
   }

@@ -38,3 +38,9 @@ export const paintStatus = (status: AnyStatus, text: string, colors: Colors): st
 
 export const formatStatus = (status: AnyStatus, colors: Colors): string =>
   paintStatus(status, statusText(status), colors);
+
+/** What something came to that was acted on, in a line. */
+export const statusLine =
+  <Item extends { status: AnyStatus }>(colors: Colors, noteOf: (item: Item) => string = () => '') =>
+  (item: Item, id: string): string =>
+    `${formatStatus(item.status, colors)}  ${id}  ${colors.dim(noteOf(item))}`.trimEnd();

@@ -3,6 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 
+class Refusal {
+  constructor(readonly body: { status: number }) {}
+}
+
+/** An answer that is a problem, with the status that it names. */
+export const problem = (body: { status: number; [member: string]: unknown }): unknown => new Refusal(body);
+
 /**
  * A gateway for the test file that remembers what it was asked, and answers each `GET /path` with what `answerTo` gives;
  * a string is sent as it is, and undefined is no content.
@@ -17,6 +24,10 @@ export const withAnswers = (answerTo: (request: string) => unknown) => {
       const answer = answerTo(request);
       if (answer === undefined) response.writeHead(204).end();
       else if (typeof answer === 'string') response.writeHead(200, { 'content-type': 'text/plain' }).end(answer);
+      else if (answer instanceof Refusal)
+        response
+          .writeHead(answer.body.status, { 'content-type': 'application/problem+json' })
+          .end(JSON.stringify(answer.body));
       else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
     });
   });
