@@ -1,14 +1,16 @@
 import { type Json, type JsonObject, parseJson } from '@capstan/contracts';
 import { coerceTo } from '../input/coerce-inputs.js';
 import { isObject } from '../schema/subschemas.js';
-import { readArguments, type TypedArguments } from './read-arguments.js';
+import { flagName, readArguments, type TypedArguments } from './read-arguments.js';
 
 export type Filled = { inputs: JsonObject } | { error: string };
 
 /** Typed words as inputs: arguments fill what is required and then the rest, in order; flags fill by name. */
 export function fillInputs(words: readonly string[], schema: JsonObject): Filled {
   const properties = propertiesOf(schema);
-  const typed = readArguments(words, (flag) => typeOf(properties, nameOf(flag, properties)) === 'boolean');
+  const typed = readArguments(words, {
+    isSwitch: (flag) => typeOf(properties, nameOf(flag, properties)) === 'boolean',
+  });
   const inputs: JsonObject = {};
   for (const [flag, values] of typed.flags) {
     const name = nameOf(flag, properties);
@@ -38,12 +40,18 @@ export function fillInputs(words: readonly string[], schema: JsonObject): Filled
 
 /** For a command without a template: what was typed, as it is. */
 export function typedInputs(words: readonly string[]): JsonObject {
-  const { args, flags }: TypedArguments = readArguments(words, () => false);
+  const { args, flags }: TypedArguments = readArguments(words, { keyOf: asTyped });
   const named = Object.fromEntries(
     [...flags].map(([name, values]) => [name, values.length > 1 ? values : (values[0] ?? true)]),
   );
   return flags.size > 0 ? { args, flags: named } : { args };
 }
+
+/** Its name, where that says how it was typed: `v` for `-v`, `env` for `--env`. Otherwise all of it: `--n`, `-name`, `--env=`. */
+const asTyped = (typed: string): string => {
+  const name = flagName(typed);
+  return typed === (name.length === 1 ? `-${name}` : `--${name}`) ? name : typed;
+};
 
 const propertiesOf = ({ properties }: JsonObject): JsonObject => (isObject(properties) ? properties : {});
 

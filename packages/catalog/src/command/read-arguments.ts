@@ -1,8 +1,15 @@
 /** Arguments in order, and flags by name with all their values; a flag alone is true. */
 export type TypedArguments = { args: string[]; flags: Map<string, (string | true)[]> };
 
-/** `--k v`, `--k=v`, `-k v`, `-k`; `--` ends them. `isSwitch` says which flags take no value. */
-export function readArguments(words: readonly string[], isSwitch: (flag: string) => boolean): TypedArguments {
+export type Reading = {
+  /** Whether a flag takes no value. */
+  isSwitch?: (flag: string) => boolean;
+  /** What a flag is known by, of how it was typed (`--k`, or `--k=` with its value); without its dashes by default. */
+  keyOf?: (typed: string) => string;
+};
+
+/** `--k v`, `--k=v`, `-k v`, `-k`; `--` ends them. */
+export function readArguments(words: readonly string[], { isSwitch, keyOf = flagName }: Reading): TypedArguments {
   const args: string[] = [];
   const flags = new Map<string, (string | true)[]>();
   const add = (flag: string, value: string | true) => flags.set(flag, [...(flags.get(flag) ?? []), value]);
@@ -13,12 +20,12 @@ export function readArguments(words: readonly string[], isSwitch: (flag: string)
       args.push(word);
       continue;
     }
-    const [name = '', ...rest] = word.replace(/^--?/, '').split('=');
+    const joined = word.indexOf('=') + 1;
     const next = words[at + 1];
-    if (rest.length > 0) add(name, rest.join('='));
-    else if (isSwitch(name) || next === undefined || isFlag(next) || next === '--') add(name, true);
+    if (joined > 0) add(keyOf(word.slice(0, joined)), word.slice(joined));
+    else if (isSwitch?.(flagName(word)) || next === undefined || isFlag(next) || next === '--') add(keyOf(word), true);
     else {
-      add(name, next);
+      add(keyOf(word), next);
       at += 1;
     }
   }
@@ -27,3 +34,6 @@ export function readArguments(words: readonly string[], isSwitch: (flag: string)
 
 /** A number with a sign is none. */
 const isFlag = (word: string): boolean => /^--?[A-Za-z]/.test(word);
+
+/** `k` of `-k`, `--k` and `--k=`. */
+export const flagName = (typed: string): string => typed.replace(/^--?/, '').replace(/=$/, '');

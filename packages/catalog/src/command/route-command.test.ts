@@ -87,6 +87,12 @@ describe('a slash command', () => {
     ['/postman get -- --odd', 'get', { url: '--odd' }],
     ['/postman get --header=a=b u', 'get', { url: 'u', header: 'a=b' }],
     ['/postman run collection.json --env dev -v', 'run', { args: ['collection.json'], flags: { env: 'dev', v: true } }],
+    [
+      '/postman run u --n=3 -name x --a=b=c',
+      'run',
+      { args: ['u'], flags: { '--n=': '3', '-name': 'x', '--a=': 'b=c' } },
+    ],
+    ['/postman run u --n 3', 'run', { args: ['u'], flags: { '--n': '3' } }],
     ['/postman run', 'run', { args: [] }],
     ['/postman explain last_response', 'explain', { content: 'last_response' }],
     ['/go https://x', 'fetch', { url: 'https://x' }],

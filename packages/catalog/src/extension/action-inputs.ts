@@ -11,7 +11,8 @@ export const TYPED_INPUTS: JsonObject = {
     args: { type: 'array', items: { type: 'string' }, description: 'The arguments, in order' },
     flags: {
       type: 'object',
-      description: 'The options, by name',
+      description:
+        'The options: by name (n is -n, name is --name), or as written (--n, -name, --name= with the value joined)',
       additionalProperties: {
         type: ['string', 'number', 'boolean', 'array'],
         items: { type: ['string', 'number', 'boolean'] },

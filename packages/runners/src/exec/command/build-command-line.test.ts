@@ -110,7 +110,13 @@ describe('arguments as typed', () => {
     [{ flags: { env: '--x' } }, ['show', '--env=--x']],
     [{ flags: { e: '--x' } }, 'refused: the value of -e begins with "-" and could be taken for an option'],
     [{ flags: { 'a b': 1 } }, 'refused: "a b" is not the name of a flag'],
-    [{ flags: { '-x': 1 } }, 'refused: "-x" is not the name of a flag'],
+    [
+      { flags: { '--n': 3, '-name': 'a*', '--env=': 'dev', '-o=': '-x' } },
+      ['show', '--n', '3', '-name', 'a*', '--env=dev', '-o=-x'],
+    ],
+    [{ flags: { '-name': '-x' } }, 'refused: the value of -name begins with "-" and could be taken for an option'],
+    [{ flags: { '---x': 1 } }, 'refused: "---x" is not the name of a flag'],
+    [{ flags: { 'x=y': 1 } }, 'refused: "x=y" is not the name of a flag'],
     [{ args: 'x' }, 'refused: args must be a list'],
   ])('%j', (inputs, expected) => {
     expect(argsOf(command({}), inputs)).toEqual(expected);

@@ -2,7 +2,8 @@ import type { Json, JsonObject } from '@capstan/contracts';
 import { type Arguments, type CommandBinding, looksLikeOption, refused, toText } from './argument-text.js';
 import { honoursDoubleDash } from './honours-double-dash.js';
 
-const FLAG = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
+/** By name, or as it is written: with its dashes, and `=` where its value is joined to it. */
+const FLAG = /^(?<dashes>--?)?(?<name>[A-Za-z0-9][A-Za-z0-9_.-]*)(?<joined>=)?$/;
 
 /** Without a template: the action, the flags, the arguments as typed (`/postman get URL` → `postman get URL`). */
 export function typedArguments(
@@ -13,10 +14,11 @@ export function typedArguments(
   if (typeof flags !== 'object' || flags === null || Array.isArray(flags)) return refused('flags must be an object');
   const options: string[] = [];
   for (const [name, value] of Object.entries(flags)) {
-    if (!FLAG.test(name)) return refused(`${JSON.stringify(name.slice(0, 40))} is not the name of a flag`);
+    const flag = flagOf(name);
+    if (flag === null) return refused(`${JSON.stringify(name.slice(0, 40))} is not the name of a flag`);
     for (const each of Array.isArray(value) ? value : [value]) {
-      const option = toOption(name, each);
-      if (option === null) return refused(`the value of -${name} begins with "-" and could be taken for an option`);
+      const option = toOption(flag, each);
+      if (option === null) return refused(`the value of ${flag.text} begins with "-" and could be taken for an option`);
       options.push(...option);
     }
   }
@@ -30,12 +32,20 @@ export function typedArguments(
   return { args: [action, ...options, '--', ...values] };
 }
 
+type Flag = { text: string; joined: boolean };
+
+function flagOf(given: string): Flag | null {
+  const { dashes, name, joined } = FLAG.exec(given)?.groups ?? {};
+  if (name === undefined) return null;
+  return { text: `${dashes ?? (name.length === 1 ? '-' : '--')}${name}`, joined: joined !== undefined };
+}
+
 /** Null when it cannot be said safely. */
-function toOption(name: string, value: Json): string[] | null {
-  const flag = name.length === 1 ? `-${name}` : `--${name}`;
+function toOption({ text: flag, joined }: Flag, value: Json): string[] | null {
   if (value === true) return [flag];
   if (value === false || value === null) return [];
   const text = toText(value) ?? '';
+  if (joined) return [`${flag}=${text}`];
   if (!looksLikeOption(text)) return [flag, text];
-  return name.length === 1 ? null : [`${flag}=${text}`];
+  return flag.startsWith('--') ? [`${flag}=${text}`] : null;
 }
