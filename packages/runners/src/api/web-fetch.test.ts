@@ -37,7 +37,7 @@ describe('web_fetch', () => {
         truncated: false,
       },
     });
-    const content = '# Head\n\nSome **bold** [link](/x)\n\n-   one\n\n```\nlet a;\n```';
+    const content = '# Head\n\nSome **bold** [link](/x)\n\n- one\n\n```\nlet a;\n```';
     expect(outcome).toMatchObject({ payload: { content } });
   });
 
@@ -65,6 +65,7 @@ describe('web_fetch', () => {
       truncated: false,
       payload: {
         url,
+        method: 'GET',
         status_code: 200,
         content_type: 'application/pdf',
         size: 3,
@@ -76,6 +77,30 @@ describe('web_fetch', () => {
     });
   });
 
+  test('binary content without a length is counted', async () => {
+    const url = await serve((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/pdf' }).write('pd');
+      response.end('f');
+    });
+    expect(await fetchPage({ url })).toMatchObject({ payload: { size: 3, error: expect.stringMatching(/^Binary/) } });
+  });
+
+  test('HEAD without a length says nothing of a size', async () => {
+    const url = await serve((_, response) => response.writeHead(200, { 'transfer-encoding': 'chunked' }).end());
+    const outcome = await fetchPage({ url, method: 'HEAD' });
+    expect(outcome).toMatchObject({ success: true, payload: { method: 'HEAD' } });
+    expect(outcome).not.toHaveProperty('payload.size');
+  });
+
+  test('the items of lists have one blank after their marker, and nest below it', async () => {
+    const list =
+      '<ul><li>a<ul><li>b</li></ul></li><li><p>c</p><p>d</p></li></ul><ol start="9"><li>e</li><li>f<br>g</li></ol>';
+    const url = await serve(html(list));
+    expect(await fetchPage({ url, as_markdown: true })).toMatchObject({
+      payload: { content: '- a\n  - b\n- c\n\n  d\n\n9. e\n10. f  \n    g' },
+    });
+  });
+
   test('HEAD has no content, and the name of a file may come from the URL', async () => {
     const url = await serve((request, response) =>
       response
@@ -83,7 +108,7 @@ describe('web_fetch', () => {
         .end(),
     );
     const outcome = await fetchPage({ url: `${url}/docs/read%20me.txt`, method: 'HEAD' });
-    expect(outcome).toMatchObject({ payload: { status_code: 200, size: 12, filename: 'read me.txt' } });
+    expect(outcome).toMatchObject({ payload: { method: 'HEAD', status_code: 200, size: 12, filename: 'read me.txt' } });
     expect(outcome).not.toHaveProperty('payload.content');
   });
 
@@ -123,7 +148,7 @@ describe('web_fetch', () => {
     });
     const layout = await serve(html('<table><tr><td><ul><li>menu</ul><td><h1>Head</h1></table>'));
     expect(await fetchPage({ url: layout, as_markdown: true })).toMatchObject({
-      payload: { content: '-   menu\n\n# Head' },
+      payload: { content: '- menu\n\n# Head' },
     });
   });
 

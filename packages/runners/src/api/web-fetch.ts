@@ -40,18 +40,23 @@ export const createWebFetch =
     const request = { method, url, headers: HEADERS, body: null, first_byte_timeout_ms: timeouts.first_byte_ms };
     const response = await sendRequest(context, { ...request, signal: context.call.signal });
     const { type, charset } = parseContentType(response.headers['content-type']);
-    const about = metadata(url, response);
-    if (method === 'HEAD' || isBinaryType(type)) {
+    const about = metadata(url, method, response);
+    const declared = declaredSize(response);
+    if (method === 'HEAD' || (isBinaryType(type) && declared !== null)) {
       response.discard();
       logLine(context.call, `answered ${response.status}`);
-      const size = Number(response.headers['content-length'] ?? 0) || 0;
-      return succeeded({ ...about, size, ...(method === 'GET' && { error: NO_BINARY }) });
+      return succeeded({
+        ...about,
+        ...(declared !== null && { size: declared }),
+        ...(method === 'GET' && { error: NO_BINARY }),
+      });
     }
     const max_bytes = context.call.limits.max_response_bytes ?? MAX_BYTES;
     const { bytes, cut } = await response.read({ max_bytes, timeout_ms: timeouts.body_ms });
     logLine(context.call, `answered ${response.status}, ${bytes.length} bytes`);
     const sized = { ...about, size: bytes.length };
-    if (looksBinary(bytes, charset)) return succeeded({ ...sized, error: NO_BINARY });
+    if (isBinaryType(type) || looksBinary(bytes, charset))
+      return succeeded({ ...sized, ...(cut && { truncated: true }), error: NO_BINARY }, cut !== null);
     const text = decodeText(bytes, charset, type);
     const { format, content } = await converted(context, text, isHtmlType(type) || looksLikeHtml(text), parsed.data);
     const { kept, truncated } = cutText(context.call.redact.text(content), context.call.limits.max_output_bytes);
@@ -61,11 +66,18 @@ export const createWebFetch =
 
 const succeeded = (payload: Json, truncated = false): RunOutcome => ({ success: true, payload, truncated });
 
-function metadata(url: string, response: EgressResponse) {
+/** Null when the server does not say. */
+function declaredSize({ headers }: EgressResponse): number | null {
+  const text = headers['content-length'];
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
+}
+
+function metadata(url: string, method: string, response: EgressResponse) {
   const { headers } = response;
   const filename = filenameOf(headers['content-disposition'], response.url);
   return {
     url,
+    method,
     ...(response.redirects.length > 0 && { final_url: response.url }),
     status_code: response.status,
     content_type: headers['content-type'] ?? '',

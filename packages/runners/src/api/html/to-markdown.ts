@@ -1,4 +1,5 @@
 import TurndownService from 'turndown';
+import { addLists } from './add-lists.js';
 import { addTables } from './add-tables.js';
 
 /** Not text for a reader. */
@@ -8,6 +9,6 @@ const turndown = new TurndownService({ headingStyle: 'atx', codeBlockStyle: 'fen
 turndown.remove(HIDDEN);
 // Turndown's list of tags knows HTML alone.
 turndown.remove((node) => node.nodeName.toLowerCase() === 'svg' || node.nodeName.toLowerCase() === 'template');
-turndown.use(addTables);
+turndown.use([addTables, addLists]);
 
 export const toMarkdown = (html: string): string => turndown.turndown(html).trim();
