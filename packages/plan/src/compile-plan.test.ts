@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { Failure } from '@capstan/contracts';
+import { Failure, type JsonObject } from '@capstan/contracts';
 import { describe, expect, test } from 'vitest';
 import { compilePlan } from './compile-plan.js';
+import { PlanFailure } from './plan-error.js';
 
 const step = (more: object = {}) => ({ tool: 'a:b:c', ...more });
 const needs = (plan: unknown) => compilePlan(plan).steps.map((one) => one.needs);
@@ -166,6 +167,21 @@ describe('what makes no sense is named, with its place and what to do', () => {
       'steps:\n  - tool: x\n    args:\n      a: "${{ steps.y.output }}"\n      b: "${{ 1 + }}"\n',
     );
     expect(errors.map(({ line }) => line)).toEqual([4, 5]);
+  });
+
+  test('an expression that does not compile is told once, and not to be of the wrong type as well', () => {
+    const wrong = () => [{ field: 'inputs.a', message: 'must be number' }];
+    const errorsOf = (args: JsonObject) => {
+      try {
+        compilePlan({ steps: [step({ args })] }, undefined, wrong);
+        return [];
+      } catch (error) {
+        return error instanceof PlanFailure ? error.errors.map(({ message }) => message) : [error];
+      }
+    };
+    expect(errorsOf({ a: '${{ 1 + }}' })).toEqual([expect.stringContaining('${{ 1 + }}')]);
+    expect(errorsOf({ a: '${{ 1 + ' })).toEqual(['a ${{ has no }}']);
+    expect(errorsOf({ a: 'one' })).toEqual(['must be number']);
   });
 
   test('tools that there are not', () => {

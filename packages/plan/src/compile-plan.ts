@@ -83,9 +83,12 @@ export function* compilingPlan(
   const steps: CompiledStep[] = [];
   for (const step of plan.steps) {
     const around = { graph, step: steps.length, inputs: inputs.names, fanned, compilers, mistakes };
+    const before = mistakes.length;
     const compiled = compileStep(step, around);
     steps.push(compiled);
-    if (compiled.args.expressions.length === 0)
+    // An expression that does not compile is no value that a tool could have something against.
+    const isKnown = compiled.args.expressions.length === 0 && !mistakes.slice(before).some(isInArgs);
+    if (isKnown)
       for (const { field, message } of wrong(compiled.tool_id, step.args ?? {}))
         mistakes.push({ path: ['steps', compiled.index, 'args', ...pathIn(field)], message });
     yield;
@@ -93,6 +96,8 @@ export function* compilingPlan(
   if (mistakes.length > 0) throw new PlanFailure(parsed.toErrors(mistakes));
   return toPlan(parsed, inputs, steps);
 }
+
+const isInArgs = ({ path }: Mistake): boolean => path[2] === 'args';
 
 /** What a tool calls its inputs, a plan calls args. */
 const pathIn = (field: string): string[] => field.split('.').slice(1);
