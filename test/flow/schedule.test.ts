@@ -29,6 +29,8 @@ describe.each(queues)('a schedule on the $name queue', (queue) => {
   test('starts its tool when it is due, and again', async () => {
     const { schedule_id, next } = await system.admin.schedules.create({ every_ms: 1000, ...ADD });
     expect(next.length).toBeGreaterThan(3);
+    const gaps = next.slice(1).map((at, index) => Date.parse(at) - Date.parse(next[index] ?? ''));
+    expect(new Set(gaps)).toEqual(new Set([1000]));
     const last = await eventually(
       async () => {
         const last = (await fires(schedule_id)).filter(({ outcome }) => outcome === 'started');

@@ -20,6 +20,8 @@ export type NewScheduleRow = {
   catch_up: number;
   paused: boolean;
   next_at: string | null;
+  /** What `every_ms` is counted from, so `next_at` has to be counted from it as well. */
+  created_at: string;
 };
 
 const SHOWN = [

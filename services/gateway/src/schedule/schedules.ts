@@ -48,6 +48,7 @@ export async function createSchedule(
     catch_up: sent.catch_up ?? 1,
     paused: sent.paused ?? false,
     next_at: firstOf(createTimetable({ ...when, since: now }), now),
+    created_at: now.toISOString(),
   });
   gateway.relay.publish('due', [schedule_id]);
   return readSchedule(gateway, principal, schedule_id);
