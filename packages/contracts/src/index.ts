@@ -14,6 +14,7 @@ export * from './failure.js';
 export * from './hash.js';
 export * from './hold.js';
 export * from './invocation.js';
+export * from './is-near.js';
 export * from './json.js';
 export * from './key.js';
 export * from './mcp-server.js';

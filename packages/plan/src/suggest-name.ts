@@ -1,17 +1,19 @@
-import { distance } from 'fastest-levenshtein';
+import { isNear, mistypedLetters } from '@capstan/contracts';
 
 const MAX_LOOKED_AT = 2000;
 
 /** What somebody who wrote `name` most likely meant; undefined when nothing comes near. */
 export function suggestName(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let least = Math.max(2, Math.floor(name.length / 3)) + 1;
+  let least = Number.POSITIVE_INFINITY;
   let looked = 0;
   for (const each of known) {
     looked += 1;
     if (looked > MAX_LOOKED_AT) break;
-    const steps = distance(name.toLowerCase(), each.toLowerCase());
-    if (steps < least) [best, least] = [each, steps];
+    const [one, other] = [name.toLowerCase(), each.toLowerCase()];
+    if (!isNear(one, other)) continue;
+    const apart = mistypedLetters(one, other);
+    if (apart < least) [best, least] = [each, apart];
   }
   return best;
 }

@@ -1,5 +1,5 @@
 import { type Capability, capabilityId, Failure } from '@capstan/contracts';
-import { closest } from 'fastest-levenshtein';
+import { similarTo } from '../search/similar-to.js';
 import { BUILTIN_CAPABILITIES } from './builtin-capabilities.js';
 import { satisfies } from './capability-version.js';
 
@@ -23,8 +23,10 @@ export function createCapabilityRegistry(custom: readonly Capability[] = []): Ca
     const id = capabilityId(ref);
     const capability = known.get(id);
     const needed = neededBy === undefined ? '' : `, which ${neededBy} depends on`;
-    if (!capability)
-      throw refused(`There is no capability ${id}${needed}. Did you mean ${closest(id, [...known.keys()])}?`);
+    if (!capability) {
+      const meant = similarTo(id, [...known.keys()]).join(' or ');
+      throw refused(`There is no capability ${id}${needed}.${meant && ` Did you mean ${meant}?`}`);
+    }
     if (!satisfies(capability.version, ref))
       throw refused(`The capability ${id} is version ${capability.version}, not ${ref.slice(id.length + 1)}${needed}.`);
     if (capability.status === 'coming_soon') throw refused(`The capability ${id}${needed} is not available yet.`);
