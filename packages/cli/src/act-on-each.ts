@@ -1,5 +1,6 @@
 import { EXIT, type ExitCode } from './exit-code.js';
 import { reportError } from './report-error.js';
+import { resolveId } from './resolve-id.js';
 import type { Session } from './session.js';
 
 /** Does the same to several things. One that is refused is named and the rest go on. */
@@ -8,17 +9,19 @@ export const actOnEach = async <Item>(
   ids: readonly string[],
   act: (id: string) => Promise<Item>,
   format: (item: Item, id: string) => string,
+  resolve: typeof resolveId = resolveId,
 ): Promise<ExitCode> => {
   let exit: ExitCode = EXIT.success;
-  for (const id of ids) {
+  for (const given of ids) {
     try {
       session.signal.throwIfAborted();
+      const id = await resolve(session, given);
       const item = await act(id);
       if (session.json) await session.printJson(item);
       else await session.out.line(format(item, id));
     } catch (error) {
       if (session.signal.aborted) throw error;
-      if (ids.length > 1 && !session.json) await session.err.line(`${id}:`);
+      if (ids.length > 1 && !session.json) await session.err.line(`${given}:`);
       exit = await reportError(error, session);
     }
   }

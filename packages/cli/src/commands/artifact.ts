@@ -8,6 +8,7 @@ import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatCount } from '../format/count.js';
 import { printTable } from '../print-items.js';
+import { resolveId } from '../resolve-id.js';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 
@@ -16,7 +17,9 @@ export const addArtifacts: AddCommand = (program, cli) => {
     .command('artifacts')
     .description('the files that an invocation left')
     .argument('<invocation>', 'inv_…')
-    .action((id: string, _options: object, command: Command) => cli.run(command, (session) => list(session, id)));
+    .action((id: string, _options: object, command: Command) =>
+      cli.run(command, async (session) => list(session, await resolveId(session, id))),
+    );
 };
 
 export const addArtifact: AddCommand = (program, cli) => {

@@ -5,6 +5,7 @@ import { actOnMany, type ManyOptions } from '../act-on-many.js';
 import type { AddCommand } from '../cli.js';
 import { statusLine } from '../format/status.js';
 import { addFilterOptions, isEmptyFilter, readFilter } from '../parse/filter.js';
+import { resolveRun } from '../resolve-id.js';
 
 const UNFINISHED: InvocationStatus[] = ['held', 'deferred', 'queued', 'running'];
 
@@ -32,10 +33,16 @@ Examples:
     .action((ids: string[], { all = false, yes = false }: ManyOptions) =>
       cli.run(command, async (session) => {
         const client = await session.client();
-        const filter = readFilter(command);
+        const filter = await readFilter(session, command);
         const named = ids.length > 0 ? ids : loneRunOf(filter);
         if (named.length > 0)
-          return actOnEach(session, named, (id) => cancel(client, id), statusLine(session.out.colors, noteOf));
+          return actOnEach(
+            session,
+            named,
+            (id) => cancel(client, id),
+            statusLine(session.out.colors, noteOf),
+            resolveRun,
+          );
         const words = { verb: 'cancel', done: 'canceled' };
         return actOnMany(session, { filter, statuses: UNFINISHED, all, yes, act: client.cancelMany, ...words });
       }),

@@ -19,10 +19,10 @@ describe('list', () => {
       '--since',
       '30s',
       '--run',
-      'r',
+      'run_r',
     ]);
     expect(gateway().seen[0]?.path).toBe(
-      '/v1/invocations?status=failed&status=timed_out&tool_id=t&run_id=r&label=a%3A1&since=2026-01-01T12%3A00%3A00.000Z&limit=20',
+      '/v1/invocations?status=failed&status=timed_out&tool_id=t&run_id=run_r&label=a%3A1&since=2026-01-01T12%3A00%3A00.000Z&limit=20',
     );
     await capstan(['submit', '-'], { stdin: '{"tool_id":"fake:text"}\n'.repeat(1_200) });
     const { stdout } = await capstan(['list', '-n', '1100', '--json']);

@@ -11,6 +11,7 @@ import type { Output } from '../output.js';
 import { integer } from '../parse/integer.js';
 import { printTable } from '../print-items.js';
 import { createLiveBlock } from '../progress/live-block.js';
+import { resolveId } from '../resolve-id.js';
 import type { Session } from '../session.js';
 
 type Options = { status: HoldStatus; tool?: string; actor?: string; risk?: Risk; limit: number; once?: boolean };
@@ -55,12 +56,12 @@ export const addHolds: AddCommand = (program, cli) => {
 
 export const printHold = async (session: Session, id: string): Promise<ExitCode> => {
   const client = await session.client();
-  return print(session, await client.holds.get(id));
+  return print(session, await client.holds.get(await resolveId(session, id)));
 };
 
 const comment = async (session: Session, id: string, text: string): Promise<ExitCode> => {
   const client = await session.client();
-  return print(session, await client.holds.comment(id, text));
+  return print(session, await client.holds.comment(await resolveId(session, id), text));
 };
 
 const print = async (session: Session, hold: Hold): Promise<ExitCode> => {

@@ -23,11 +23,12 @@ export const addList: AddCommand = (program, cli) => {
 
 const printList = async (session: Session, command: Command, { limit, cursor }: Options): Promise<ExitCode> => {
   const client = await session.client();
+  const filter = await readFilter(session, command);
   const items: Invocation[] = [];
   let next: string | null | undefined = cursor;
   do {
     const size = Math.min(MAX_PAGE, limit - items.length);
-    const page = await client.list({ ...readFilter(command), limit: size, cursor: next }).page();
+    const page = await client.list({ ...filter, limit: size, cursor: next }).page();
     items.push(...page.items);
     next = page.next_cursor ?? undefined;
   } while (next !== undefined && items.length < limit);

@@ -15,6 +15,7 @@ import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatCount } from '../format/count.js';
+import { resolveId } from '../resolve-id.js';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 
@@ -34,7 +35,7 @@ export const addLog: AddCommand = (program, cli) => {
     .argument('<id>', 'inv_… or run_…')
     .option(...SIGNED_BY)
     .action((id: string, options: Options, command: Command) =>
-      cli.run(command, (session) => prove(session, id, options)),
+      cli.run(command, async (session) => prove(session, await resolveId(session, id), options)),
     );
   log
     .command('consistency')

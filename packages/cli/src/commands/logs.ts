@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatStatus } from '../format/status.js';
+import { resolveId } from '../resolve-id.js';
 import type { Session } from '../session.js';
 
 /** Without -f, what is there already has come when nothing more comes for this long. */
@@ -16,7 +17,9 @@ export const addLogs: AddCommand = (program, cli) => {
     .argument('<id>', 'inv_…')
     .option('-f, --follow', 'go on until it has ended')
     .action((id: string, { follow = false }: { follow?: boolean }, command: Command) =>
-      cli.run(command, (session) => printLogs(session, id.replace(/^run_/, 'inv_'), follow)),
+      cli.run(command, async (session) =>
+        printLogs(session, (await resolveId(session, id)).replace(/^run_/, 'inv_'), follow),
+      ),
     );
 };
 

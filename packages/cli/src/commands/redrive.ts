@@ -19,7 +19,7 @@ export const addRedrive: AddCommand = (program, cli) => {
       cli.run(command, async (session) => {
         const client = await session.client();
         if (ids.length > 0) return actOnEach(session, ids, client.redrive, statusLine(session.out.colors));
-        const filter = readFilter(command);
+        const filter = await readFilter(session, command);
         const words = { verb: 'redrive', done: 'queued again' };
         return actOnMany(session, { filter, statuses: REDRIVABLE, all, yes, act: client.redriveMany, ...words });
       }),

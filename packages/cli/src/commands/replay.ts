@@ -7,6 +7,7 @@ import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { countOf } from '../format/count.js';
 import { printTable } from '../print-items.js';
+import { resolveId } from '../resolve-id.js';
 import { followRun } from '../run/follow-run.js';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
@@ -31,7 +32,7 @@ export const addReplay: AddCommand = (program, cli) => {
         const { records } = await session.client();
         const file = !/^(run|inv)_[\w-]+$/.test(what);
         const taken = file ? await replayFile(session, what) : null;
-        const run_id = taken?.run_id ?? what.replace(/^inv_/, 'run_');
+        const run_id = taken?.run_id ?? (await resolveId(session, what)).replace(/^inv_/, 'run_');
         const request = { plan_hash: planHash };
         if (reExecute) return reExecuteRun(session, run_id, planHash);
         if (from !== undefined) return followFrom(session, await records.replay(run_id, { ...request, from }));

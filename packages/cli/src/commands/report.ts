@@ -8,6 +8,7 @@ import { visibleJson } from '@capstan/contracts/visible-text';
 import { type Command, Option } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { resolveRun } from '../resolve-id.js';
 import type { Session } from '../session.js';
 
 type Options = { format?: 'text' | 'json' | 'html'; output?: string; open?: boolean; bundle?: string };
@@ -22,7 +23,9 @@ export const addReport: AddCommand = (program, cli) => {
     .option('--open', 'show the page in a browser')
     .option('--bundle <file>', 'write everything that verifying and replaying it needs there instead')
     .action((id: string, options: Options, command: Command) =>
-      cli.run(command, (session) => report(session, id.replace(/^inv_/, 'run_'), options)),
+      cli.run(command, async (session) =>
+        report(session, (await resolveRun(session, id)).replace(/^inv_/, 'run_'), options),
+      ),
     );
 };
 

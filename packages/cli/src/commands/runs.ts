@@ -9,6 +9,7 @@ import { paintStatus, statusLine, statusText } from '../format/status.js';
 import { choice } from '../parse/choice.js';
 import { integer } from '../parse/integer.js';
 import { printTable } from '../print-items.js';
+import { resolveRun } from '../resolve-id.js';
 import type { Session } from '../session.js';
 
 const DEFAULT_LIMIT = 20;
@@ -46,7 +47,7 @@ export const addRuns: AddCommand = (program, cli) => {
       .action((ids: string[], _options: object, command: Command) =>
         cli.run(command, async (session) => {
           const client = await session.client();
-          return actOnEach(session, ids, client.runs[action], statusLine(session.out.colors));
+          return actOnEach(session, ids, client.runs[action], statusLine(session.out.colors), resolveRun);
         }),
       );
   }

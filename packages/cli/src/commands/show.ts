@@ -9,6 +9,7 @@ import { invocationColumns } from '../format/invocation-columns.js';
 import { absoluteTime } from '../format/relative-time.js';
 import { formatStatus, paintStatus, statusText } from '../format/status.js';
 import { printTable } from '../print-items.js';
+import { resolveRun } from '../resolve-id.js';
 import { nameOfStep } from '../run/name-of-step.js';
 import { timeOf } from '../run/render-tree.js';
 import type { Session } from '../session.js';
@@ -22,10 +23,11 @@ export const addShow: AddCommand = (program, cli) => {
     .command('show')
     .alias('show-run')
     .description('everything about an invocation, a run or a hold')
-    .argument('<id>', 'inv_…, run_… or hld_…')
+    .argument('<id>', 'inv_…, run_… or hld_…, or the name of a plan that ran once')
     .option('-f, --follow', 'of a run: until it has ended')
-    .action((id: string, { follow = false }: { follow?: boolean }, command: Command) =>
+    .action((given: string, { follow = false }: { follow?: boolean }, command: Command) =>
       cli.run(command, async (session) => {
+        const id = await resolveRun(session, given);
         if (id.startsWith('hld_')) return printHold(session, id);
         if (!id.startsWith('run_')) return showInvocation(session, id);
         return follow

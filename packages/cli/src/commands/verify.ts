@@ -9,6 +9,7 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { countOf, formatCount } from '../format/count.js';
 import { printTable } from '../print-items.js';
 import { createProgress } from '../progress/progress.js';
+import { resolveId } from '../resolve-id.js';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 
@@ -30,7 +31,7 @@ export const addVerify: AddCommand = (program, cli) => {
     .action((what: string, options: Options, command: Command) =>
       cli.run(command, async (session) => {
         const verdict = /^(run|inv)_[\w-]+$/.test(what)
-          ? await verifyRun(session, what.replace(/^inv_/, 'run_'))
+          ? await verifyRun(session, (await resolveId(session, what)).replace(/^inv_/, 'run_'))
           : await verifyFile(session, what, options.signedBy);
         return print(session, verdict);
       }),

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT } from '../exit-code.js';
 import { formatHoldOutcome } from '../format/hold-outcome.js';
+import { resolveId } from '../resolve-id.js';
 
 export const addWithdraw: AddCommand = (program, cli) => {
   program
@@ -12,7 +13,7 @@ export const addWithdraw: AddCommand = (program, cli) => {
     .action((id: string, { comment }: { comment?: string }, command: Command) =>
       cli.run(command, async (session) => {
         const client = await session.client();
-        const hold = await client.holds.withdraw(id, comment);
+        const hold = await client.holds.withdraw(await resolveId(session, id), comment);
         if (session.json) await session.printJson(hold);
         else await session.out.line(formatHoldOutcome(hold, session.out.colors));
         return EXIT.success;

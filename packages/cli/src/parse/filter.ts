@@ -1,5 +1,7 @@
 import type { InvocationQuery } from '@capstan/client';
 import type { Command } from 'commander';
+import { resolveRun } from '../resolve-id.js';
+import type { Session } from '../session.js';
 import { parseLabelQuery } from './label.js';
 import { parseMoment } from './moment.js';
 import { parseRunner, parseStatuses } from './words.js';
@@ -23,9 +25,10 @@ export const addFilterOptions = (command: Command, now: () => Date): Command =>
     .option('--since <when>', 'created since: a time, or 10m, 2h, 3d ago', parseMoment(now))
     .option('--until <when>', 'created until', parseMoment(now));
 
-export const readFilter = (command: Command): InvocationQuery => {
-  const { tool, run, session, status, runner, label, actor, since, until } = command.opts<FilterOptions>();
-  return { status, tool_id: tool, runner, run_id: run, session_id: session, label, actor, since, until };
+export const readFilter = async (session: Session, command: Command): Promise<InvocationQuery> => {
+  const { tool, run, session: session_id, status, runner, label, actor, since, until } = command.opts<FilterOptions>();
+  const run_id = run === undefined ? undefined : await resolveRun(session, run);
+  return { status, tool_id: tool, runner, run_id, session_id, label, actor, since, until };
 };
 
 export const isEmptyFilter = (filter: InvocationQuery): boolean =>
