@@ -1,13 +1,19 @@
 import { z } from 'zod';
 import { type Route, type RouteAnswer, route } from './route.js';
 
-const Problem = z.object({
+/** Each kind of problem has members of its own beside these, which clients have to expect. */
+const Problem = z.looseObject({
   type: z.string(),
   title: z.string(),
   status: z.int(),
   detail: z.string(),
   code: z.int(),
   suggestion: z.string(),
+  request_id: z.string().optional().describe('Names it in the log of the gateway'),
+  errors: z
+    .array(z.looseObject({ field: z.string(), message: z.string() }))
+    .optional()
+    .describe('Each mistake, and the field it is in'),
 });
 
 const IDEMPOTENCY_KEY = {
