@@ -119,7 +119,12 @@ describe('an extension', () => {
   test('switched off cannot be called, switched on it can, and removed it is gone', async () => {
     const { extensions } = system.admin;
     expect(await extensions.enable('demo.greeter', false)).toMatchObject({ enabled: false, tools: [] });
-    expect(await refusalOf(invoke('ext:demo.greeter:hello', { who: 'x' }))).toMatchObject({ status: 404 });
+    const refused = await refusalOf(invoke('ext:demo.greeter:hello', { who: 'x' }));
+    expect(refused).toMatchObject({ status: 403, code: 2013, detail: 'ext:demo.greeter:hello is disabled.' });
+    expect(await system.admin.get(String(refused.problem.invocation_id))).toMatchObject({
+      status: 'denied',
+      decision: { effect: 'deny', code: 'TOOL_DISABLED', reason: 'the tool is disabled' },
+    });
     expect(await refusalOf(command('/greet ann'))).toMatchObject({
       status: 409,
       suggestion: expect.stringContaining('enable'),
@@ -130,6 +135,31 @@ describe('an extension', () => {
     await extensions.remove('demo.greeter');
     expect(await refusalOf(extensions.get('demo.greeter'))).toMatchObject({ status: 404 });
     expect(await refusalOf(invoke('ext:demo.greeter:hello', { who: 'x' }))).toMatchObject({ status: 404 });
+  });
+
+  test('switched off is listed when asked for, says so, and is denied by explain and validate', async () => {
+    const tool_id = 'ext:demo.greeter:hello';
+    const { extensions, tools, policies } = system.admin;
+    await extensions.install(greeter('1.0.0', 'hello'));
+    await extensions.enable('demo.greeter', false);
+    const listed = async (enabled?: boolean | 'any', q?: string) =>
+      (await tools.list({ enabled, q }).page()).items.map((tool) => [tool.tool_id, tool.enabled]);
+    expect(await listed(false)).toEqual([[tool_id, false]]);
+    expect(await listed(false, 'greeter')).toEqual([[tool_id, false]]);
+    for (const enabled of [undefined, true]) expect(await listed(enabled)).not.toContainEqual([tool_id, false]);
+    const any = await listed('any');
+    expect(any).toContainEqual([tool_id, false]);
+    expect(any).toContainEqual(['shell.run', true]);
+    expect(await tools.get(tool_id)).toMatchObject({ enabled: false, unavailable: 'it is disabled' });
+    const asked = { tool_id, inputs: { who: 7 } };
+    expect(await policies.explain(asked)).toMatchObject({ effect: 'deny', code: 'TOOL_DISABLED' });
+    expect(await system.admin.validate(asked)).toMatchObject({
+      status: 'denied',
+      decision: { code: 'TOOL_DISABLED' },
+      suggestion: expect.stringContaining('capstan extension enable'),
+    });
+    await extensions.remove('demo.greeter');
+    expect(await listed('any')).not.toContainEqual([tool_id, false]);
   });
 
   test('that is wrong is refused with the file and the place', async () => {

@@ -24,7 +24,7 @@ export type FactsOf = (tool_id: string) => Facts;
 
 /** What is known of tools and of approved specifications at this moment. */
 export type Snapshots = {
-  catalog: Pick<Catalog, 'get' | 'similar'>;
+  catalog: Pick<Catalog, 'get' | 'disabled' | 'similar'>;
   rules: Pick<LiveRules, 'approvedSpecs'>;
 };
 
@@ -38,11 +38,26 @@ export function judge(
   facts?: FactsOf,
 ): Judgement {
   const entry = resolveTool(catalog, call.tool_id);
-  const input_hash = checkInputs(entry, call.inputs);
+  // What is wrong with the inputs of a tool that is switched off is of no use to anybody.
+  const input_hash = isDisabled(catalog, entry) ? hashInputs(call.inputs) : checkInputs(entry, call.inputs);
+  const decision = policy.decide(requestOf(rules, entry, call, facts?.(entry.descriptor.tool_id)));
+  return { entry, input_hash, decision: unlessDisabled(catalog, entry, decision) };
+}
+
+const isDisabled = (catalog: Pick<Catalog, 'get'>, { descriptor }: CatalogEntry): boolean =>
+  catalog.get(descriptor.tool_id) === undefined;
+
+/** A tool that is switched off is denied, whatever policy says. */
+export function unlessDisabled(catalog: Pick<Catalog, 'get'>, entry: CatalogEntry, decision: Decision): Decision {
+  if (!isDisabled(catalog, entry)) return decision;
+  const { approvals: _, ...rest } = decision;
   return {
-    entry,
-    input_hash,
-    decision: policy.decide(requestOf(rules, entry, call, facts?.(entry.descriptor.tool_id))),
+    ...rest,
+    effect: 'deny',
+    allowed: false,
+    reason: 'the tool is disabled',
+    rule_matched: null,
+    code: 'TOOL_DISABLED',
   };
 }
 
@@ -65,8 +80,8 @@ export const requestOf = (
   facts: call.spec_hash ? { ...facts, approved_specs: rules.approvedSpecs(call.tenant) } : facts,
 });
 
-export function resolveTool(catalog: Pick<Catalog, 'get' | 'similar'>, tool_id: string): CatalogEntry {
-  const tool = catalog.get(tool_id);
+export function resolveTool(catalog: Snapshots['catalog'], tool_id: string): CatalogEntry {
+  const tool = catalog.get(tool_id) ?? catalog.disabled(tool_id);
   if (tool) return tool;
   const similar = catalog.similar(tool_id);
   throw new Failure('UNKNOWN_TOOL', {
@@ -80,6 +95,10 @@ function checkInputs(tool: CatalogEntry, inputs: JsonObject): string {
   const errors = tool.check(inputs);
   const [first] = errors;
   if (first) throw new Failure('INVALID_INPUTS', { detail: `${first.field} ${first.message}`, context: { errors } });
+  return hashInputs(inputs);
+}
+
+function hashInputs(inputs: JsonObject): string {
   try {
     return hashJson(inputs);
   } catch (error) {

@@ -28,7 +28,7 @@ export async function openCatalog(store: Store, relay: Relay): Promise<LiveCatal
   };
   const look = async () => {
     current = snapshot(await readTools(store), current);
-    await keep(current.list());
+    await keep([...current.list(), ...current.listDisabled()]);
   };
   const refresh = shared(look);
   // A Postgres that is away leaves a process with its native tools rather than without a start.
@@ -47,6 +47,8 @@ export async function openCatalog(store: Store, relay: Relay): Promise<LiveCatal
       return found;
     },
     list: () => current.list(),
+    disabled: (tool_id) => current.disabled(tool_id),
+    listDisabled: () => current.listDisabled(),
     search: (words) => current.search(words),
     similar: (tool_id) => current.similar(tool_id),
     sources: () => current.sources(),
@@ -82,13 +84,18 @@ function shared(look: () => Promise<void>): () => Promise<void> {
 
 function snapshot(rows: ToolRow[], before: Catalog): Catalog {
   const entries: CatalogEntry[] = [...NATIVE];
+  const disabled: CatalogEntry[] = [];
   const sources = new Map(
     catalogOf(NATIVE)
       .sources()
       .map((source) => [`${source.source}:${source.origin}`, source]),
   );
   for (const row of rows) {
-    if (!row.enabled) continue;
+    if (!row.enabled) {
+      const entry = read(row, before);
+      if (typeof entry !== 'string') disabled.push(entry);
+      continue;
+    }
     const source = sourceOf(row, sources);
     const entry = read(row, before);
     if (typeof entry === 'string') Object.assign(source, { status: 'error', error: `${row.tool_id}: ${entry}` });
@@ -97,7 +104,7 @@ function snapshot(rows: ToolRow[], before: Catalog): Catalog {
       source.tools += 1;
     }
   }
-  return catalogOf(entries, [...sources.values()]);
+  return catalogOf(entries, [...sources.values()], disabled);
 }
 
 function sourceOf({ source, origin }: ToolRow, sources: Map<string, CatalogSource>): CatalogSource {
@@ -110,7 +117,7 @@ function sourceOf({ source, origin }: ToolRow, sources: Map<string, CatalogSourc
 
 /** The entry, or why the row is none. One that has not changed keeps what was compiled for it. */
 function read(row: ToolRow, before: Catalog): CatalogEntry | string {
-  const known = before.get(row.tool_id);
+  const known = before.get(row.tool_id) ?? before.disabled(row.tool_id);
   if (known?.descriptor_hash === row.descriptor_hash) return known;
   if (NATIVE.some(({ descriptor }) => descriptor.tool_id === row.tool_id)) return 'is the id of a native tool';
   const parsed = Descriptor.safeParse(row.descriptor);

@@ -9,6 +9,9 @@ export type Catalog = {
   /** The same; when that tool is not known with that hash, it is looked for once more. */
   find(tool_id: string, descriptor_hash: string): Promise<CatalogEntry | undefined>;
   list(): CatalogEntry[];
+  /** A tool that is switched off: known, and not to be called. */
+  disabled(tool_id: string): CatalogEntry | undefined;
+  listDisabled(): CatalogEntry[];
   /** What matches the words, the best first. */
   search(words: string): CatalogEntry[];
   /** Ids that somebody who typed `tool_id` may have meant. */
@@ -22,14 +25,21 @@ export type Catalog = {
 export const createCatalog = (descriptors: Descriptor[]): Catalog =>
   catalogOf(descriptors.map((descriptor) => toEntry(descriptor)));
 
-export function catalogOf(list: readonly CatalogEntry[], sources = toSources(list)): Catalog {
+export function catalogOf(
+  list: readonly CatalogEntry[],
+  sources = toSources(list),
+  disabled: readonly CatalogEntry[] = [],
+): Catalog {
   const entries = new Map(list.map((entry) => [entry.descriptor.tool_id, entry]));
+  const off = new Map(disabled.map((entry) => [entry.descriptor.tool_id, entry]));
   let search: Search | undefined;
   const get = (tool_id: string) => entries.get(tool_id) ?? entries.get(toolOfAlias(tool_id));
   return {
     get,
     find: (tool_id) => Promise.resolve(get(tool_id)),
     list: () => [...entries.values()],
+    disabled: (tool_id) => off.get(tool_id),
+    listDisabled: () => [...off.values()],
     search: (words) => {
       search ??= createSearch([...entries.values()]);
       return search(words);

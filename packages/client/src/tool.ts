@@ -11,6 +11,8 @@ export type ToolQuery = {
   risk_max?: Risk | undefined;
   exclude_side_effects?: SideEffect[] | undefined;
   trust_min?: Trust | undefined;
+  /** Those that can be called by default; `false` for those that are switched off, or `any`. */
+  enabled?: boolean | 'any' | undefined;
 };
 
 export type Tools = {

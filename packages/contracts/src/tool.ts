@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Descriptor } from './descriptor.js';
 
-/** A descriptor and the hash of it. */
-export const Tool = Descriptor.extend({ descriptor_hash: z.string() });
+/** A descriptor, the hash of it, and whether the tool can be called. */
+export const Tool = Descriptor.extend({ descriptor_hash: z.string(), enabled: z.boolean() });
 export type Tool = z.infer<typeof Tool>;
 
 /** Where tools came from at the last look, and how that went. */

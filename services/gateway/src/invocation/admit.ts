@@ -54,6 +54,11 @@ type DeniedRow = Pick<NewInvocation, 'invocation_id' | 'tool_id' | 'inputs'> & {
 
 export function denial({ catalog }: GatewayContext, row: DeniedRow): Failure {
   if (isQuotaDenial(row)) return quotaDenial(row);
+  if (row.decision.code === 'TOOL_DISABLED')
+    return new Failure('TOOL_DISABLED', {
+      detail: `${row.tool_id} is disabled.`,
+      context: { invocation_id: row.invocation_id, decision: row.decision },
+    });
   const descriptor = catalog.get(row.tool_id)?.descriptor;
   const suggestion = descriptor && suggestFor({ descriptor, inputs: row.inputs, decision: row.decision });
   return new Failure('POLICY_DENIED', {

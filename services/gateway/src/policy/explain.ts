@@ -1,6 +1,6 @@
-import { requestOf, resolveTool } from '@capstan/admission';
+import { requestOf, resolveTool, unlessDisabled } from '@capstan/admission';
 import type { InputError } from '@capstan/catalog';
-import type { Decision, ExplainRequest, Explanation, Principal } from '@capstan/contracts';
+import { type Decision, type ExplainRequest, type Explanation, Failure, type Principal } from '@capstan/contracts';
 import { type CompiledPolicy, compilePolicy, suggestFor } from '@capstan/policy';
 import type { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
@@ -17,7 +17,10 @@ export async function explain(
   const { actor = principal.actor, roles = principal.roles, session_id = null } = asked;
   const call = { ...asked, tenant, actor, roles, session_id };
   const policy = await policyFor(gateway, principal, asked.policy);
-  const decision = policy.explain(requestOf(gateway.rules, tool, call));
+  const explained = policy.explain(requestOf(gateway.rules, tool, call));
+  const decision = unlessDisabled(gateway.catalog, tool, explained);
+  if (decision.code === 'TOOL_DISABLED')
+    return { ...decision, suggestion: new Failure('TOOL_DISABLED', { detail: decision.reason }).suggestion };
   // Who gives no inputs asks about the tool alone.
   const errors = Object.keys(asked.inputs).length > 0 ? tool.check(asked.inputs) : [];
   if (errors[0] && decision.effect !== 'deny') return refusedInputs(decision, errors[0], errors);

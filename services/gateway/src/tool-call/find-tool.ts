@@ -32,7 +32,7 @@ export async function createFindTool(
 const findInCatalog =
   ({ catalog }: GatewayContext): FindTool =>
   (name) => {
-    const known = catalog.get(name);
+    const known = catalog.get(name) ?? catalog.disabled(name);
     if (known) return { tool_id: known.descriptor.tool_id, defaults: {} };
     const found = findByName(
       catalog.list().map(({ descriptor }) => descriptor),

@@ -1,4 +1,4 @@
-import type { Catalog, CatalogEntry } from '@capstan/catalog';
+import { type Catalog, type CatalogEntry, catalogOf } from '@capstan/catalog';
 import { Failure, type Page, Risk, RunnerType, SideEffect, ToolSource, Trust } from '@capstan/contracts';
 import { z } from 'zod';
 
@@ -16,6 +16,7 @@ export const ToolQuery = z.strictObject({
   exclude_side_effects: many(SideEffect),
   trust_min: Trust.optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(1000),
+  enabled: z.enum(['true', 'false', 'any']).default('true').describe('false: those that are switched off'),
   cursor: z.string().max(512).optional(),
 });
 export type ToolQuery = z.infer<typeof ToolQuery>;
@@ -23,11 +24,17 @@ export type ToolQuery = z.infer<typeof ToolQuery>;
 /** Ranked when words are looked for, else by id. A cursor is the id of the last tool of the page before. */
 export function findTools(catalog: Catalog, query: ToolQuery): Page<CatalogEntry> {
   const words = query.q?.trim() ?? '';
-  const found = (words === '' ? sorted(catalog.list()) : catalog.search(words)).filter(matching(query));
+  const pool = poolOf(catalog, query.enabled);
+  const found = (words === '' ? sorted(pool.list()) : pool.search(words)).filter(matching(query));
   const start = query.cursor === undefined ? 0 : after(found, query.cursor);
   const items = found.slice(start, start + query.limit);
   const more = start + query.limit < found.length;
   return { items, next_cursor: more ? (items.at(-1)?.descriptor.tool_id ?? null) : null };
+}
+
+function poolOf(catalog: Catalog, enabled: ToolQuery['enabled']): Pick<Catalog, 'list' | 'search'> {
+  if (enabled === 'true') return catalog;
+  return catalogOf([...(enabled === 'any' ? catalog.list() : []), ...catalog.listDisabled()]);
 }
 
 const sorted = (entries: CatalogEntry[]): CatalogEntry[] =>

@@ -1,4 +1,4 @@
-import type { CatalogEntry } from '@capstan/catalog';
+import type { Catalog, CatalogEntry } from '@capstan/catalog';
 import { CatalogSource, DEFAULT_TENANT, Failure, pageOf, Tool } from '@capstan/contracts';
 import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
@@ -6,13 +6,18 @@ import { findSources } from './find-sources.js';
 import { findTools, ToolQuery } from './find-tools.js';
 import { announceTools } from './installation-admin.js';
 
-const toTool = ({ descriptor, descriptor_hash }: CatalogEntry) => ({ ...descriptor, descriptor_hash });
+const toTool = (catalog: Catalog, { descriptor, descriptor_hash }: CatalogEntry): Tool => ({
+  ...descriptor,
+  descriptor_hash,
+  enabled: catalog.get(descriptor.tool_id) !== undefined,
+});
 
 export const toolRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/tools',
-    summary: 'The tools that can be invoked; with q, the best match first',
+    summary:
+      'The tools that can be invoked; with q, the best match first; with enabled=false or any, those that are switched off',
     roles: ['submit', 'operate', 'audit'],
     query: ToolQuery,
     answers: {
@@ -23,7 +28,7 @@ export const toolRoutes: Route[] = [
     },
     handle: ({ catalog }, { query }) => {
       const { items, next_cursor } = findTools(catalog, query);
-      return { items: items.map(toTool), next_cursor };
+      return { items: items.map((entry) => toTool(catalog, entry)), next_cursor };
     },
   }),
   route({
@@ -36,7 +41,7 @@ export const toolRoutes: Route[] = [
     },
     handle: ({ catalog }, { params }) => {
       const tool_id = params.tool_id ?? '';
-      const tool = catalog.get(tool_id);
+      const tool = catalog.get(tool_id) ?? catalog.disabled(tool_id);
       if (!tool) {
         const similar = catalog.similar(tool_id);
         throw new Failure('NOT_FOUND', {
@@ -45,7 +50,8 @@ export const toolRoutes: Route[] = [
           ...(similar.length > 0 ? { suggestion: `Did you mean ${similar.join(', ')}?` } : {}),
         });
       }
-      return { ...toTool(tool), unavailable: tool.unavailable() };
+      const shown = toTool(catalog, tool);
+      return { ...shown, unavailable: shown.enabled ? tool.unavailable() : 'it is disabled' };
     },
   }),
   route({
