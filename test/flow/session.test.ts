@@ -157,3 +157,28 @@ describe('capabilities', () => {
     await expect(gatewayWith('capabilities: [{ id: x, name: x, promt: y }]')).rejects.toThrow('capabilities.0.promt');
   });
 });
+
+describe('the last response of a session', () => {
+  test('can be cleared, again and again; the next answer is the new one, and the record keeps all', async () => {
+    const { sessions } = system.admin;
+    const add = (a: number, session_id = 's-clear') =>
+      system.admin.submit({ tool_id: 'cap:test_math:add', inputs: { a, b: 1 }, session_id }, { wait_s: 10 });
+    const gone = { status: 404, code: 3004 };
+    await sessions.clearLastResponse('s-clear');
+    const first = await add(1);
+    await add(2);
+    const other = await add(3, 's-other');
+    expect(await sessions.lastResponse('s-clear')).toMatchObject({ payload: { result: 3 } });
+    for (let times = 0; times < 2; times += 1) {
+      await sessions.clearLastResponse('s-clear');
+      await expect(sessions.lastResponse('s-clear')).rejects.toMatchObject(gone);
+    }
+    expect(await sessions.lastResponse('s-other')).toMatchObject({ invocation_id: other.invocation_id });
+    expect(await system.admin.get(first.invocation_id)).toMatchObject({ result: { payload: { result: 2 } } });
+    const { invocation_id } = await add(4);
+    expect(await sessions.lastResponse('s-clear')).toMatchObject({ invocation_id });
+    const { key } = await system.admin.keys.create({ tenant: 'acme', actor: 'eve', roles: ['submit'] });
+    await system.clientFor(key).sessions.clearLastResponse('s-clear');
+    expect(await sessions.lastResponse('s-clear')).toMatchObject({ invocation_id });
+  });
+});

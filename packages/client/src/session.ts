@@ -13,6 +13,8 @@ import type { Transport } from './transport.js';
 export type Sessions = {
   get(session_id: string): Promise<Session>;
   lastResponse(session_id: string): Promise<LastResponse>;
+  /** There is none from now on, until a later call answers. What is on record stays. */
+  clearLastResponse(session_id: string): Promise<void>;
   notes(session_id: string): Listing<SessionNote>;
   files: {
     list(session_id: string, path?: string, options?: PageOptions): Listing<SessionFile>;
@@ -29,6 +31,7 @@ export const sessions = (transport: Transport): Sessions => {
   return {
     get: (session_id) => transport.json('GET', at(session_id)),
     lastResponse: (session_id) => transport.json('GET', `${at(session_id)}/last-response`),
+    clearLastResponse: (session_id) => transport.json('DELETE', `${at(session_id)}/last-response`),
     notes: (session_id) => listFrom(transport, `${at(session_id)}/notes`, {}),
     files: {
       list: (session_id, path = '/', options = {}) =>

@@ -14,6 +14,7 @@ import * as waitingSteps from './0012-waiting-steps.js';
 import * as unmovedSteps from './0013-unmoved-steps.js';
 import * as ledger from './0014-ledger.js';
 import * as log from './0015-log.js';
+import * as clearedResponses from './0016-cleared-responses.js';
 
 /** In order. Never edited once shipped: a change is a new entry. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -32,4 +33,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0013-unmoved-steps': unmovedSteps,
   '0014-ledger': ledger,
   '0015-log': log,
+  '0016-cleared-responses': clearedResponses,
 };

@@ -10,6 +10,7 @@ export type SessionTables = {
     size_bytes: ColumnType<string, number | undefined, number>;
     created_at: Timestamp;
     used_at: Timestamp;
+    cleared_seq: string | null;
   };
   session_files: {
     tenant: string;

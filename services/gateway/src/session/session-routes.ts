@@ -8,6 +8,7 @@ import {
   SessionNote,
 } from '@capstan/contracts';
 import {
+  clearLastResponse,
   getSession,
   lastResponse,
   listSessionFiles,
@@ -63,6 +64,17 @@ export const sessionRoutes: Route[] = [
       const last = await lastResponse(store, tenant, session_id);
       if (!last) throw notFound(`response in session ${session_id}`);
       return last;
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/sessions/{id}/last-response',
+    summary: 'Clear the last response; the next answer is the new one, and what is on record stays',
+    roles: ['submit'],
+    answers: { 204: { description: 'There is none now' } },
+    handle: async ({ store }, { principal, params, reply }) => {
+      await clearLastResponse(store, scopeOf(principal, params.id));
+      return reply.code(204).send();
     },
   }),
   route({
