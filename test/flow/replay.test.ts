@@ -118,6 +118,22 @@ describe('a replay from a step', () => {
 });
 
 describe('a replay that executes', () => {
+  test('names its steps as the plan does, and only what was taken over says that it was replayed', async () => {
+    const { records, runs, list } = system.admin;
+    const plan = { version: '1.0', steps: [{ id: 'sum', tool: 'cap:test_math:add', args: { a: 1, b: 1 } }] };
+    const { run_id } = await runs.submit({ plan });
+    await runs.wait(run_id, { timeout_s: 20 });
+    const again = await records.replay(run_id, { re_execute: true });
+    await eventually(async () => expect((await runs.get(again.run_id)).finished_at).not.toBeNull());
+    expect((await runs.steps(again.run_id).page()).items.map(({ step_id }) => step_id)).toEqual(['sum']);
+    expect((await records.report(again.run_id)).steps.map(({ step_id }) => step_id)).toEqual(['sum']);
+    const replay = await records.replay(run_id, {});
+    const replayed = async (of: string) => (await list({ run_id: of }).page()).items.map(({ replay_of }) => replay_of);
+    expect(await replayed(replay.run_id)).toEqual([run_id]);
+    expect(await replayed(again.run_id)).toEqual([undefined]);
+    expect(await replayed(run_id)).toEqual([undefined]);
+  });
+
   test('runs what changes nothing, holds the rest, and tells where outputs differ', async () => {
     const { run_id } = await system.admin.submitBulk([
       add(1),

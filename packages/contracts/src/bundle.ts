@@ -63,3 +63,5 @@ export type StepDifference = z.infer<typeof StepDifference>;
 
 /** The label by which a call that is executed again names the one on record. */
 export const RECORDED_LABEL = 'capstan.replay_of';
+/** And the step of a plan that it was. */
+export const RECORDED_STEP_LABEL = 'capstan.replay_step';

@@ -144,6 +144,7 @@ export const Invocation = z.object({
   created_at: z.iso.datetime(),
   finished_at: z.iso.datetime().nullable(),
   result: Result.nullable(),
+  replay_of: z.string().optional().describe('The run whose result it took over; absent where it was executed itself'),
 });
 export type Invocation = z.infer<typeof Invocation>;
 

@@ -20,6 +20,11 @@ export const invocationColumns = (colors: Colors, now: Date): Column<Invocation>
     align: 'right',
     paint: (text, { attempt }) => (attempt > 1 ? colors.yellow(text) : colors.dim(text)),
   },
-  { title: 'TOOK', text: ({ result }) => (result === null ? '-' : formatDuration(result.duration_ms)), align: 'right' },
+  {
+    title: 'TOOK',
+    text: ({ result, replay_of }) =>
+      replay_of ? 'replayed' : result === null ? '-' : formatDuration(result.duration_ms),
+    align: 'right',
+  },
   { title: 'CREATED', text: ({ created_at }) => relativeTime(created_at, now) },
 ];

@@ -19,6 +19,7 @@ export const formatInvocation = (invocation: InvocationDetail, out: Output, now:
       [
         ['invocation', invocation.invocation_id],
         ['run', invocation.run_id],
+        ['replay of', invocation.replay_of ?? null],
         ['actor', visibleLine(invocation.actor)],
         ['session', invocation.session_id],
         ['labels', formatLabels(invocation.labels)],

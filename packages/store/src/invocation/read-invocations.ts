@@ -18,6 +18,7 @@ const select = (db: Db) =>
     .selectFrom('invocation_states')
     .leftJoin('results', 'results.invocation_id', 'invocation_states.invocation_id')
     .leftJoin('holds', 'holds.invocation_id', 'invocation_states.invocation_id')
+    .leftJoin('runs', 'runs.run_id', 'invocation_states.run_id')
     .select([
       'invocation_states.seq',
       'invocation_states.invocation_id',
@@ -44,6 +45,8 @@ const select = (db: Db) =>
       'invocation_states.expires_at',
       'invocation_states.created_at',
       'invocation_states.finished_at',
+      'invocation_states.started_at',
+      'runs.replay_of',
     ])
     .select([
       'results.success',
@@ -80,7 +83,8 @@ function toInvocation(row: Row): Invocation {
     truncated,
     ...rest
   } = row;
-  const { result_input_hash, output_hash, chain_hash, removed_at, log_seq: _log_seq, ...invocation } = rest;
+  const { result_input_hash, output_hash, chain_hash, removed_at, log_seq: _log_seq, ...about } = rest;
+  const { replay_of, started_at, ...invocation } = about;
   const result = {
     success,
     payload,
@@ -101,6 +105,8 @@ function toInvocation(row: Row): Invocation {
     ...invocation,
     run_id: invocation.run_id ?? loneRunId(invocation.invocation_id),
     result: isTerminal(invocation.status) && isResult(result) ? result : null,
+    // What a replay took over has a result, and never started.
+    ...(replay_of !== null && started_at === null && isResult(result) ? { replay_of } : {}),
   };
 }
 

@@ -4,6 +4,7 @@ import {
   isTerminal,
   loneInvocationId,
   type Page,
+  RECORDED_STEP_LABEL,
   type Result,
   type Step,
   stepInvocationId,
@@ -33,6 +34,7 @@ type PlainRow = ResultColumns &
     invocation_id: string;
     invocation_seq: string;
     invocation_status: InvocationStatus;
+    recorded_step: string | null;
   };
 export type StepChange = { seq: number; step: Omit<Step, 'result'> };
 
@@ -97,7 +99,7 @@ export async function listPlainSteps(
   const [, seq = '0', place = '0'] = /^(\d{1,18})\.(\d{1,9})$/.exec(page.cursor ?? '0.0') ?? [];
   const { rows } = await sql<PlainRow>`
     SELECT i.invocation_id, i.seq AS invocation_seq, i.tool_id, i.status AS invocation_status, i.started_at, i.finished_at,
-      ${WHY} AS decision_reason, ${RESULT}
+      i.labels ->> ${RECORDED_STEP_LABEL} AS recorded_step, ${WHY} AS decision_reason, ${RESULT}
     FROM (
       (SELECT * FROM invocation_states WHERE run_id = ${run_id} AND seq > ${seq} ORDER BY seq LIMIT ${limit})
       UNION ALL
@@ -109,7 +111,7 @@ export async function listPlainSteps(
   const last = shown.at(-1);
   return {
     items: shown.map((row, index) => ({
-      step_id: row.invocation_id,
+      step_id: row.recorded_step ?? row.invocation_id,
       index: Number(place) + index,
       element: null,
       name: null,

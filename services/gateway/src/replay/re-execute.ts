@@ -3,6 +3,7 @@ import {
   Failure,
   type Principal,
   RECORDED_LABEL,
+  RECORDED_STEP_LABEL,
   type ReplayAnswer,
   type Run,
 } from '@capstan/contracts';
@@ -10,6 +11,7 @@ import { linkReplay, type NewInvocation, type ReadEntry, readRecord } from '@cap
 import { nanoid } from 'nanoid';
 import type { GatewayContext } from '../gateway-context.js';
 import { admitSent } from '../invocation/admit.js';
+import { ofStep } from '../report/build-report.js';
 
 const HOLD_MS = 86_400_000;
 /** As many as a bulk submission takes. */
@@ -25,9 +27,13 @@ export async function reExecute(gateway: GatewayContext, principal: Principal, o
     throw new Failure('INVALID_REQUEST', { detail: `At most ${MAX_CALLS} calls are executed again at once.` });
   const run_id = `run_${nanoid()}`;
   const rows: NewInvocation[] = [];
+  /** Steps of a plan come before their invocations. */
+  const step_ids = new Map<string, string>();
   for await (const entries of readRecord(gateway.store, of))
     for (const entry of entries) {
-      const row = again(gateway, principal, run_id, entry);
+      const step = entry.kind === 'step' ? ofStep(of.run_id, entry) : null;
+      if (step?.invocation_id) step_ids.set(step.invocation_id, step.step_id);
+      const row = again(gateway, principal, run_id, entry, step_ids.get(entry.id));
       if (row) rows.push(row);
     }
   if (rows.length === 0)
@@ -43,6 +49,7 @@ function again(
   principal: Principal,
   run_id: string,
   { kind, id, tables }: ReadEntry,
+  step_id: string | undefined,
 ): NewInvocation | null {
   const [recorded] = tables.invocations ?? [];
   if (kind !== 'invocation' || !recorded || recorded.status === 'denied') return null;
@@ -54,7 +61,11 @@ function again(
     principal,
     {
       ...{ tool_id, inputs, timeout_ms, ...(session_id === null ? {} : { session_id }) },
-      labels: { ...(typeof labels === 'object' ? labels : {}), [RECORDED_LABEL]: id },
+      labels: {
+        ...(typeof labels === 'object' ? labels : {}),
+        [RECORDED_LABEL]: id,
+        ...(step_id === undefined ? {} : { [RECORDED_STEP_LABEL]: step_id }),
+      },
     },
     run_id,
   );

@@ -1,6 +1,7 @@
 import {
   isRunOver,
   type Principal,
+  RECORDED_STEP_LABEL,
   REPORT_VERSION,
   type Report,
   ReportStep,
@@ -70,10 +71,16 @@ async function readSteps(
       else {
         const step = entry.kind === 'step' ? ofStep(run.run_id, entry) : null;
         if (step?.invocation_id) places.set(step.invocation_id, steps.length);
-        steps.push(parse({ ...EMPTY, index: steps.length, step_id: entry.id, ...(step ?? ofInvocation(entry)) }));
+        steps.push(parse({ ...EMPTY, index: steps.length, step_id: nameOf(entry), ...(step ?? ofInvocation(entry)) }));
       }
     }
   return { steps, steps_omitted: omitted, summary: summary.result() };
+}
+
+/** Of a call that is executed again: the step of a plan that it was. */
+function nameOf({ id, tables }: ReadEntry): string {
+  const labels = tables.invocations?.[0]?.labels;
+  return String((isObject(labels) && labels[RECORDED_STEP_LABEL]) || id);
 }
 
 const parse = (step: object): ReportStep => ReportStep.parse(step);
@@ -102,7 +109,7 @@ const EMPTY = {
   ...{ error: null, exit_code: null, declared_side_effects: [], observed: null, sandbox: null, hold: null },
 };
 
-function ofStep(run_id: string, { tables }: ReadEntry) {
+export function ofStep(run_id: string, { tables }: ReadEntry) {
   const row: Row = tables.steps?.[0] ?? {};
   const element = Number(row.element);
   return {
