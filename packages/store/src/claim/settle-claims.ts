@@ -1,6 +1,7 @@
 import type { InvocationStatus } from '@capstan/contracts';
 import { auditDenials } from '../audit/audit-denials.js';
 import { AUDIT_ENDS } from '../audit/audit-ends.js';
+import { inCommon } from '../in-common.js';
 import type { Query, Statement, Store } from '../open-store.js';
 import { tally } from '../run/tally.js';
 import { notify } from '../signal/channel.js';
@@ -125,7 +126,7 @@ async function end(
 ): Promise<Moved[]> {
   const claims = [...new Set(endings.map(({ claim_id }) => claim_id))];
   const kept = endings.map(keptResult);
-  const { common, of } = inCommon(endings);
+  const { common, of } = inCommon(endings, commonOf);
   const values = [
     claims.filter(completes),
     claims.filter((claim_id) => !completes(claim_id)),
@@ -152,18 +153,7 @@ const KEPT: ReadonlySet<InvocationStatus> = new Set(['succeeded', 'failed', 'tim
 /** Of what was denied, or may or may not have taken effect, no result is kept. */
 export const keptResult = ({ status, result }: Settlement): SettledResult | null => (KEPT.has(status) ? result : null);
 
-/** Everything but ids, payloads, hashes and times, as JSON, once for all endings that share it. */
-function inCommon(endings: readonly Settlement[]): { common: string; of: number[] } {
-  const known = new Map<string, number>();
-  const of = endings.map((ending) => {
-    const text = commonOf(ending);
-    const place = known.get(text) ?? known.size;
-    known.set(text, place);
-    return place;
-  });
-  return { common: `[${[...known].map(([text, place]) => `{"common":${place},${text.slice(1)}`).join()}]`, of };
-}
-
+/** Everything but ids, payloads, hashes and times. */
 const commonOf = (ending: Settlement): string => {
   const result = keptResult(ending);
   return JSON.stringify({

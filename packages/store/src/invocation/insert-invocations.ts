@@ -1,6 +1,7 @@
 import type { Decision, InvocationStatus, JsonObject, Role, RunnerType } from '@capstan/contracts';
 import { submissionEvents } from '../audit/submission-events.js';
 import { warnAt } from '../hold/warn-at.js';
+import { inCommon } from '../in-common.js';
 import type { Statement, Store } from '../open-store.js';
 import { countOf, STEP_COUNTS } from '../run/tally.js';
 import { notify } from '../signal/channel.js';
@@ -182,7 +183,7 @@ export async function insertInvocations(
   rows: NewInvocation[],
   { hand_over = [], run = null, signals = [], turn = null }: Together = {},
 ): Promise<Inserted> {
-  const { common, of } = inCommon(rows);
+  const { common, of } = inCommon(rows, commonOf);
   const values = [
     common,
     rows.map((row) => row.invocation_id),
@@ -211,19 +212,7 @@ export async function insertInvocations(
   return inserted;
 }
 
-/** Everything but the id, the inputs and the key, as JSON, once for all rows that share it. */
-function inCommon(rows: readonly NewInvocation[]): { common: string; of: number[] } {
-  const known = new Map<string, number>();
-  const of = rows.map((row) => {
-    const text = commonOf(row);
-    const place = known.get(text) ?? known.size;
-    known.set(text, place);
-    return place;
-  });
-  return { common: `[${[...known].map(([text, place]) => `{"common":${place},${text.slice(1)}`).join()}]`, of };
-}
-
-/** Null members are left out: most rows have many. Written out, because spreading costs more than all else here. */
+/** Everything but the id, the inputs and the key. Null members are left out: most rows have many. Written out, because spreading costs more than all else here. */
 const commonOf = (row: NewInvocation): string =>
   JSON.stringify({
     tenant: row.tenant,
