@@ -2,7 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Backbone } from '@capstan/backbone';
 import { codeOf, type InvocationStatus, stepPlaceOf } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
-import { groupCommit, isUnavailable, type Settled, type Settlement, settleClaims } from '@capstan/store';
+import { publishEnded } from '@capstan/queue';
+import {
+  type Claimed,
+  groupCommit,
+  isReturn,
+  isUnavailable,
+  type Settled,
+  type Settlement,
+  settleClaims,
+} from '@capstan/store';
 import { endSignals } from './end-signals.js';
 import type { Receipts } from './receipts.js';
 import type { Running } from './running.js';
@@ -79,19 +88,16 @@ export function createSettler({ store, relay, dispatcher, log }: Backbone, optio
       log.warn({ invocation_id: claimed.invocation_id, attempt: claimed.attempt }, 'a late result was refused');
       return;
     }
-    if (settled.status === 'queued') {
-      relay.publish('changed', [claimed.invocation_id]);
-      dispatcher.wakeAfter(claimed.runner, settlement.backoff_ms);
-    } else if (isEndOf(settlement.status)) {
-      // Told by the statement itself, or by its signals.
-    } else if (settled.status === 'held') {
-      relay.publish('changed', [claimed.invocation_id]);
-      relay.publish('due', ['now']);
-    } else {
-      // It was to be tried again, and somebody had asked to cancel it.
-      relay.publish('settled', [claimed.invocation_id]);
-      relay.publish('followed', [claimed.invocation_id]);
-    }
+    // An end is told by the statement that wrote it.
+    if (isReturn(settlement)) tellReturned(claimed, settled.status, settlement.backoff_ms);
+  };
+
+  const tellReturned = ({ invocation_id, runner }: Claimed, status: InvocationStatus, backoff_ms: number) => {
+    // It was to be tried again, and somebody had asked to cancel it.
+    if (status === 'canceled') return publishEnded(relay, [invocation_id]);
+    relay.publish('changed', [invocation_id]);
+    if (status === 'queued') dispatcher.wakeAfter(runner, backoff_ms);
+    else relay.publish('due', ['now']);
   };
 
   return {
@@ -107,8 +113,6 @@ export function createSettler({ store, relay, dispatcher, log }: Backbone, optio
     },
   };
 }
-
-const isEndOf = (status: InvocationStatus): boolean => status !== 'queued' && status !== 'held';
 
 const isFollowed = ({ followed, invocation_id }: Running['claimed']): boolean =>
   followed || stepPlaceOf(invocation_id) !== null;
