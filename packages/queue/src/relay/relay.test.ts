@@ -149,6 +149,16 @@ describe.each([
     expect(listeners.has('ended')).toBe(!contents);
   });
 
+  test('that their receiver cannot read are reported, and the next ones arrive', () => {
+    const { relay, errors, hear } = openRelay();
+    const heard: unknown[] = [];
+    relay.receive('ended', (text) => heard.push(JSON.parse(text)));
+    hear('ended not what this version writes');
+    hear('ended [1]');
+    expect(heard).toEqual([[1]]);
+    expect(errors).toHaveLength(1);
+  });
+
   test('need not be sent to a receiver in this very process', () => {
     const { relay, sent } = openRelay({ contents });
     const heard: string[] = [];

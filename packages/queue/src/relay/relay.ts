@@ -119,7 +119,12 @@ export function createRelay(
       if (!known) {
         receivers.set(address, all);
         const hear = (message: string) => {
-          for (const one of all) one(message.slice(address.length + 1));
+          // A process of another version may say it otherwise; whoever receives looks in Postgres all the same.
+          try {
+            for (const one of all) one(message.slice(address.length + 1));
+          } catch (error) {
+            onError(error);
+          }
         };
         statements.subscribe(address, hear, () => {});
       }
