@@ -46,7 +46,8 @@ export const runCli = async (args: readonly string[], io: Io): Promise<ExitCode>
   return exit;
 };
 
-const buildProgram = async (cli: Cli, io: Io, args: readonly string[]): Promise<Command> => {
+/** The command that the arguments name, or with `['help']` all of them. */
+export const buildProgram = async (cli: Cli, io: Io, args: readonly string[]): Promise<Command> => {
   const program = new Command('capstan');
   program
     .description('Runs tools for agents: decided by policy, run in a sandbox, kept for replay.')

@@ -135,6 +135,12 @@ export class Failure extends Error {
   }
 }
 
+/** Every failure with what is known of it, in the order of codes: for the reference of errors. */
+export const listFailures = () =>
+  Object.entries(FAILURES)
+    .map(([kind, [code, status, retryable, suggestion]]) => ({ kind, code, status, retryable, suggestion }))
+    .sort((one, other) => one.code - other.code);
+
 export const codeOf = (kind: FailureName): number => FAILURES[kind][0];
 
 /** RFC 9457 problem document. */
