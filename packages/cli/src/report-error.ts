@@ -26,7 +26,7 @@ const describe = async (error: unknown, session: Session): Promise<Described> =>
   if (error instanceof UsageError) return { headline: error.message, suggestion: error.suggestion, exit: EXIT.usage };
   if (!(error instanceof Error)) return { headline: String(error), suggestion: null, exit: EXIT.failed };
   // Only a command that has a client can have thrown one of its errors, so this loads nothing new then.
-  if (error.name !== 'CapstanError' && error.name !== 'UnreachableError') return describeUnexpected(error);
+  if (!('problem' in error)) return describeUnexpected(error);
   const { CapstanError, UnreachableError } = await import('@capstan/client');
   if (error instanceof UnreachableError)
     return { headline: error.detail, suggestion: error.suggestion, exit: EXIT.failed };

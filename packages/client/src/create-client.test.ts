@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { Pool } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import { CapstanError } from './capstan-error.js';
 import { type Client, createClient } from './create-client.js';
+import { CapstanError } from './errors.js';
 import { LightPool } from './light-undici.js';
 import { type Handler, serve } from './testing/serve.js';
 import { UnreachableError } from './unreachable-error.js';

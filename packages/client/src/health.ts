@@ -1,6 +1,7 @@
 import type { JsonObject } from '@capstan/contracts';
-import { CapstanError } from './capstan-error.js';
+import { Unavailable } from './errors.js';
 import type { Transport } from './transport.js';
+import { UnreachableError } from './unreachable-error.js';
 
 type Signal = { signal?: AbortSignal | undefined };
 
@@ -18,7 +19,7 @@ export const healthChecks = (transport: Transport): HealthChecks => ({
       await transport.json('GET', '/readyz', options);
       return true;
     } catch (error) {
-      if (error instanceof CapstanError && error.status === 503) return false;
+      if (error instanceof Unavailable && error.status === 503 && !(error instanceof UnreachableError)) return false;
       throw error;
     }
   },

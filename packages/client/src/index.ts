@@ -3,9 +3,25 @@ export type { Artifacts } from './artifact.js';
 export type { AtipTools } from './atip.js';
 export type { Audit } from './audit.js';
 export type { Capabilities } from './capability.js';
-export { CapstanError } from './capstan-error.js';
 export type { CommandOptions, RunCommand } from './command.js';
 export { type Client, type ClientOptions, createClient } from './create-client.js';
+export {
+  Ambiguous,
+  Canceled,
+  CapstanError,
+  Conflict,
+  Denied,
+  errorOfInvocation,
+  errorOfProblem,
+  Failed,
+  Held,
+  Invalid,
+  NotFound,
+  QuotaExceeded,
+  TimedOut,
+  Unauthorized,
+  Unavailable,
+} from './errors.js';
 export { parseEventStream, type StreamMessage } from './event-stream/parse-event-stream.js';
 export type { Extensions } from './extension.js';
 export type { EventsOptions } from './follow-events.js';

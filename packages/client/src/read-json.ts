@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { CapstanError } from './capstan-error.js';
+import { CapstanError } from './errors.js';
 import { readProblem } from './read-problem.js';
 import { UnreachableError } from './unreachable-error.js';
 

@@ -1,13 +1,13 @@
 import type { Problem } from '@capstan/contracts';
 import type { Dispatcher } from 'undici';
-import { CapstanError } from './capstan-error.js';
+import { type CapstanError, errorOfProblem } from './errors.js';
 
 /** The error in an answer of 400 and up, also when something between us and the gateway wrote it. */
 export const readProblem = async (response: Dispatcher.ResponseData, url: string): Promise<CapstanError> => {
   const text = await response.body.text();
-  return new CapstanError(
+  return errorOfProblem(
     { ...foreignProblem(response.statusCode, text, url), ...parseProblem(text) },
-    retryAfter(response.headers['retry-after']),
+    { retry_after_s: retryAfter(response.headers['retry-after']) },
   );
 };
 

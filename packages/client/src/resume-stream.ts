@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CapstanError } from './capstan-error.js';
+import { CapstanError } from './errors.js';
 import { parseEventStream, type StreamMessage } from './event-stream/parse-event-stream.js';
 import type { Transport } from './transport.js';
 import { UnreachableError } from './unreachable-error.js';

@@ -1,9 +1,9 @@
+import { Unavailable } from './errors.js';
+
 /** No answer came: nobody listens there, or the connection ended before the answer did. */
-export class UnreachableError extends Error {
+export class UnreachableError extends Unavailable {
   override readonly name = 'UnreachableError';
   readonly url: string;
-  readonly detail: string;
-  readonly suggestion: string;
   /** The request may have arrived before the connection ended, so that repeating it may repeat its effect. */
   readonly sent: boolean;
 
@@ -13,11 +13,17 @@ export class UnreachableError extends Error {
     const suggestion = sent
       ? 'See with `capstan list` whether the request arrived before you repeat it; an idempotency_key makes repeating safe.'
       : 'Start it with `npm start`, or set CAPSTAN_URL to where it runs.';
-    super(`${detail} ${suggestion}`, { cause });
+    super(
+      { type: 'urn:capstan:problem:unreachable', title: 'unreachable', status: 503, detail, code: 0, suggestion },
+      { cause },
+    );
+    this.message = `${detail} ${suggestion}`;
     this.url = url;
-    this.detail = detail;
-    this.suggestion = suggestion;
     this.sent = sent;
+  }
+
+  override get retryable(): boolean {
+    return !this.sent;
   }
 }
 

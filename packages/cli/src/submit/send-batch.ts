@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CapstanError, type Client } from '@capstan/client';
+import { CapstanError, type Client, UnreachableError } from '@capstan/client';
 import type { BulkItem, Problem } from '@capstan/contracts';
 import type { Entry } from './read-submissions.js';
 
@@ -57,7 +57,9 @@ const submitPatiently = async (values: readonly unknown[], { client, signal, ret
     try {
       return await client.submitBulk(values, { signal });
     } catch (error) {
-      if (!(error instanceof CapstanError) || !error.retryable || tries >= MAX_TRIES) throw error;
+      // Nobody listens there: that should show at once.
+      if (!(error instanceof CapstanError) || error instanceof UnreachableError) throw error;
+      if (!error.retryable || tries >= MAX_TRIES) throw error;
       const pause = error.retry_after_s === null ? retry_ms * 2 ** (tries - 1) : error.retry_after_s * 1000;
       await delay(Math.min(MAX_PAUSE_MS, pause), undefined, { signal });
     }
