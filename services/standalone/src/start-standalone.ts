@@ -2,9 +2,10 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Backbone, createLog, openArtifacts, openBackbone, openSealKey } from '@capstan/backbone';
 import { retentionOf, startCoordinator, webhookOptions } from '@capstan/coordinator';
+import { ownRedactor } from '@capstan/execution';
 import { ensureExtension, gatewayOptions, prepareFirstStart, startGateway } from '@capstan/gateway';
 import { migrate } from '@capstan/store';
-import { canContain, startWorker, workerOptions, workerRedactor } from '@capstan/worker';
+import { canContain, startWorker, workerOptions } from '@capstan/worker';
 import { adminKey } from './admin-key.js';
 import { startEmbeddedPostgres } from './embedded-postgres/start-embedded-postgres.js';
 import { ensureInstallationPolicy } from './ensure-installation-policy.js';
@@ -27,7 +28,7 @@ export async function startStandalone(env: StandaloneEnv): Promise<Standalone> {
   };
   try {
     const database = env.DATABASE_URL ? { url: env.DATABASE_URL, failed: never() } : await embedded(data_dir, started);
-    const log = createLog('capstan', env.CAPSTAN_LOG_LEVEL, workerRedactor(env).text);
+    const log = createLog('capstan', env.CAPSTAN_LOG_LEVEL, ownRedactor(env).text);
     const backbone = await openBackbone({
       database_url: database.url,
       redis_url: env.REDIS_URL,

@@ -1,22 +1,6 @@
-import { ARTIFACTS_ENV, BackboneEnv, readEnv, SecretsKey } from '@capstan/backbone';
-import { createRedactor } from '@capstan/redact';
+import { ARTIFACTS_ENV, BackboneEnv, readEnv } from '@capstan/backbone';
+import { EXECUTION_ENV } from '@capstan/execution';
 import { z } from 'zod';
-
-/** One to a line, in RE2 syntax. */
-const RedactPatterns = z.string().superRefine((text, context) => {
-  try {
-    createRedactor({ values: [], patterns: patternsIn(text) });
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'not RE2 syntax' });
-  }
-});
-
-/** Empty lines and those that begin with # are passed over. */
-export const patternsIn = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !line.startsWith('#'));
 
 const MIN_UID = 1000;
 const MAX_UID = 2 ** 31 - 2;
@@ -38,6 +22,7 @@ const UserRange = z
   });
 export const WorkerEnv = BackboneEnv.extend({
   ...ARTIFACTS_ENV,
+  ...EXECUTION_ENV,
   CAPSTAN_LEASE_MS: z.coerce.number().int().min(300).default(15_000),
   CAPSTAN_DRAIN_MS: z.coerce.number().int().min(0).default(10_000),
   CAPSTAN_WEDGE_MS: z.coerce.number().int().min(1000).default(60_000),
@@ -48,11 +33,6 @@ export const WorkerEnv = BackboneEnv.extend({
   CAPSTAN_WORKSPACE: z.string().optional(),
   /** Of a worker that is root: the users of tools, one for each tenant. */
   CAPSTAN_TOOL_UIDS: UserRange.optional(),
-  CAPSTAN_API_KEY: z.string().optional(),
-  CAPSTAN_SECRETS_KEY: SecretsKey.optional(),
-  CAPSTAN_SECRETS_FILE: z.string().optional(),
-  CAPSTAN_REDACT_PATTERNS: RedactPatterns.optional(),
-  CAPSTAN_REDACT_PATTERNS_FILE: z.string().optional(),
   CAPSTAN_LLM_PROVIDER: z.enum(['openai', 'anthropic']).optional(),
   CAPSTAN_LLM_BASE_URL: z
     .string()

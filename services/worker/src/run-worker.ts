@@ -1,18 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Backbone, createLog, openArtifacts, openBackbone, serveMetrics, untilSignal } from '@capstan/backbone';
 import type { RunnerType } from '@capstan/contracts';
-import { createRedactor, type Redactor } from '@capstan/redact';
+import { ownRedactor, secretSources } from '@capstan/execution';
 import { createRunners, llmSettings } from '@capstan/runners';
-import { parseSecretKeys } from '@capstan/store';
 import { createAnalyzePorts } from './analyze-ports.js';
 import { databaseSettings } from './database-settings.js';
-import { patternsIn, type WorkerEnv, workerEnv } from './env.js';
+import { type WorkerEnv, workerEnv } from './env.js';
 import { createExtensionTools } from './extension-tools.js';
 import { createMcpPorts } from './mcp-ports.js';
-import { ownSecrets } from './own-secrets.js';
-import { openSecretFile } from './secret-file.js';
 import { startWorker } from './start-worker.js';
 
 /** Short runs are limited by the rounds to Postgres, so they travel in larger groups. */
@@ -25,7 +21,7 @@ const defaultConcurrency = (runner: RunnerType) =>
 /** `capstan worker`: runs until it is told to stop. */
 export async function runWorker(options: { runners: RunnerType[]; concurrency?: number | undefined }): Promise<void> {
   const env = workerEnv(process.env);
-  const log = createLog('worker', env.CAPSTAN_LOG_LEVEL, workerRedactor(env).text);
+  const log = createLog('worker', env.CAPSTAN_LOG_LEVEL, ownRedactor(env).text);
   const backbone = await openBackbone({
     database_url: env.DATABASE_URL,
     redis_url: env.REDIS_URL,
@@ -70,28 +66,7 @@ export function workerOptions(env: Omit<WorkerEnv, 'DATABASE_URL'> & { DATABASE_
       analyze: createAnalyzePorts(backbone.store),
       databases: databaseSettings(process.env),
     }),
-    redactor: workerRedactor(env),
-    secrets: {
-      env: process.env,
-      file: env.CAPSTAN_SECRETS_FILE === undefined ? undefined : openSecretFile(env.CAPSTAN_SECRETS_FILE),
-      keys: parseSecretKeys(env.CAPSTAN_SECRETS_KEY),
-    },
+    redactor: ownRedactor(env),
+    secrets: secretSources(env),
   };
-}
-
-/** Knows what must never leave this process: its own secrets, and those it keeps for tools. */
-export function workerRedactor(env: Omit<WorkerEnv, 'DATABASE_URL'> & { DATABASE_URL?: string | undefined }): Redactor {
-  const { CAPSTAN_SECRETS_FILE: file, CAPSTAN_REDACT_PATTERNS_FILE: patterns } = env;
-  const known = { ...process.env, DATABASE_URL: env.DATABASE_URL, CAPSTAN_API_KEY: env.CAPSTAN_API_KEY };
-  return createRedactor({
-    values: [
-      ...ownSecrets({ ...known, CAPSTAN_SECRETS_KEY: env.CAPSTAN_SECRETS_KEY }),
-      ...(file === undefined ? [] : openSecretFile(file).values()),
-    ],
-    patterns: [
-      ...patternsIn(env.CAPSTAN_REDACT_PATTERNS ?? ''),
-      ...(patterns === undefined ? [] : patternsIn(readFileSync(patterns, 'utf8'))),
-    ],
-    home: homedir(),
-  });
 }

@@ -1,6 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Backbone } from '@capstan/backbone';
 import type { RunnerType } from '@capstan/contracts';
+import {
+  createIntake,
+  createKeeper,
+  createLogWriter,
+  createPolicies,
+  createSecretResolver,
+  createSessionPorts,
+  createSettler,
+  createWorkerMetrics,
+  Receipts,
+  type Running,
+  runInvocation,
+  type SecretSources,
+  type StopReason,
+  type WorkerContext,
+  type WorkerMetrics,
+} from '@capstan/execution';
 import { type Consumer, offerOf } from '@capstan/queue';
 import type { Redactor } from '@capstan/redact';
 import type { Runner } from '@capstan/runners';
@@ -12,20 +29,8 @@ import {
   pausedRunners,
   useApproval,
 } from '@capstan/store';
-import { createIntake } from './intake.js';
-import { createKeeper } from './keep-file.js';
 import { holdLease } from './lease.js';
-import { createLogWriter } from './log-writer.js';
-import { createWorkerMetrics, type WorkerMetrics } from './metrics.js';
-import { runInvocation } from './pipeline.js';
-import { createPolicies } from './policies.js';
-import { Receipts } from './receipts.js';
-import { createSecretResolver, type SecretSources } from './resolve-secret.js';
-import type { Running, StopReason } from './running.js';
-import { createSessionPorts } from './session-ports.js';
-import { createSettler } from './settler.js';
 import { type Watched, watchForWedge } from './watchdog.js';
-import type { WorkerContext } from './worker-context.js';
 
 export type WorkerOptions = {
   runner_types: RunnerType[];
