@@ -61,7 +61,7 @@ const LEASE_MS = 1_500;
 export const LONG_LEASE = { CAPSTAN_LEASE_MS: '30000' };
 export const DRAIN_MS = 500;
 const SWEEP_MS = 500;
-const KEY = 'the-key-of-the-fault-tests';
+export const CLUSTER_KEY = 'the-key-of-the-fault-tests';
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { redis, workers: count = 1, runners: cluster_runners = 'builtin' } = options;
@@ -69,7 +69,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const common = {
     DATABASE_URL: database_url,
     ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
-    CAPSTAN_API_KEY: KEY,
+    CAPSTAN_API_KEY: CLUSTER_KEY,
     CAPSTAN_LOG_LEVEL: 'info',
     CAPSTAN_LEASE_MS: String(LEASE_MS),
     CAPSTAN_DRAIN_MS: String(DRAIN_MS),
@@ -111,7 +111,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const startGateway = async (env: Env = {}): Promise<RunningGateway> => {
     const port = await freePort();
     const process = await start(['gateway'], { ...env, PORT: String(port) });
-    const client = createClient({ url: `http://127.0.0.1:${port}`, key: KEY });
+    const client = createClient({ url: `http://127.0.0.1:${port}`, key: CLUSTER_KEY });
     atEnd(() => client.close());
     return { process, client };
   };

@@ -10,6 +10,15 @@ export const BackboneEnv = z.object({
     .optional(),
   CAPSTAN_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
+/** Where `/healthz`, `/readyz` and `/metrics` are served, of a service that has no other way in. */
+export const PROBES_ENV = {
+  CAPSTAN_METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+  CAPSTAN_METRICS_HOST: z.string().default('127.0.0.1'),
+  /** How long a service says that it is not ready before it begins to stop. */
+  CAPSTAN_SHUTDOWN_DELAY_MS: z.coerce.number().int().min(0).max(600_000).default(0),
+};
+const ProbesEnv = z.object(PROBES_ENV);
+export type ProbesEnv = z.infer<typeof ProbesEnv>;
 export type BackboneEnv = z.infer<typeof BackboneEnv>;
 
 /** What secrets are encrypted with at rest: keys of 32 bytes in base64 or hex, the one in use first. */

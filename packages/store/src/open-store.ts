@@ -16,6 +16,8 @@ export type Store = {
   query: Query;
   /** Such statements as one transaction; `query` is good until `work` has ended. */
   transact<T>(work: (query: Query) => Promise<T>): Promise<T>;
+  /** How its connections are used at the moment. */
+  pool(): { busy: number; idle: number; waiting: number; max: number };
   url: string;
   close(): Promise<void>;
 };
@@ -110,6 +112,12 @@ export function openStore({ url, name, connections = 10 }: StoreOptions): Store 
         client.release(broken);
       }
     },
+    pool: () => ({
+      busy: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+      max: connections,
+    }),
     close: () => db.destroy(),
   };
 }

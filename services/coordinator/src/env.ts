@@ -1,4 +1,4 @@
-import { ARTIFACTS_ENV, BackboneEnv, readEnv, SEAL_ENV, SecretsKey } from '@capstan/backbone';
+import { ARTIFACTS_ENV, BackboneEnv, PROBES_ENV, readEnv, SEAL_ENV, SecretsKey } from '@capstan/backbone';
 import type { KeptFor } from '@capstan/contracts';
 import { parseSecretKeys } from '@capstan/store';
 import { z } from 'zod';
@@ -9,6 +9,7 @@ export const DAY_MS = 86_400_000;
 export const CoordinatorEnv = BackboneEnv.extend({
   ...ARTIFACTS_ENV,
   ...SEAL_ENV,
+  ...PROBES_ENV,
   CAPSTAN_SECRETS_KEY: SecretsKey.optional(),
   /** Whether webhooks may go to addresses within the own network. */
   CAPSTAN_WEBHOOK_ALLOW_PRIVATE: z.stringbool().default(false),

@@ -1,10 +1,19 @@
-import { createLog, openArtifacts, openBackbone, openSealKey, untilSignal } from '@capstan/backbone';
+import {
+  createLog,
+  openArtifacts,
+  openBackbone,
+  openProbes,
+  openSealKey,
+  processMetrics,
+  untilSignal,
+} from '@capstan/backbone';
 import { coordinatorEnv, retentionOf, webhookOptions } from './env.js';
 import { startCoordinator } from './start-coordinator.js';
 
 /** `capstan coordinator`: runs until it is told to stop. */
 export async function runCoordinator(): Promise<void> {
   const env = coordinatorEnv(process.env);
+  const told = untilSignal();
   const log = createLog('coordinator', env.CAPSTAN_LOG_LEVEL);
   const backbone = await openBackbone({
     database_url: env.DATABASE_URL,
@@ -20,7 +29,10 @@ export async function runCoordinator(): Promise<void> {
     seal_key: openSealKey(env),
     webhooks: webhookOptions(env),
   });
-  await untilSignal();
+  const probes = await openProbes(backbone, processMetrics('coordinator', backbone), env);
+  await told;
+  await probes.leave();
   await coordinator.stop();
+  await probes.close();
   await backbone.close();
 }

@@ -1,4 +1,4 @@
-import { ARTIFACTS_ENV, BackboneEnv, readEnv, SEAL_ENV, SecretsKey } from '@capstan/backbone';
+import { ARTIFACTS_ENV, BackboneEnv, PROBES_ENV, readEnv, SEAL_ENV, SecretsKey } from '@capstan/backbone';
 import { z } from 'zod';
 
 /** `a, b`: blanks and empty entries do not count. */
@@ -14,6 +14,7 @@ const Port = z.coerce.number().int().min(0).max(65_535);
 export const GatewayEnv = BackboneEnv.extend({
   ...ARTIFACTS_ENV,
   ...SEAL_ENV,
+  ...PROBES_ENV,
   PORT: Port.optional(),
   CAPSTAN_PORT: Port.optional(),
   CAPSTAN_HOST: z.string().default('127.0.0.1'),
@@ -24,9 +25,9 @@ export const GatewayEnv = BackboneEnv.extend({
   CAPSTAN_BODY_MS: z.coerce.number().int().min(100).default(30_000),
   /** How long YAML may take to be read. */
   CAPSTAN_READ_MS: z.coerce.number().int().min(100).default(10_000),
+  /** How long requests under way may take after SIGTERM. */
+  CAPSTAN_DRAIN_MS: z.coerce.number().int().min(0).default(10_000),
   CAPSTAN_METRICS: z.stringbool().default(true),
-  CAPSTAN_METRICS_PORT: Port.optional(),
-  CAPSTAN_METRICS_HOST: z.string().default('127.0.0.1'),
   CAPSTAN_SECRETS_KEY: SecretsKey.optional(),
   CAPSTAN_MCP_FILE: z.string().optional(),
   CAPSTAN_API_KEY: z.string().min(8).optional(),

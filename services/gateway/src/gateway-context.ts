@@ -33,6 +33,8 @@ export type GatewayContext = Backbone & {
   changes: Changes;
   readers: DocumentReaders;
   mcp_discovery: McpDiscovery;
-  /** Aborts when the gateway stops, so that no open stream keeps it up. */
+  /** Whether it was told to stop; it goes on answering. */
+  isStopping(): boolean;
+  /** Aborts when the gateway takes no more connections, so that no open stream keeps it up. */
   stopping: AbortSignal;
 };

@@ -5,9 +5,13 @@ import { ALL_ROLES, ensureKey, ensurePolicy, parseSecretKeys } from '@capstan/st
 import { DEFAULT_PORT, type GatewayEnv, gatewayEnv } from './env.js';
 import { type GatewayOptions, startGateway } from './start-gateway.js';
 
+/** Time for whoever has a request on its way, on a connection that is idle here. */
+const QUIET_MS = 1000;
+
 /** `capstan gateway`: serves until it is told to stop. */
 export async function runGateway(): Promise<void> {
   const env = gatewayEnv(process.env);
+  const told = untilSignal();
   const log = createLog('gateway', env.CAPSTAN_LOG_LEVEL);
   const backbone = await openBackbone({
     database_url: env.DATABASE_URL,
@@ -17,7 +21,7 @@ export async function runGateway(): Promise<void> {
   });
   await prepareFirstStart(backbone, env.CAPSTAN_API_KEY);
   const gateway = await startGateway(backbone, gatewayOptions(env));
-  await untilSignal();
+  await told;
   await gateway.stop();
   await backbone.close();
 }
@@ -30,6 +34,7 @@ export const gatewayOptions = (env: Omit<GatewayEnv, 'DATABASE_URL'>): GatewayOp
   body_ms: env.CAPSTAN_BODY_MS,
   read_ms: env.CAPSTAN_READ_MS,
   ...metricsPlace(env),
+  shutdown: { delay_ms: env.CAPSTAN_SHUTDOWN_DELAY_MS, quiet_ms: QUIET_MS, drain_ms: env.CAPSTAN_DRAIN_MS },
   public_url: env.CAPSTAN_PUBLIC_URL,
   allowed_hosts: env.CAPSTAN_ALLOWED_HOSTS,
   allowed_origins: env.CAPSTAN_ALLOWED_ORIGINS,

@@ -1,4 +1,4 @@
-import { type Backbone, serveMetrics } from '@capstan/backbone';
+import { type Backbone, processMetrics, serveProbes } from '@capstan/backbone';
 import type { SealKey } from '@capstan/integrity';
 import { type ArtifactStorage, artifactStorage, parseSecretKeys, type SecretKeys } from '@capstan/store';
 import type { Registry } from 'prom-client';
@@ -22,6 +22,7 @@ import { healthRoutes, metricsRoute } from './health/health-routes.js';
 import { createMetrics } from './health/metrics.js';
 import { holdRoutes } from './hold/hold-routes.js';
 import { createApp } from './http/create-app.js';
+import { drainOnClose, type Shutdown } from './http/drain.js';
 import { listen } from './http/listen.js';
 import { openapiRoute } from './http/openapi.js';
 import { registerRoutes } from './http/register-routes.js';
@@ -72,6 +73,8 @@ export type GatewayOptions = CallerRules & {
   secret_keys?: SecretKeys;
   seal_key?: SealKey | null;
   mcp_file?: string | undefined;
+  /** How it ends; without this, at once for whoever has nothing under way. */
+  shutdown?: Shutdown;
   /** To be shown at /metrics, too. */
   metrics_beside?: readonly Registry[];
 };
@@ -114,14 +117,20 @@ const ROUTES = [
   ...retentionRoutes,
 ];
 
+const AT_ONCE: Shutdown = { delay_ms: 0, quiet_ms: 0, drain_ms: 10_000 };
+
 export async function startGateway(backbone: Backbone, options: GatewayOptions): Promise<Gateway> {
   const { store, relay, log } = backbone;
   const endings = receiveEndings(relay);
   const waiters = createWaiters(store, relay, endings);
   const committer = createCommitter(backbone);
   const stopping = new AbortController();
+  let told_to_stop = false;
   const strain = watchStrain();
-  const metrics = createMetrics(store, waiters.count, options.metrics_beside);
+  const metrics = createMetrics(store, waiters.count, [
+    processMetrics('gateway', backbone),
+    ...(options.metrics_beside ?? []),
+  ]);
   const gateway: GatewayContext = {
     ...backbone,
     artifacts: options.artifacts ?? artifactStorage(null),
@@ -144,6 +153,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
     changes: createChanges(relay, endings),
     readers: createDocumentReaders({ max_ms: options.read_ms }),
     mcp_discovery: createMcpDiscovery(),
+    isStopping: () => told_to_stop,
     stopping: stopping.signal,
     metrics,
   };
@@ -151,12 +161,20 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
   const served = options.metrics_at === undefined ? [...ROUTES, metricsRoute] : ROUTES;
   const routes = [...served, openapiRoute(served)];
   const app = createApp(log, routes, options);
+  const shutdown = options.shutdown ?? AT_ONCE;
+  drainOnClose(app, shutdown, () => {
+    // Whoever waits is answered 202 in a moment rather than cut off.
+    waiters.close(shutdown.quiet_ms);
+    stopping.abort();
+  });
   registerRoutes(app, gateway, routes, options.bulk_limit);
   app.addHook('onResponse', async (request, reply) => {
     gateway.metrics.answered(request.routeOptions.url, reply.statusCode, reply.elapsedTime / 1000);
   });
   const url = await listen(app, options);
-  const metrics_server = options.metrics_at ? await serveMetrics(gateway.metrics.registry, options.metrics_at) : null;
+  const metrics_server = options.metrics_at
+    ? await serveProbes(gateway, gateway.metrics.registry, options.metrics_at)
+    : null;
   log.info({ url, ...(metrics_server ? { metrics: metrics_server.url } : {}) }, 'gateway started');
   const stopDiscovery = await gateway.mcp_discovery.start(gateway);
   if (options.mcp_file !== undefined) await takeFile(gateway, options.mcp_file);
@@ -165,12 +183,10 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
     url,
     metrics_url: metrics_server?.url ?? null,
     stop: async () => {
-      // Whoever waits is answered 202 now rather than cut off.
-      waiters.close();
-      stopping.abort();
+      told_to_stop = true;
+      await app.close();
       stopDiscovery();
       strain.close();
-      await app.close();
       await metrics_server?.close();
       await gateway.readers.close();
       await committer.idle();

@@ -1,4 +1,4 @@
-import { ARTIFACTS_ENV, BackboneEnv, readEnv } from '@capstan/backbone';
+import { ARTIFACTS_ENV, BackboneEnv, PROBES_ENV, readEnv } from '@capstan/backbone';
 import { EXECUTION_ENV } from '@capstan/execution';
 import { z } from 'zod';
 
@@ -23,12 +23,10 @@ const UserRange = z
 export const WorkerEnv = BackboneEnv.extend({
   ...ARTIFACTS_ENV,
   ...EXECUTION_ENV,
+  ...PROBES_ENV,
   CAPSTAN_LEASE_MS: z.coerce.number().int().min(300).default(15_000),
   CAPSTAN_DRAIN_MS: z.coerce.number().int().min(0).default(10_000),
   CAPSTAN_WEDGE_MS: z.coerce.number().int().min(1000).default(60_000),
-  /** Of a worker alone; beside a gateway its metrics are among the gateway's. */
-  CAPSTAN_METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
-  CAPSTAN_METRICS_HOST: z.string().default('127.0.0.1'),
   CAPSTAN_WORK_DIR: z.string().optional(),
   CAPSTAN_WORKSPACE: z.string().optional(),
   /** Of a worker that is root: the users of tools, one for each tenant. */

@@ -1,9 +1,18 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Backbone, createLog, openArtifacts, openBackbone, serveMetrics, untilSignal } from '@capstan/backbone';
+import {
+  type Backbone,
+  createLog,
+  openArtifacts,
+  openBackbone,
+  openProbes,
+  processMetrics,
+  untilSignal,
+} from '@capstan/backbone';
 import type { RunnerType } from '@capstan/contracts';
 import { ownRedactor, secretSources } from '@capstan/execution';
 import { createRunners, llmSettings } from '@capstan/runners';
+import { Registry } from 'prom-client';
 import { createAnalyzePorts } from './analyze-ports.js';
 import { databaseSettings } from './database-settings.js';
 import { type WorkerEnv, workerEnv } from './env.js';
@@ -21,6 +30,7 @@ const defaultConcurrency = (runner: RunnerType) =>
 /** `capstan worker`: runs until it is told to stop. */
 export async function runWorker(options: { runners: RunnerType[]; concurrency?: number | undefined }): Promise<void> {
   const env = workerEnv(process.env);
+  const told = untilSignal();
   const log = createLog('worker', env.CAPSTAN_LOG_LEVEL, ownRedactor(env).text);
   const backbone = await openBackbone({
     database_url: env.DATABASE_URL,
@@ -37,12 +47,11 @@ export async function runWorker(options: { runners: RunnerType[]; concurrency?: 
       process.exit(1);
     },
   });
-  const { CAPSTAN_METRICS_HOST: host, CAPSTAN_METRICS_PORT: port } = env;
-  const metrics = port === undefined ? null : await serveMetrics(worker.metrics, { host, port });
-  if (metrics) log.info({ url: metrics.url }, 'metrics are served');
-  await untilSignal();
+  const probes = await openProbes(backbone, Registry.merge([processMetrics('worker', backbone), worker.metrics]), env);
+  await told;
+  await probes.leave();
   await worker.stop();
-  await metrics?.close();
+  await probes.close();
   await backbone.close();
 }
 

@@ -1,5 +1,5 @@
 import { listQueues, type Store } from '@capstan/store';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ShedReason } from '../load/create-shedder.js';
 
 export type Metrics = {
@@ -14,7 +14,6 @@ export type Metrics = {
 /** `beside`: what others in this process measure, a worker for instance. */
 export function createMetrics(store: Store, waiters: () => number, beside: readonly Registry[] = []): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
   const submissions = new Counter({
     name: 'capstan_submissions_total',
     help: 'Invocations committed by this gateway, by first status',

@@ -4,7 +4,6 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { answerClientError, answerLateBody } from './answer-client-error.js';
 import { answerFailure, noSuchRoute } from './answer-failure.js';
 import { limitBody } from './body-deadline.js';
-import { closeUnused } from './close-unused.js';
 import { methodsAt } from './methods-at.js';
 import type { Route } from './route.js';
 
@@ -27,11 +26,11 @@ export function createApp(log: Backbone['log'], routes: Route[], options: AppOpt
     http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: LOOK_MS },
     // Ids of sessions and tools may be long; anything longer than this is no id of ours.
     routerOptions: { maxParamLength: 1024 },
-    forceCloseConnections: 'idle',
+    // What arrives while it stops is answered as ever, with `Connection: close`.
+    return503OnClosing: false,
     frameworkErrors: answer,
     clientErrorHandler: answerClientError,
   });
-  closeUnused(app);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(/^application\/(.*\+)?json\s*(;|$)/i, { parseAs: 'string' }, (_request, text, done) => {
     try {

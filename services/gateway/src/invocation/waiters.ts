@@ -7,7 +7,8 @@ export type Waiters = {
   /** Null when `timeout_ms` passes first. Start waiting before the invocation can end, or its signal may be missed. */
   wait(invocation_id: string, timeout_ms: number): Waiting;
   count(): number;
-  close(): void;
+  /** Nobody waits longer than this from here on. */
+  close(patience_ms: number): void;
 };
 export type Waiting = { ended: Promise<InvocationOutcome | null>; cancel(): void };
 
@@ -40,6 +41,7 @@ export function createWaiters(store: Store, relay: Relay, endings: Endings): Wai
   };
   relay.subscribe('settled', lookAt);
   endings.subscribe(() => waiting.size > 0, tell);
+  let most_ms = Number.POSITIVE_INFINITY;
   const backstop = setInterval(() => lookAt(waiting.keys()), LOOK_MS);
   backstop.unref();
 
@@ -55,7 +57,7 @@ export function createWaiters(store: Store, relay: Relay, endings: Endings): Wai
           resolve(outcome);
         };
         cancel = () => tell(null);
-        const timer = setTimeout(cancel, timeout_ms);
+        const timer = setTimeout(cancel, Math.min(timeout_ms, most_ms));
         const others = waiting.get(invocation_id);
         if (others) others.add(tell);
         else waiting.set(invocation_id, new Set([tell]));
@@ -63,9 +65,13 @@ export function createWaiters(store: Store, relay: Relay, endings: Endings): Wai
       return { ended, cancel };
     },
     count: () => waiting.size,
-    close: () => {
-      clearInterval(backstop);
-      for (const tells of [...waiting.values()]) for (const tell of [...tells]) tell(null);
+    close: (patience_ms) => {
+      most_ms = patience_ms;
+      const waited = [...waiting.values()].flatMap((tells) => [...tells]);
+      setTimeout(() => {
+        clearInterval(backstop);
+        for (const tell of waited) tell(null);
+      }, patience_ms);
     },
   };
 }
