@@ -7,7 +7,7 @@ import { run } from '../testing/run-in-test.js';
 import { withAnswers } from '../testing/with-answers.js';
 
 const AGENT: Agent = {
-  agent_id: 'agt_1',
+  agent_id: 'agt_abcdefghijklmnopqrst1',
   name: 'Helper',
   description: '',
   system_prompt: 'Be kind.\nBe brief.',
@@ -46,10 +46,10 @@ const capstan = (...args: string[]) => run(['agents', ...args], { env, cwd });
 describe('agents', () => {
   it('are listed, and one is shown with its prompt', async () => {
     answer = { items: [AGENT], next_cursor: null };
-    expect((await capstan()).stdout).toMatch(/agt_1\s+Helper\s+current_time,test_math/);
+    expect((await capstan()).stdout).toMatch(/agt_abcdefghijklmnopqrst1\s+Helper\s+current_time,test_math/);
     answer = AGENT;
-    const { stdout } = await capstan('show', 'agt_1');
-    expect(stdout).toContain('Helper  agt_1');
+    const { stdout } = await capstan('show', 'agt_abcdefghijklmnopqrst1');
+    expect(stdout).toContain('Helper  agt_abcdefghijklmnopqrst1');
     expect(stdout).toContain('active, version 2');
     expect(stdout).toContain('  Be kind.\n  Be brief.');
   });
@@ -67,7 +67,7 @@ describe('agents', () => {
       '--config',
       '{"noop":{}}',
     );
-    expect(stdout).toBe('✓ agt_1  Helper\n');
+    expect(stdout).toBe('✓ agt_abcdefghijklmnopqrst1  Helper\n');
     expect(seen).toEqual([
       {
         request: 'POST /v1/agents',
@@ -97,18 +97,23 @@ describe('agents', () => {
   });
 
   it('are changed and deleted', async () => {
-    expect((await capstan('change', 'agt_1', '--name', 'New', '--deny-tool', '*:delete')).stdout).toBe(
-      '✓ agt_1 is now version 2\n',
+    expect(
+      (await capstan('change', 'agt_abcdefghijklmnopqrst1', '--name', 'New', '--deny-tool', '*:delete')).stdout,
+    ).toBe('✓ agt_abcdefghijklmnopqrst1 is now version 2\n');
+    expect(seen[0]).toEqual({
+      request: 'PATCH /v1/agents/agt_abcdefghijklmnopqrst1',
+      body: { name: 'New', deny_tools: ['*:delete'] },
+    });
+    expect((await capstan('delete', 'agt_abcdefghijklmnopqrst1', 'agt_abcdefghijklmnopqrst2')).stdout).toBe(
+      '✓ agt_abcdefghijklmnopqrst1 deleted\n✓ agt_abcdefghijklmnopqrst2 deleted\n',
     );
-    expect(seen[0]).toEqual({ request: 'PATCH /v1/agents/agt_1', body: { name: 'New', deny_tools: ['*:delete'] } });
-    expect((await capstan('delete', 'agt_1', 'agt_2')).stdout).toBe('✓ agt_1 deleted\n✓ agt_2 deleted\n');
   });
 
   it('have a runtime for each provider, and no other', async () => {
     answer = { system_prompt: 'x', tools: [] };
-    expect(JSON.parse((await capstan('runtime', 'agt_1', '-p', 'gemini')).stdout)).toEqual(answer);
-    expect(seen[0]?.request).toBe('GET /v1/agents/agt_1/runtime?provider=gemini');
-    expect(await capstan('runtime', 'agt_1', '-p', 'acme')).toMatchObject({ code: 2 });
+    expect(JSON.parse((await capstan('runtime', 'agt_abcdefghijklmnopqrst1', '-p', 'gemini')).stdout)).toEqual(answer);
+    expect(seen[0]?.request).toBe('GET /v1/agents/agt_abcdefghijklmnopqrst1/runtime?provider=gemini');
+    expect(await capstan('runtime', 'agt_abcdefghijklmnopqrst1', '-p', 'acme')).toMatchObject({ code: 2 });
   });
 
   it('can be given capabilities, which are listed', async () => {

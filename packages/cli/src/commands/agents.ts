@@ -7,6 +7,7 @@ import { formatFields, indent } from '../format/fields.js';
 import { relativeTime } from '../format/relative-time.js';
 import { choice } from '../parse/choice.js';
 import { printItems } from '../print-items.js';
+import { resolveName } from '../resolve-name.js';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 
@@ -24,33 +25,38 @@ export const addAgents: AddCommand = (program, cli) => {
   agents
     .command('show')
     .description('one agent')
-    .argument('<agent_id>')
-    .action((id: string, _options: object, command: Command) => cli.run(command, (session) => showAgent(session, id)));
+    .argument('<agent>', 'its id or name')
+    .action((id: string, _options: object, command: Command) =>
+      cli.run(command, async (session) => showAgent(session, await resolveName(session, 'agent', id))),
+    );
   withFields(
     agents.command('create').description('a new agent').argument('[name]', 'its name'),
     'the whole agent, as JSON',
   ).action((name: string | undefined, fields: AgentOptions, command: Command) =>
     cli.run(command, (session) => createAgent(session, name, fields)),
   );
-  withFields(agents.command('change').description('change what is given').argument('<agent_id>'), 'the change, as JSON')
+  withFields(
+    agents.command('change').description('change what is given').argument('<agent>', 'its id or name'),
+    'the change, as JSON',
+  )
     .option('--name <name>', 'a new name')
     .action((id: string, fields: AgentOptions, command: Command) =>
-      cli.run(command, (session) => changeAgent(session, id, fields)),
+      cli.run(command, async (session) => changeAgent(session, await resolveName(session, 'agent', id), fields)),
     );
   agents
     .command('delete')
     .description('delete agents')
-    .argument('<agent_id...>')
+    .argument('<agent...>', 'their ids or names')
     .action((ids: string[], _options: object, command: Command) =>
       cli.run(command, (session) => deleteAgents(session, ids)),
     );
   agents
     .command('runtime')
     .description('the system prompt and tools to send to a model, as JSON')
-    .argument('<agent_id>')
+    .argument('<agent>', 'its id or name')
     .option('-p, --provider <name>', Object.keys(PROVIDERS).join(', '), choice(PROVIDERS), 'openai')
     .action((id: string, { provider }: { provider: Provider }, command: Command) =>
-      cli.run(command, (session) => printRuntime(session, id, provider)),
+      cli.run(command, async (session) => printRuntime(session, await resolveName(session, 'agent', id), provider)),
     );
   agents
     .command('capabilities')
@@ -128,7 +134,8 @@ const changeAgent = async (session: Session, agent_id: string, options: AgentOpt
 
 const deleteAgents = async (session: Session, ids: readonly string[]): Promise<ExitCode> => {
   const client = await session.client();
-  for (const agent_id of ids) {
+  for (const named of ids) {
+    const agent_id = await resolveName(session, 'agent', named);
     await client.agents.delete(agent_id);
     if (session.json) await session.printJson({ agent_id, deleted: true });
     else await session.out.line(`${session.out.colors.green('✓')} ${agent_id} deleted`);

@@ -5,6 +5,7 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { relativeTime } from '../format/relative-time.js';
 import { parseRoles } from '../parse/words.js';
 import { printItems } from '../print-items.js';
+import { resolveName } from '../resolve-name.js';
 import type { Session } from '../session.js';
 
 type CreateOptions = { tenant: string; actor: string; role: Role[] };
@@ -30,7 +31,7 @@ export const addKeys: AddCommand = (program, cli) => {
   keys
     .command('delete')
     .description('end keys at once')
-    .argument('<key_id...>')
+    .argument('<key...>', 'their ids, or the actor of an only key')
     .action((ids: string[], _options: object, command: Command) =>
       cli.run(command, (session) => deleteKeys(session, ids)),
     );
@@ -68,7 +69,8 @@ const createKey = async (session: Session, wanted: NewKey): Promise<ExitCode> =>
 
 const deleteKeys = async (session: Session, ids: readonly string[]): Promise<ExitCode> => {
   const client = await session.client();
-  for (const key_id of ids) {
+  for (const named of ids) {
+    const key_id = await resolveName(session, 'key', named);
     await client.keys.delete(key_id);
     if (session.json) await session.printJson({ key_id, deleted: true });
     else await session.out.line(`${session.out.colors.green('✓')} ${key_id} deleted`);

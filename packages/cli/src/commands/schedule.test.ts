@@ -4,7 +4,7 @@ import { run } from '../testing/run-in-test.js';
 import { withAnswers } from '../testing/with-answers.js';
 
 const SCHEDULE: ScheduleDetail = {
-  schedule_id: 'sch_1',
+  schedule_id: 'sch_abcdefghijklmnopqrst1',
   name: 'nightly',
   actor: 'ann',
   cron: '0 3 * * *',
@@ -37,11 +37,11 @@ beforeEach(() => {
 
 describe('schedule show', () => {
   it('has the next starts, and what became of the last ones and why', async () => {
-    const { code, stdout } = await run(['schedule', 'show', 'sch_1'], { env });
+    const { code, stdout } = await run(['schedule', 'show', 'sch_abcdefghijklmnopqrst1'], { env });
     expect(code).toBe(0);
-    expect(seen[0]?.request).toBe('GET /v1/schedules/sch_1');
+    expect(seen[0]?.request).toBe('GET /v1/schedules/sch_abcdefghijklmnopqrst1');
     for (const part of [
-      '● open  sch_1',
+      '● open  sch_abcdefghijklmnopqrst1',
       'when        0 3 * * * Europe/Berlin',
       'next\n  2026-01-02T02:00:00.000Z (in 13h)\n',
       '2026-01-01T02:00:00.000Z  10h ago  skipped  run_7 has',
@@ -53,11 +53,15 @@ describe('schedule show', () => {
 
   it('says why a paused one rests', async () => {
     answer = { ...SCHEDULE, paused: true, paused_reason: 'its key was revoked', next: [], last: [] };
-    const { stdout } = await run(['schedule', 'show', 'sch_1'], { env });
-    expect(stdout).toMatch(/^⏸ paused {2}sch_1\n[\s\S]*its key was revoked[\s\S]*next\n {2}none\n[\s\S]*none yet/);
+    const { stdout } = await run(['schedule', 'show', 'sch_abcdefghijklmnopqrst1'], { env });
+    expect(stdout).toMatch(
+      /^⏸ paused {2}sch_abcdefghijklmnopqrst1\n[\s\S]*its key was revoked[\s\S]*next\n {2}none\n[\s\S]*none yet/,
+    );
   });
 
   it('gives JSON', async () => {
-    expect(JSON.parse((await run(['schedule', 'show', 'sch_1', '--json'], { env })).stdout)).toEqual(SCHEDULE);
+    expect(
+      JSON.parse((await run(['schedule', 'show', 'sch_abcdefghijklmnopqrst1', '--json'], { env })).stdout),
+    ).toEqual(SCHEDULE);
   });
 });

@@ -11,6 +11,7 @@ import { integer } from '../parse/integer.js';
 import { printItems } from '../print-items.js';
 import { readDocumentFile } from '../read-document-file.js';
 import { readStdin } from '../read-stdin.js';
+import { resolveName } from '../resolve-name.js';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 
@@ -64,17 +65,19 @@ Examples:
   schedule
     .command('show')
     .description('one schedule, with its next starts and what became of the last ones')
-    .argument('<schedule_id>')
-    .action((id: string, _options: object, command: Command) => cli.run(command, (session) => show(session, id)));
+    .argument('<schedule>', 'its id or name')
+    .action((id: string, _options: object, command: Command) =>
+      cli.run(command, async (session) => show(session, await resolveName(session, 'schedule', id))),
+    );
   const onEach = (name: string, description: string, act: (session: Session, id: string) => Promise<string>): void => {
     schedule
       .command(name)
       .description(description)
-      .argument('<schedule_id...>')
+      .argument('<schedule...>', 'their ids or names')
       .action((ids: string[], _options: object, command: Command) =>
         cli.run(command, async (session) => {
           for (const id of ids) {
-            const done = await act(session, id);
+            const done = await act(session, await resolveName(session, 'schedule', id));
             if (!session.json) await session.out.line(`${session.out.colors.green('✓')} ${id} ${done}`);
           }
           return EXIT.success;

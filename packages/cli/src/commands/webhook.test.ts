@@ -2,7 +2,13 @@ import { expect, it } from 'vitest';
 import { run } from '../testing/run-in-test.js';
 import { withAnswers } from '../testing/with-answers.js';
 
-const WEBHOOK = { webhook_id: 'whk_1', kind: 'standard', url: 'https://example.com/', events: ['*'], enabled: false };
+const WEBHOOK = {
+  webhook_id: 'whk_abcdefghijklmnopqrst1',
+  kind: 'standard',
+  url: 'https://example.com/',
+  events: ['*'],
+  enabled: false,
+};
 let disabled_reason = 'disabled by ann';
 const DELIVERY = {
   delivery_id: 'dlv_1',
@@ -27,12 +33,12 @@ it.each([
   ['enable', true, 'enabled'],
   ['disable', false, 'disabled'],
 ])('webhook %s sends what it is to be', async (action, enabled, word) => {
-  expect(await run(['webhook', action, 'whk_1'], { env })).toEqual({
+  expect(await run(['webhook', action, 'whk_abcdefghijklmnopqrst1'], { env })).toEqual({
     code: 0,
-    stdout: `✓ whk_1 is ${word}\n`,
+    stdout: `✓ whk_abcdefghijklmnopqrst1 is ${word}\n`,
     stderr: '',
   });
-  expect(seen).toEqual([{ request: 'PATCH /v1/webhooks/whk_1', body: { enabled } }]);
+  expect(seen).toEqual([{ request: 'PATCH /v1/webhooks/whk_abcdefghijklmnopqrst1', body: { enabled } }]);
 });
 
 it('webhook list says why one is disabled', async () => {
@@ -42,7 +48,9 @@ it('webhook list says why one is disabled', async () => {
 });
 
 it('webhook deliveries says when one is tried again', async () => {
-  const [, tried, fresh] = (await run(['webhook', 'deliveries', 'whk_1'], { env })).stdout.split('\n');
+  const [, tried, fresh] = (await run(['webhook', 'deliveries', 'whk_abcdefghijklmnopqrst1'], { env })).stdout.split(
+    '\n',
+  );
   expect(tried).toMatch(/ {2}again in \d+s +2 +HTTP 503 /);
   expect(fresh).toMatch(/ {2}pending +0 /);
 });

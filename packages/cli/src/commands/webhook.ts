@@ -5,6 +5,7 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { relativeTime } from '../format/relative-time.js';
 import { integer } from '../parse/integer.js';
 import { printItems, printTable } from '../print-items.js';
+import { resolveName } from '../resolve-name.js';
 import type { Session } from '../session.js';
 
 type AddOptions = { events: string; kind: WebhookKind };
@@ -33,7 +34,7 @@ export const addWebhook: AddCommand = (program, cli) => {
     webhook
       .command(action)
       .description(action === 'enable' ? 'take up endpoints again that were disabled' : 'tell them nothing for now')
-      .argument('<webhook_id...>')
+      .argument('<webhook...>', 'their ids or URLs')
       .action((ids: string[], _options: object, command: Command) =>
         cli.run(command, (session) => switchEndpoints(session, ids, action === 'enable')),
       );
@@ -41,7 +42,7 @@ export const addWebhook: AddCommand = (program, cli) => {
   webhook
     .command('remove')
     .description('tell them no more')
-    .argument('<webhook_id...>')
+    .argument('<webhook...>', 'their ids or URLs')
     .action((ids: string[], _options: object, command: Command) => cli.run(command, (session) => remove(session, ids)));
   webhook
     .command('deliveries')
@@ -49,7 +50,7 @@ export const addWebhook: AddCommand = (program, cli) => {
     .argument('<webhook_id>', 'or urls, for every webhook_url of an invocation or a run')
     .option('-n, --limit <n>', 'how many', integer(1), SHOWN)
     .action((id: string, { limit }: { limit: number }, command: Command) =>
-      cli.run(command, (session) => printDeliveries(session, id, limit)),
+      cli.run(command, async (session) => printDeliveries(session, await resolveName(session, 'webhook', id), limit)),
     );
   webhook
     .command('redeliver')
@@ -102,7 +103,8 @@ const addEndpoint = async (session: Session, url: string, { events, kind }: AddO
 
 const switchEndpoints = async (session: Session, ids: readonly string[], enabled: boolean): Promise<ExitCode> => {
   const client = await session.client();
-  for (const id of ids) {
+  for (const named of ids) {
+    const id = await resolveName(session, 'webhook', named);
     const webhook = await client.webhooks.change(id, { enabled });
     if (session.json) await session.printJson(webhook);
     else await session.out.line(`${session.out.colors.green('✓')} ${id} is ${enabled ? 'enabled' : 'disabled'}`);
@@ -112,7 +114,8 @@ const switchEndpoints = async (session: Session, ids: readonly string[], enabled
 
 const remove = async (session: Session, ids: readonly string[]): Promise<ExitCode> => {
   const client = await session.client();
-  for (const webhook_id of ids) {
+  for (const named of ids) {
+    const webhook_id = await resolveName(session, 'webhook', named);
     await client.webhooks.remove(webhook_id);
     if (session.json) await session.printJson({ webhook_id, removed: true });
     else await session.out.line(`${session.out.colors.green('✓')} ${webhook_id} removed`);
