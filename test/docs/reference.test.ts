@@ -6,20 +6,25 @@ import { startSystem } from '../flow/start-system.js';
 import { cliReference } from './cli-reference.js';
 import { errorReference } from './error-reference.js';
 import { httpReference } from './http-reference.js';
+import { stateReference } from './state-reference.js';
 
 // `npm run docs` writes these pages anew.
-const page = (name: string) => fileURLToPath(new URL(`docs/reference/${name}.md`, findRepository()));
+const page = (path: string) => fileURLToPath(new URL(`docs/${path}.md`, findRepository()));
 
 test('the error reference lists the failures that the code declares', async () => {
-  await expect(errorReference()).toMatchFileSnapshot(page('errors'));
+  await expect(errorReference()).toMatchFileSnapshot(page('reference/errors'));
+});
+
+test('the page of states shows the legal moves', async () => {
+  await expect(stateReference()).toMatchFileSnapshot(page('internals/states'));
 });
 
 test('the command reference describes the commands as they describe themselves', async () => {
-  await expect(cliReference(await describeCommands())).toMatchFileSnapshot(page('cli'));
+  await expect(cliReference(await describeCommands())).toMatchFileSnapshot(page('reference/cli'));
 });
 
 test('the HTTP reference lists the routes that the gateway serves', async () => {
   const { url } = await startSystem({ name: 'postgres' });
   const document = await (await fetch(`${url}/openapi.json`)).json();
-  await expect(httpReference(document)).toMatchFileSnapshot(page('http'));
+  await expect(httpReference(document)).toMatchFileSnapshot(page('reference/http'));
 });
