@@ -1,5 +1,5 @@
 import type { RunnerType } from '@capstan/contracts';
-import { type Delivery, flowOf, type Queue } from '@capstan/queue';
+import { type Delivery, flowOf, offerOf, type Queue } from '@capstan/queue';
 import type { NewInvocation } from '@capstan/store';
 import { describe, expect, test } from 'vitest';
 import { memoryRelay } from '../../queue/src/testing/memory-relay.js';
@@ -108,6 +108,36 @@ describe('what goes to Redis with its commit', () => {
     relay.say('flow', flowOf('exec', true));
     commit([newInvocation()]);
     expect(delivered).toMatchObject([{ runner: 'builtin' }, { runner: 'exec' }]);
+  });
+});
+
+describe('calls for which a worker offers room', () => {
+  test('are handed to it with their commit, and Redis brings only what is left', () => {
+    const { relay, commit, delivered } = openDispatcher();
+    relay.say('room', offerOf('wrk_1', 'exec', 2));
+    const { hand_over } = commit(manyInvocations(3));
+    expect(hand_over.map(({ worker_id, ids }) => [worker_id, ids.length])).toEqual([
+      ...[
+        ['wrk_1', 1],
+        ['wrk_1', 1],
+      ],
+      [null, 1],
+    ]);
+    expect(sizesOf(delivered)).toEqual([1]);
+  });
+
+  test('wait with the others while some of their runner type wait', () => {
+    const { relay, commit, delivered } = openDispatcher();
+    relay.say('room', offerOf('wrk_1', 'exec', 2));
+    relay.say('flow', flowOf('exec', false));
+    expect([commit([newInvocation()]).hand_over, delivered]).toEqual([[], []]);
+  });
+
+  test('wait in Postgres if the worker is gone by then, and the coordinator is told', () => {
+    const { relay, dispatcher, delivered, ready } = openDispatcher();
+    relay.say('room', offerOf('wrk_1', 'exec', 2));
+    dispatcher.plan([newInvocation()]).committed([]);
+    expect([delivered, ready()]).toEqual([[], [['exec']]]);
   });
 });
 

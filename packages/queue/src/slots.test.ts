@@ -42,6 +42,18 @@ describe('slots', () => {
     expect([begun, slots.waiting()]).toEqual([['a', 'b', 'c', 'd'], 0]);
   });
 
+  test('have room for several short calls each, and for one long call', () => {
+    for (const { short, room } of [
+      { short: true, room: 8 },
+      { short: false, room: 2 },
+    ]) {
+      const slots = openSlots(2, () => {}, { short });
+      expect(slots.room()).toBe(room);
+      void slots.run(newCalls('a', 'b', 'c').starts);
+      expect(slots.room()).toBe(Math.max(0, room - 3));
+    }
+  });
+
   test('put what is brought later behind what waits already', async () => {
     const { slots } = openCounted(1);
     const [first, second] = [newCalls('a', 'b'), newCalls('c')];

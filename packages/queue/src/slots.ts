@@ -1,5 +1,8 @@
 import type { Start } from './queue.js';
 
+/** Short calls are over before another would have been brought. */
+const SHORT_PER_SLOT = 4;
+
 /** How many calls may be under way at once, shared by all who bring some. */
 export type Slots = {
   /** Runs these one after the other as slots get free. Resolves when the last of them has ended. */
@@ -8,12 +11,15 @@ export type Slots = {
   free(): number;
   /** Calls that wait for a slot. */
   waiting(): number;
+  /** How many more may be handed over now: short calls may wait here, several for each slot. */
+  room(): number;
   /** Begins all that waits, whatever the size: its worker gives it back. */
   open(): void;
 };
 
 /** `onFree` is called when slots got free, once for all that did so in one turn of the event loop. */
-export function openSlots(size: number, onFree: () => void): Slots {
+export function openSlots(size: number, onFree: () => void = () => {}, { short = false } = {}): Slots {
+  const most = short ? size * SHORT_PER_SLOT : size;
   let limit = size;
   let taken = 0;
   let telling = false;
@@ -53,6 +59,7 @@ export function openSlots(size: number, onFree: () => void): Slots {
     },
     free: () => Math.max(0, size - taken - line.length),
     waiting: () => line.length,
+    room: () => Math.max(0, most - taken - line.length),
     open: () => {
       limit = Number.POSITIVE_INFINITY;
       next();

@@ -86,7 +86,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
   const onBeat = ({ cancel: ids, paused: now, receipts: mine }: Heartbeat) => {
     cancel(ids);
     intake.adopt(mine);
-    if (queue.kind === 'postgres') relay.publish('room', offers());
+    relay.publish('room', offers());
     if (now.join() === pausedNow.join()) return;
     pausedNow = now;
     applyPauses(now);
@@ -170,7 +170,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     unwatch();
     await lease.drain().catch(() => {});
     await Promise.all([...consumers.values()].map((consumer) => consumer.stop()));
-    if (queue.kind === 'postgres') relay.publish('room', offers());
+    relay.publish('room', offers());
     await untilEmpty(running, options.drain_ms);
     stopAll('shutdown');
     await untilEmpty(running, 10_000);

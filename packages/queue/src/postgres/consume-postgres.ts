@@ -8,8 +8,6 @@ const sweepPause = () => SWEEP_MS * (0.8 + 0.4 * Math.random());
 const RETRY_MS = 2000;
 /** One claim takes at most this many, so that a large worker does not starve the others. */
 const MAX_CLAIM = 500;
-/** Short calls may wait at the worker, several for each slot: they are over before another would have been brought. */
-const OFFERED_PER_SLOT = 4;
 
 /**
  * Claims as much as it has room for, and again when room appears or a wake-up call came meanwhile. A claim that brings
@@ -24,7 +22,7 @@ export function consumePostgres({ runner, concurrency }: ConsumeOptions, work: W
   let turning: Promise<void> | null = null;
   let retry: NodeJS.Timeout | undefined;
 
-  const slots = openSlots(concurrency, () => start());
+  const slots = openSlots(concurrency, () => start(), { short: areShort(runner) });
   const room = () => Math.min(slots.free(), MAX_CLAIM);
   const mayTake = () => called && !paused && !stopped && room() > 0;
 
@@ -70,7 +68,6 @@ export function consumePostgres({ runner, concurrency }: ConsumeOptions, work: W
   }, sweepPause());
   call();
 
-  const most = concurrency * (areShort(runner) ? OFFERED_PER_SLOT : 1);
   return {
     pause: () => {
       paused = true;
@@ -80,8 +77,7 @@ export function consumePostgres({ runner, concurrency }: ConsumeOptions, work: W
       call();
     },
     run: (starts: readonly Start[]) => void slots.run(starts),
-    offered: () =>
-      emptied && !paused && !stopped ? Math.max(0, most - (concurrency - slots.free()) - slots.waiting()) : 0,
+    offered: () => (emptied && !paused && !stopped ? slots.room() : 0),
     hasRoom: () => !paused && !stopped && room() > 0,
     stop: async () => {
       stopped = true;

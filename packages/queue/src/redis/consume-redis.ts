@@ -25,7 +25,7 @@ export function consumeRedis(
 ): Consumer {
   const jobs = areShort(runner) ? Math.min(SHORT_JOBS, concurrency) : concurrency;
   const connection = connectRedis(url, PATIENT, onError);
-  const slots = openSlots(concurrency, () => {});
+  const slots = openSlots(concurrency, undefined, { short: areShort(runner) });
   let busy = 0;
   let paused = false;
   let stopped = false;
@@ -38,6 +38,10 @@ export function consumeRedis(
       owning.delete(owned);
     }
   };
+  const ownAndRun = async (claim_id: string) => {
+    const starts = await own(work.own(claim_id));
+    await Promise.all(starts.map((start) => start()));
+  };
 
   const worker = new Worker(
     runner,
@@ -49,7 +53,10 @@ export function consumeRedis(
       }
       busy += 1;
       try {
-        await slots.run(await own(work.own((job.id ?? '').replace(AGAIN, ''))));
+        const claim_id = (job.id ?? '').replace(AGAIN, '');
+        if (areShort(runner)) await slots.run(await own(work.own(claim_id)));
+        // Calls that were handed over may take all slots; a receipt that is not owned can be taken back unharmed.
+        else await slots.run([() => ownAndRun(claim_id)]);
       } finally {
         busy -= 1;
       }
@@ -93,7 +100,8 @@ export function consumeRedis(
       look().catch(onError);
     },
     run: (starts) => void slots.run(starts),
-    offered: () => 0,
+    // While it waits for a job, there is nobody whom a call would overtake.
+    offered: () => (busy < jobs && !paused && !stopped ? slots.room() : 0),
     hasRoom: () => busy < jobs && !paused && !stopped,
     stop: async () => {
       // Not worker.close(): it waits for jobs, and these may run for as long as their tools do.

@@ -25,7 +25,7 @@ function openRelay({ max_message_bytes = 1000, holds = false, fails = false, rid
   const closed: string[] = [];
   const statements: Transport = {
     rides_on_statements: true,
-    publish: () => Promise.reject(new Error('contents are sent by statements alone')),
+    publish: async (messages) => void sent.push(messages.map((message) => `by a statement: ${message}`)),
     subscribe: (address, listener) => void addressed.set(address, listener),
     close: async () => void closed.push('statements'),
   };
@@ -121,6 +121,17 @@ describe('signals that ride on a statement', () => {
   test('are none where signals travel another way', () => {
     const { relay } = openRelay();
     expect(relay.riding('log', ['a'])).toBeNull();
+  });
+
+  test('are what workers offer, whichever way the others travel', async () => {
+    const { relay, sent, addressed } = openRelay({ contents: true });
+    expect(relay.riding('room', ['wrk_1/exec/2'])).toEqual(['room wrk_1/exec/2']);
+    relay.publish('room', ['wrk_1/exec/2']);
+    relay.publish('log', ['a']);
+    relay.subscribe('room', () => {});
+    await relay.close();
+    expect(sent).toEqual([['by a statement: room wrk_1/exec/2'], ['log a']]);
+    expect([...addressed.keys()]).toEqual(['room']);
   });
 });
 

@@ -24,7 +24,7 @@ export interface Relay {
 /**
  * settled: invocations that ended, for those who wait for them · followed: those among them that the coordinator has to do
  * with: steps, calls under a quota, ends that somebody is told of; most are none · changed: another status · log: new log lines · cancel: running ones to stop ·
- * ready: runner types with work that waits for a worker · room: what workers offer to take at once (Postgres queue) ·
+ * ready: runner types with work that waits for a worker · room: what workers offer to take at once ·
  * flow: whether calls may go past those that wait (Redis queue) · due: the coordinator's next deadline may be nearer ·
  * refresh: what every process keeps in memory (keys, policies, queues)
  */
@@ -73,10 +73,17 @@ export function createRelay(
   let pending = new Map<Topic, Set<string>>();
   let sending: Promise<void> | null = null;
 
+  /** What workers offer changes with every settlement, and rides on it. */
+  const carrierOf = (topic: Topic) => (topic === 'room' ? statements : transport);
   const send = async () => {
     while (pending.size > 0) {
       const batch = pending;
       pending = new Map();
+      const room = batch.get('room');
+      if (room && statements !== transport) {
+        batch.delete('room');
+        await statements.publish(toMessages(new Map([['room', room]]), max_message_bytes)).catch(onError);
+      }
       await transport.publish(toMessages(batch, max_message_bytes)).catch(onError);
     }
   };
@@ -89,7 +96,7 @@ export function createRelay(
       const [, ...ids] = message.split(' ');
       for (const listener of fresh) listener.hear(ids);
     };
-    transport.subscribe(topic, hear, () => {
+    carrierOf(topic).subscribe(topic, hear, () => {
       for (const { onListening } of fresh) onListening?.();
     });
     return fresh;
@@ -106,7 +113,7 @@ export function createRelay(
       });
     },
     riding: (topic, ids) =>
-      transport.rides_on_statements ? toMessages(new Map([[topic, new Set(ids)]]), max_message_bytes) : null,
+      carrierOf(topic).rides_on_statements ? toMessages(new Map([[topic, new Set(ids)]]), max_message_bytes) : null,
     subscribe: (topic, hear, onListening) => {
       const listener = { hear, onListening };
       listenersOf(topic).add(listener);
