@@ -117,10 +117,7 @@ describe('calls for which a worker offers room', () => {
     relay.say('room', offerOf('wrk_1', 'exec', 2));
     const { hand_over } = commit(manyInvocations(3));
     expect(hand_over.map(({ worker_id, ids }) => [worker_id, ids.length])).toEqual([
-      ...[
-        ['wrk_1', 1],
-        ['wrk_1', 1],
-      ],
+      ['wrk_1', 2],
       [null, 1],
     ]);
     expect(sizesOf(delivered)).toEqual([1]);
