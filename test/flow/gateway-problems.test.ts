@@ -48,7 +48,7 @@ describe('every error is a problem with a code and a suggestion', () => {
     expect(answer).toMatchObject({ status: 415, json: { code: 3007 } });
   });
 
-  test.each(['/v1/nothing', '/', '/v1/invocations/inv_x/nothing'])('no such route: %s', async (path) => {
+  test.each(['/v1/nothing', '/nothing', '/v1/invocations/inv_x/nothing'])('no such route: %s', async (path) => {
     expect(await call('GET', path)).toMatchObject({ status: 404, json: { code: 3008 } });
   });
 

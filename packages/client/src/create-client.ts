@@ -10,6 +10,7 @@ import { type Grants, grants, type Holds, holds } from './hold.js';
 import { type Invocations, invocations } from './invocation.js';
 import { type Keys, keys } from './key.js';
 import { type Log, log } from './log.js';
+import { type Logins, logins } from './login.js';
 import { type McpServers, mcpServers } from './mcp-server.js';
 import { type Policies, policies } from './policy.js';
 import { type Queues, queues } from './queue.js';
@@ -29,7 +30,8 @@ import { type Workers, workers } from './worker.js';
 export type ClientOptions = TransportOptions;
 
 export type Client = Invocations &
-  HealthChecks & {
+  HealthChecks &
+  Logins & {
     runs: Runs;
     records: Records;
     log: Log;
@@ -65,6 +67,7 @@ export const createClient = (options: ClientOptions): Client => {
   return {
     ...invocations(transport),
     ...healthChecks(transport),
+    ...logins(transport),
     runs: runs(transport),
     records: records(transport),
     log: log(transport),

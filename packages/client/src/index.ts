@@ -32,6 +32,7 @@ export { isTerminal } from './is-terminal.js';
 export type { Keys } from './key.js';
 export type { Listing, PageOptions } from './listing.js';
 export type { Log } from './log.js';
+export type { Logins } from './login.js';
 export type { McpServers } from './mcp-server.js';
 export type { Policies } from './policy.js';
 export type { Queues } from './queue.js';

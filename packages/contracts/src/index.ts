@@ -17,6 +17,7 @@ export * from './invocation.js';
 export * from './is-near.js';
 export * from './json.js';
 export * from './key.js';
+export * from './login.js';
 export * from './mcp-server.js';
 export * from './notification.js';
 export * from './page.js';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Identity, Via } from './login.js';
 
 export const Role = z.enum(['submit', 'operate', 'audit', 'admin']);
 export type Role = z.infer<typeof Role>;
@@ -23,8 +24,14 @@ export const Key = z.object({
 });
 export type Key = z.infer<typeof Key>;
 
-/** Who is asking. */
-export type Principal = Pick<Key, 'key_id' | 'tenant' | 'actor' | 'roles'>;
+/** Who is asking. `key_id` is empty for those who came through the identity provider. */
+export type Principal = Pick<Key, 'key_id' | 'tenant' | 'actor' | 'roles'> & {
+  /** How they proved it; a key unless said otherwise. */
+  via?: Via;
+  /** When that proof ends; absent for a key. */
+  expires_at?: string;
+  identity?: Identity;
+};
 
 /** An admin may do everything. */
 export const hasRole = (principal: Principal, ...anyOf: Role[]): boolean =>

@@ -47,6 +47,7 @@ export * from './invocation/redrive-invocations.js';
 export * from './invocation/resolve-invocation.js';
 export * from './key/keys.js';
 export * from './log/logs.js';
+export * from './login/logins.js';
 export * from './mcp-server/mcp-discovery.js';
 export * from './mcp-server/mcp-servers.js';
 export * from './merkle/append-to-log.js';

@@ -8,6 +8,7 @@ import type { HoldTables } from './hold/tables.js';
 import type { InvocationTables } from './invocation/tables.js';
 import type { KeyTables } from './key/tables.js';
 import type { LogTables } from './log/tables.js';
+import type { LoginTables } from './login/tables.js';
 import type { McpServerTables } from './mcp-server/tables.js';
 import type { MerkleTables } from './merkle/tables.js';
 import type { PlanTables } from './plan/tables.js';
@@ -35,6 +36,7 @@ export type Tables = AgentTables &
   InvocationTables &
   KeyTables &
   LogTables &
+  LoginTables &
   McpServerTables &
   MerkleTables &
   PlanTables &

@@ -9,6 +9,8 @@ const List = z
 const Origins = List.pipe(z.array(z.url({ protocol: /^https?$/ })));
 /** More would wait for longer than most callers do: one gateway on two cores answers about as many in a second or two. */
 export const DEFAULT_MAX_REQUESTS = 1000;
+/** A working day. */
+export const DEFAULT_SESSION_HOURS = 12;
 const Port = z.coerce.number().int().min(0).max(65_535);
 
 export const GatewayEnv = BackboneEnv.extend({
@@ -37,6 +39,10 @@ export const GatewayEnv = BackboneEnv.extend({
   CAPSTAN_ALLOWED_ORIGINS: Origins,
   CAPSTAN_WEBHOOK_ALLOW_PRIVATE: z.stringbool().default(false),
   CAPSTAN_CAPABILITIES_FILE: z.string().optional(),
+  /** How long a login of the console lasts. */
+  CAPSTAN_SESSION_HOURS: z.coerce.number().positive().max(720).default(DEFAULT_SESSION_HOURS),
+  /** The built files of the console. */
+  CAPSTAN_CONSOLE_DIR: z.string().optional(),
 });
 export type GatewayEnv = z.infer<typeof GatewayEnv>;
 

@@ -5,6 +5,7 @@ import type { ArtifactStorage, SecretKeys } from '@capstan/store';
 import type { DocumentReaders } from './aside/document-readers.js';
 import type { Authenticator } from './auth/authenticator.js';
 import type { Refusals } from './auth/refusals.js';
+import type { CheckOrigin } from './auth/same-origin.js';
 import type { Changes } from './event/changes.js';
 import type { Metrics } from './health/metrics.js';
 import type { Committer } from './invocation/committer.js';
@@ -25,6 +26,10 @@ export type GatewayContext = Backbone & {
   authenticator: Authenticator;
   refusals: Refusals;
   checkCaller: CheckCaller;
+  /** Whether a page of this gateway sent it. */
+  checkOrigin: CheckOrigin;
+  /** How long a login of the console lasts. */
+  session_ms: number;
   webhook_addresses: WebhookAddresses;
   committer: Committer;
   shedder: Shedder;

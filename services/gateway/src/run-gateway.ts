@@ -42,6 +42,8 @@ export const gatewayOptions = (env: Omit<GatewayEnv, 'DATABASE_URL'>): GatewayOp
   max_requests: env.CAPSTAN_MAX_REQUESTS,
   mcp_file: env.CAPSTAN_MCP_FILE,
   capabilities_file: env.CAPSTAN_CAPABILITIES_FILE,
+  session_hours: env.CAPSTAN_SESSION_HOURS,
+  console_dir: env.CAPSTAN_CONSOLE_DIR,
   secret_keys: parseSecretKeys(env.CAPSTAN_SECRETS_KEY),
   artifacts: openArtifacts(env),
   seal_key: openSealKey(env),

@@ -9,11 +9,13 @@ import { atipRoutes } from './atip/atip-routes.js';
 import { auditRoutes } from './audit/audit-routes.js';
 import { createAuthenticator } from './auth/authenticator.js';
 import { createRefusals } from './auth/refusals.js';
+import { createOriginCheck } from './auth/same-origin.js';
 import { bundleRoutes } from './bundle/bundle-routes.js';
 import { capabilityRoutes } from './capability/capability-routes.js';
 import { loadCapabilities } from './capability/load-capabilities.js';
 import { commandRoutes } from './command/command-routes.js';
-import { DEFAULT_MAX_REQUESTS } from './env.js';
+import { findConsole, serveConsole } from './console/serve-console.js';
+import { DEFAULT_MAX_REQUESTS, DEFAULT_SESSION_HOURS } from './env.js';
 import { createChanges } from './event/changes.js';
 import { receiveEndings } from './event/endings.js';
 import { extensionRoutes } from './extension/extension-routes.js';
@@ -21,7 +23,7 @@ import type { GatewayContext } from './gateway-context.js';
 import { healthRoutes, metricsRoute } from './health/health-routes.js';
 import { createMetrics } from './health/metrics.js';
 import { holdRoutes } from './hold/hold-routes.js';
-import { createApp } from './http/create-app.js';
+import { answerUnknown, createApp } from './http/create-app.js';
 import { drainOnClose, type Shutdown } from './http/drain.js';
 import { listen } from './http/listen.js';
 import { openapiRoute } from './http/openapi.js';
@@ -33,6 +35,7 @@ import { keyRoutes } from './key/key-routes.js';
 import { createShedder } from './load/create-shedder.js';
 import { watchStrain } from './load/process-strain.js';
 import { logRoutes } from './log/log-routes.js';
+import { loginRoutes } from './login/login-routes.js';
 import { type CallerRules, createCallerCheck } from './mcp/check-caller.js';
 import { mcpRoutes } from './mcp/mcp-routes.js';
 import { takeFile } from './mcp-server/keep-mcp-servers.js';
@@ -75,6 +78,10 @@ export type GatewayOptions = CallerRules & {
   mcp_file?: string | undefined;
   /** How it ends; without this, at once for whoever has nothing under way. */
   shutdown?: Shutdown;
+  /** How long a login of the console lasts. */
+  session_hours?: number;
+  /** The built files of the console; where they were built unless given, null for no console. */
+  console_dir?: string | null | undefined;
   /** To be shown at /metrics, too. */
   metrics_beside?: readonly Registry[];
 };
@@ -87,6 +94,7 @@ export type Gateway = {
 
 const ROUTES = [
   ...healthRoutes,
+  ...loginRoutes,
   ...invocationRoutes,
   ...runRoutes,
   ...verifyRoutes,
@@ -118,6 +126,7 @@ const ROUTES = [
 ];
 
 const AT_ONCE: Shutdown = { delay_ms: 0, quiet_ms: 0, drain_ms: 10_000 };
+const HOUR_MS = 3_600_000;
 
 export async function startGateway(backbone: Backbone, options: GatewayOptions): Promise<Gateway> {
   const { store, relay, log } = backbone;
@@ -126,6 +135,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
   const committer = createCommitter(backbone);
   const stopping = new AbortController();
   let told_to_stop = false;
+  const checkOrigin = createOriginCheck(options);
   const strain = watchStrain();
   const metrics = createMetrics(store, waiters.count, [
     processMetrics('gateway', backbone),
@@ -138,7 +148,9 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
     seal_key: options.seal_key ?? null,
     capabilities: await loadCapabilities(options.capabilities_file),
     policies: await createTenantPolicies(store, relay),
-    authenticator: createAuthenticator(store, relay),
+    authenticator: createAuthenticator(store, relay, checkOrigin),
+    checkOrigin,
+    session_ms: (options.session_hours ?? DEFAULT_SESSION_HOURS) * HOUR_MS,
     refusals: createRefusals(backbone),
     checkCaller: createCallerCheck(options),
     webhook_addresses: createWebhookAddresses(options.webhook_allow_private ?? false),
@@ -160,7 +172,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
 
   const served = options.metrics_at === undefined ? [...ROUTES, metricsRoute] : ROUTES;
   const routes = [...served, openapiRoute(served)];
-  const app = createApp(log, routes, options);
+  const app = createApp(log, options);
   const shutdown = options.shutdown ?? AT_ONCE;
   drainOnClose(app, shutdown, () => {
     // Whoever waits is answered 202 in a moment rather than cut off.
@@ -168,6 +180,8 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
     stopping.abort();
   });
   registerRoutes(app, gateway, routes, options.bulk_limit);
+  const { console_dir = findConsole() } = options;
+  answerUnknown(app, log, routes, serveConsole(app, console_dir));
   app.addHook('onResponse', async (request, reply) => {
     gateway.metrics.answered(request.routeOptions.url, reply.statusCode, reply.elapsedTime / 1000);
   });

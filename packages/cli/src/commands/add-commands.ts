@@ -8,6 +8,7 @@ const COMMANDS: Record<string, Record<string, Load>> = {
   Start: {
     up: async () => (await import('./up.js')).addUp,
     doctor: async () => (await import('./doctor.js')).addDoctor,
+    whoami: async () => (await import('./whoami.js')).addWhoami,
     version: async () => (await import('./version.js')).addVersion,
   },
   'Run tools': {

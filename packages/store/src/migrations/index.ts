@@ -15,6 +15,7 @@ import * as unmovedSteps from './0013-unmoved-steps.js';
 import * as ledger from './0014-ledger.js';
 import * as log from './0015-log.js';
 import * as clearedResponses from './0016-cleared-responses.js';
+import * as logins from './0022-logins.js';
 
 /** In order. Never edited once shipped: a change is a new entry. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -34,4 +35,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0014-ledger': ledger,
   '0015-log': log,
   '0016-cleared-responses': clearedResponses,
+  '0022-logins': logins,
 };

@@ -2,6 +2,7 @@ import type { Backbone } from '@capstan/backbone';
 import type { KeptFor } from '@capstan/contracts';
 import {
   type ArtifactStorage,
+  deleteExpiredLogins,
   deleteOldEvents,
   deleteOldFires,
   deleteOldSessions,
@@ -24,6 +25,7 @@ export async function forgetOld(
   artifacts: ArtifactStorage,
 ): Promise<number> {
   await forgetWorkers(store.db);
+  await deleteExpiredLogins(store.db);
   const { records_days } = installation;
   if (records_days) await deleteOldFires(store, records_days * DAY_MS);
   const forgotten = { news: 0, results: 0, records: 0 };

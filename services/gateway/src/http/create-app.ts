@@ -1,6 +1,7 @@
 import type { Backbone } from '@capstan/backbone';
 import { Failure, JsonError, parseJson } from '@capstan/contracts';
 import Fastify, { type FastifyInstance } from 'fastify';
+import type { AnswerPage } from '../console/serve-console.js';
 import { answerClientError, answerLateBody } from './answer-client-error.js';
 import { answerFailure, noSuchRoute } from './answer-failure.js';
 import { limitBody } from './body-deadline.js';
@@ -15,10 +16,23 @@ const LOOK_MS = 5000;
 
 export type AppOptions = { body_limit: number; body_ms?: number | undefined };
 
-export function createApp(log: Backbone['log'], routes: Route[], options: AppOptions): FastifyInstance {
-  const { body_limit, body_ms = BODY_MS } = options;
+/** What no route answers is a page of the console, or unknown. */
+export function answerUnknown(
+  app: FastifyInstance,
+  log: Backbone['log'],
+  routes: Route[],
+  answerPage: AnswerPage,
+): void {
   const answer = answerFailure(log);
   const methods = methodsAt(routes);
+  app.setNotFoundHandler((request, reply) => {
+    if (!answerPage(request, reply)) answer(noSuchRoute(request, methods), request, reply);
+  });
+}
+
+export function createApp(log: Backbone['log'], options: AppOptions): FastifyInstance {
+  const { body_limit, body_ms = BODY_MS } = options;
+  const answer = answerFailure(log);
   const app = Fastify({
     // Fastify would make a child logger for every request; what there is to say is said in answerFailure.
     logger: false,
@@ -44,7 +58,6 @@ export function createApp(log: Backbone['log'], routes: Route[], options: AppOpt
   });
   app.addHook('onRequest', async (request) => limitBody(request, body_ms, answerLateBody));
   app.setErrorHandler(answer);
-  app.setNotFoundHandler((request, reply) => answer(noSuchRoute(request, methods), request, reply));
   return app;
 }
 

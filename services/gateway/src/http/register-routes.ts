@@ -41,7 +41,7 @@ function registerRoute(app: FastifyInstance, gateway: GatewayContext, route: Rou
       if (!route.roles) return;
       let principal: Principal | null = null;
       try {
-        principal = await gateway.authenticator.authenticate(request.headers.authorization);
+        principal = await gateway.authenticator.authenticate(request);
         requireRole(principal, route.roles);
         request.principal = principal;
       } catch (failure) {

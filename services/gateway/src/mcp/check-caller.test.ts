@@ -11,7 +11,7 @@ afterAll(() => Promise.all(closing.map((close) => close())));
 
 /** A real server that answers 200 unless the check refuses the caller. */
 async function serve(rules: Partial<CallerRules> = {}) {
-  const app = createApp(createLog('test', 'silent'), [], { body_limit: 1024 });
+  const app = createApp(createLog('test', 'silent'), { body_limit: 1024 });
   const check = createCallerCheck({ host: '127.0.0.1', ...rules });
   app.get('/', { onRequest: async (asked) => check(asked) }, () => 'welcome');
   const url = await app.listen({ host: '127.0.0.1', port: 0 });

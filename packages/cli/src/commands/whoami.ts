@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import type { AddCommand } from '../cli.js';
+import { EXIT } from '../exit-code.js';
+import { formatFields } from '../format/fields.js';
+import { relativeTime } from '../format/relative-time.js';
+
+export const addWhoami: AddCommand = (program, cli) => {
+  program
+    .command('whoami')
+    .description('whom the key belongs to, and what it may do')
+    .action((_options: object, command: Command) =>
+      cli.run(command, async (session) => {
+        const me = await (await session.client()).whoami();
+        if (session.json) {
+          await session.printJson(me);
+          return EXIT.success;
+        }
+        const { colors } = session.out;
+        const fields = formatFields(
+          [
+            ['tenant', me.tenant],
+            ['roles', me.roles.join(', ')],
+            ['by', me.via === 'jwt' ? 'token' : me.via],
+            ['expires', me.expires_at && relativeTime(me.expires_at, session.now())],
+          ],
+          colors,
+        );
+        await session.out.line([me.actor, ...fields].join('\n'));
+        return EXIT.success;
+      }),
+    );
+};

@@ -1,0 +1,72 @@
+import type { Principal, Role } from '@capstan/contracts';
+import { hashText } from '@capstan/integrity';
+import { sql } from 'kysely';
+import { nanoid } from 'nanoid';
+import { appendAudit } from '../audit/append-audit.js';
+import type { Db, Store } from '../open-store.js';
+
+export type NewLogin = { secret: string; expires_at: string };
+
+/** As long as a key, and hashed like one. */
+const newLoginSecret = (): string => `ses_${nanoid(32)}`;
+
+/** Logs somebody in for `ttl_ms`: with the roles of their key for as long as it exists, or with those of their token. */
+export async function createLogin(store: Store, who: Principal, ttl_ms: number): Promise<NewLogin> {
+  const secret = newLoginSecret();
+  const { tenant, actor, roles, key_id, identity } = who;
+  return store.db.transaction().execute(async (db) => {
+    const { login_id, expires_at } = await db
+      .insertInto('logins')
+      .values({
+        login_id: `lgn_${nanoid()}`,
+        secret_hash: hashText(secret),
+        ...(identity
+          ? { key_id: null, tenant, actor, roles, ...identity }
+          : { key_id, tenant: null, actor: null, roles: null, iss: null, sub: null }),
+        expires_at: sql<string>`now() + ${ttl_ms} * interval '1 millisecond'`,
+      })
+      .returning(['login_id', 'expires_at'])
+      .executeTakeFirstOrThrow();
+    const detail = identity ? { ...identity, roles } : { key_id };
+    await appendAudit(db, [{ tenant, actor, event: 'login.create', subject: login_id, detail }]);
+    return { secret, expires_at };
+  });
+}
+
+type Row = {
+  key_id: string | null;
+  tenant: string;
+  actor: string;
+  roles: Role[];
+  iss: string | null;
+  sub: string | null;
+  expires_at: string;
+};
+
+/** Undefined once it has expired, was ended, or its key was deleted. */
+export async function findLogin(db: Db, secret: string): Promise<Principal | undefined> {
+  const { rows } = await sql<Row>`
+    SELECT l.key_id, coalesce(k.tenant, l.tenant) AS tenant, coalesce(k.actor, l.actor) AS actor,
+      coalesce(k.roles, l.roles) AS roles, l.iss, l.sub, l.expires_at
+    FROM logins l LEFT JOIN keys k ON k.key_id = l.key_id
+    WHERE l.secret_hash = ${hashText(secret)} AND l.expires_at > now()`.execute(db);
+  const [row] = rows;
+  if (!row) return undefined;
+  const { iss, sub, key_id, ...who } = row;
+  const identity = iss !== null && sub !== null ? { identity: { iss, sub } } : {};
+  return { ...who, key_id: key_id ?? '', via: 'session', ...identity };
+}
+
+export async function endLogin(store: Store, by: Principal, secret: string): Promise<void> {
+  await store.db.transaction().execute(async (db) => {
+    const ended = await db
+      .deleteFrom('logins')
+      .where('secret_hash', '=', hashText(secret))
+      .returning('login_id')
+      .executeTakeFirst();
+    const { tenant, actor } = by;
+    if (ended) await appendAudit(db, [{ tenant, actor, event: 'login.end', subject: ended.login_id }]);
+  });
+}
+
+export const deleteExpiredLogins = (db: Db) => sql`DELETE FROM logins WHERE expires_at < now()`.execute(db);
