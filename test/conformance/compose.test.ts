@@ -175,15 +175,20 @@ describe('the Dockerfile', () => {
     }
   });
 
-  test('puts nothing into the image but what was installed for production and what was built', () => {
-    expect(copies.filter(({ at }) => at > last.at).map(({ from }) => from)).toEqual(['production', 'build']);
-    expect(lines.find((line) => line.includes('npm ci') && line.includes('--omit=dev'))).toContain('@capstan/cli');
+  test('the image holds the packed package and its dependencies, and nothing of the repository', () => {
+    expect(copies.filter(({ at }) => at > last.at).map(({ from }) => from)).toEqual(['install']);
+    const install = stages.find(({ name }) => name === 'install') ?? expect.fail('no stage named install');
+    expect(copies.filter(({ at }) => at > install.at && at < last.at).map(({ from }) => from)).toEqual(['pack']);
+    expect(of('RUN').find(({ at }) => at > install.at)?.rest).toMatch(/^npm install .*\/packed\/capstan-\*\.tgz/);
+    expect(of('RUN').some(({ rest }) => rest.includes('npm pack --workspace=capstan'))).toBe(true);
   });
 
   test('starts the capstan command as a user other than root, with a sandbox for exec installed', () => {
     const [entrypoint] = of('ENTRYPOINT');
     const [node, file] = z.array(z.string()).parse(JSON.parse(entrypoint?.rest ?? '[]'));
     expect(node).toBe('node');
+    // The workspace is linked where the image has the package installed.
+    expect(file).toBe('node_modules/capstan/bin/capstan.js');
     expect(existsSync(inRepository(file ?? 'nothing'))).toBe(true);
     expect(of('USER')).toEqual([{ at: expect.any(Number), rest: 'node' }]);
     expect(lines.slice(last.at).join('\n')).toMatch(/apt-get install .*bubblewrap/);

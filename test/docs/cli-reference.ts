@@ -1,4 +1,4 @@
-import type { CommandDescription } from '@capstan/cli';
+import type { CommandDescription } from '../../packages/cli/dist/describe-commands.js';
 
 /** docs/reference/cli.md, from the commands as they describe themselves. */
 export const cliReference = (commands: CommandDescription[]): string => {

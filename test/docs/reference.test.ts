@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { describeCommands } from '@capstan/cli';
 import { expect, test } from 'vitest';
+import { describeCommands } from '../../packages/cli/dist/describe-commands.js';
 import { findRepository } from '../fixtures/find-repository.js';
 import { startSystem } from '../flow/start-system.js';
 import { cliReference } from './cli-reference.js';

@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Beside the bundled command, and in the repository. */
+const PLACES = ['./examples/extensions/', '../../../packages/examples/extensions/'];
 
 /** The folders of the extensions that a first start installs; none where the examples are not there. */
 export function exampleExtensions(): string[] {
-  try {
-    const examples = dirname(createRequire(import.meta.url).resolve('@capstan/examples/package.json'));
-    return [join(examples, 'extensions', 'text-tools')].filter((folder) => existsSync(folder));
-  } catch {
-    return [];
-  }
+  const folders = PLACES.map((place) => fileURLToPath(new URL(`${place}text-tools`, import.meta.url)));
+  return folders.filter((folder) => existsSync(folder)).slice(0, 1);
 }

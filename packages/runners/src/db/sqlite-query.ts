@@ -1,5 +1,3 @@
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import type { Json } from '@capstan/contracts';
 import { createThreads } from '../threads.js';
 import type { RowLimits, Rows } from './rows.js';
@@ -17,8 +15,14 @@ export class SqliteError extends Error {
   override readonly name = 'SqliteError';
 }
 
+/** The built file, also when this one is run from source. */
+const THREAD = new URL(
+  import.meta.url.endsWith('.ts') ? '../../dist/db/sqlite-thread.js' : './sqlite-thread.js',
+  import.meta.url,
+);
+
 export const createSqlite = (): Sqlite => {
-  const threads = createThreads<SqliteRequest, SqliteAnswer>({ file: threadFile, heap_mb: 512 });
+  const threads = createThreads<SqliteRequest, SqliteAnswer>({ file: () => THREAD, heap_mb: 512 });
   return {
     query: async (request, options) => {
       const answer = await threads.ask(request, options);
@@ -29,7 +33,3 @@ export const createSqlite = (): Sqlite => {
     close: () => threads.close(),
   };
 };
-
-/** The built file, also when this one is run from source. */
-const threadFile = (): string =>
-  join(dirname(createRequire(import.meta.url).resolve('@capstan/runners')), 'db', 'sqlite-thread.js');

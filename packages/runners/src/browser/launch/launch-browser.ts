@@ -94,8 +94,7 @@ async function launch(program: Limited, containment: Containment, libraries: str
     await mkdir(artifacts);
     const script = join(home, 'start');
     await writeFile(script, startScript(program, containment, await writeInit(home, containment)), { mode: 0o700 });
-    // Large, and most workers never need it.
-    const { chromium } = await import('playwright-core');
+    const { chromium } = await loadPlaywright();
     const browser = await chromium.launch({
       executablePath: script,
       artifactsDir: artifacts,
@@ -114,6 +113,20 @@ async function launch(program: Limited, containment: Containment, libraries: str
   } catch (error) {
     await rm(home, { recursive: true, force: true });
     throw error;
+  }
+}
+
+/** Large, and most workers never need it. */
+async function loadPlaywright() {
+  try {
+    return await import('playwright-core');
+  } catch (cause) {
+    throw new Failure('RUNNER_FAILED', {
+      detail: 'browser tools need the package playwright-core, which is not installed on this worker',
+      suggestion: 'Run `npm install playwright-core` beside Capstan, or install Capstan without --omit=optional.',
+      retryable: false,
+      cause,
+    });
   }
 }
 

@@ -97,11 +97,19 @@ async function removeStale(root: string, folder: string): Promise<void> {
 export const folderName = async (): Promise<string> => `capstan-chromium-${await packageVersion()}-${userInfo().uid}`;
 
 async function packageVersion(): Promise<string> {
-  const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium');
+  const entry = findPackage();
   // build/cjs/index.cjs
   const manifest: unknown = JSON.parse(await readFile(join(dirname(entry), '..', '..', 'package.json'), 'utf8'));
   const version = typeof manifest === 'object' && manifest && 'version' in manifest ? manifest.version : undefined;
   return String(version);
+}
+
+function findPackage(): string {
+  try {
+    return createRequire(import.meta.url).resolve('@sparticuz/chromium');
+  } catch {
+    throw noBrowser('neither a Chrome or Chromium on the PATH nor the package @sparticuz/chromium is installed');
+  }
 }
 
 const fontsConf = (folder: string) => `<?xml version="1.0"?>
@@ -117,5 +125,6 @@ const fontsConf = (folder: string) => `<?xml version="1.0"?>
 const noBrowser = (detail: string): Failure =>
   new Failure('EXECUTABLE_NOT_FOUND', {
     detail: `no browser: ${detail}`,
-    suggestion: 'Install chromium or google-chrome on the worker.',
+    suggestion:
+      'Install chromium or google-chrome on the worker, or run `npm install @sparticuz/chromium` beside Capstan.',
   });
