@@ -13,7 +13,7 @@ export function suggestExecutable({ file, args, chosen_by }: Command): { program
 }
 
 /** As it stands: what has a dash is an option, with the value that is attached to it; the rest are arguments. */
-function shapeOf(args: readonly string[]): ArgumentShape {
+export function shapeOf(args: readonly string[]): ArgumentShape {
   const end = args.indexOf('--');
   const before = end < 0 ? args : args.slice(0, end);
   const isOption = (arg: string) => arg.startsWith('-') && arg !== '-' && OPTION.test(arg);

@@ -1,7 +1,7 @@
 import type { Descriptor, Limits, PolicyDocument, PolicyRule, RuleLook } from '@capstan/contracts';
 import { combineApprovals } from './combine-approvals.js';
 import { type CompiledRule, compileRule, lookAt, matchesNow } from './compile-rule.js';
-import { checkGate, effectCode, type Hold } from './gates.js';
+import { acceptsRisk, checkGate, effectCode, type Hold } from './gates.js';
 import { limitsNow } from './limits.js';
 import { nearMiss } from './near-miss.js';
 import { deny, type Part, type Request, type Verdict } from './request.js';
@@ -40,7 +40,8 @@ export function compileDocument(
       const matched = matchRules(plan.rules, request);
       const left_ms = global_ms - (request.facts?.run_elapsed_ms ?? 0);
       const limits = limitsNow(plan.limits, request, left_ms);
-      return { verdict: judge(source, plan, matched, request, left_ms), rules: matched.looks, limits };
+      const { rules: also, ...verdict } = judge(source, plan, matched, request, left_ms);
+      return { verdict, rules: also ? [...matched.looks, ...also] : matched.looks, limits };
     },
     look: (request) => rules.map((rule) => safely(rule, request)),
     readsInputs: (descriptor) => descriptor.tool_id === 'shell.run' || planOf({ ...NOBODY, descriptor }).reads_inputs,
@@ -66,13 +67,15 @@ function safely(rule: CompiledRule, request: Request): RuleLook {
 type Matched = {
   forbid: PolicyRule | null;
   allow: PolicyRule | null;
+  /** Whether a rule that allows it has also accepted its risk. */
+  accepted: boolean;
   holds: PolicyRule[];
   broken: { id: string; error: string } | null;
   looks: RuleLook[];
 };
 
 function matchRules(candidates: readonly CompiledRule[], request: Request): Matched {
-  const matched: Matched = { forbid: null, allow: null, holds: [], broken: null, looks: [] };
+  const matched: Matched = { forbid: null, allow: null, accepted: false, holds: [], broken: null, looks: [] };
   for (const candidate of candidates) {
     const match = matchesNow(candidate, request);
     if (match === false) continue;
@@ -84,7 +87,10 @@ function matchRules(candidates: readonly CompiledRule[], request: Request): Matc
     matched.looks.push({ id: rule.id, matched: true, why: reason });
     if (rule.effect === 'forbid') matched.forbid ??= rule;
     else if (rule.effect === 'hold') matched.holds.push(rule);
-    else matched.allow ??= rule;
+    else {
+      matched.allow ??= rule;
+      matched.accepted ||= acceptsRisk(rule, request.descriptor);
+    }
   }
   return matched;
 }
@@ -99,7 +105,7 @@ function judge(
   matched: Matched,
   request: Request,
   left_ms: number,
-): Verdict {
+): Verdict & { rules?: RuleLook[] } {
   const { forbid, allow, holds, broken } = matched;
   if (broken) return deny('RULE_ERROR', `rule ${broken.id} could not be evaluated: ${broken.error}`, broken.id);
   if (forbid) return forbidden(forbid);
@@ -109,11 +115,12 @@ function judge(
       return deny('PLANNING_MODE', 'planning mode allows only tools without side effects', null);
     if (!allow && holds.length === 0 && !plan.named) return nearMiss(rules, request);
   }
+  const accepted = matched.accepted && plan.gate_yields;
   return (
-    checkGate(plan.gate, approved_specs, request) ??
+    (accepted ? null : checkGate(plan.gate, approved_specs, request)) ??
     checkRun(document, request, left_ms) ??
     checkInputs(plan, request) ??
-    heldOrAllowed(plan, allow, holds)
+    heldOrAllowed(plan, allow, holds, accepted)
   );
 }
 
@@ -138,14 +145,21 @@ function checkInputs({ checks }: ToolPlan, request: Request): Verdict | null {
   return null;
 }
 
-function heldOrAllowed(plan: ToolPlan, allow: PolicyRule | null, holds: readonly PolicyRule[]): Verdict {
+/** What holds a call although no rule does is among the rules that were looked at, by its own name: `risk.HIGH`. */
+function heldOrAllowed(
+  plan: ToolPlan,
+  allow: PolicyRule | null,
+  holds: readonly PolicyRule[],
+  accepted: boolean,
+): Verdict & { rules?: RuleLook[] } {
+  const gates = accepted ? plan.holds.effects : [...plan.holds.risk, ...plan.holds.effects];
   const all: Hold[] = [
     ...holds.map(({ id, reason, approvals }) => ({
       rule: id,
       reason: reason ?? `rule ${id} asks for a person's consent`,
       approvals,
     })),
-    ...plan.holds,
+    ...gates,
   ];
   const [first] = all;
   if (first)
@@ -156,6 +170,7 @@ function heldOrAllowed(plan: ToolPlan, allow: PolicyRule | null, holds: readonly
       rule_matched: first.rule,
       code: 'HELD',
       approvals: combineApprovals(all.map(({ approvals }) => approvals)),
+      rules: gates.map(({ rule, reason }) => ({ id: rule, matched: true, why: reason })),
     };
   if (!allow && !plan.named) return WITHIN;
   return {

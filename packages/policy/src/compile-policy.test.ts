@@ -37,6 +37,43 @@ describe('the order of strength', () => {
   });
 });
 
+describe('a rule that names tools and their risk', () => {
+  const risky = (risk: 'HIGH' | 'CRITICAL') => ({ descriptor: newTool({ risk }) });
+  const accepting = (risk_max: string, tool: unknown = 'cap:test_math:*') => ({
+    ...{ id: 'accepts', effect: 'allow', match: { tool, risk_max } },
+  });
+
+  test('has accepted that risk, so that the default gate does not hold the call again', () => {
+    expect(decide(policy([accepting('HIGH')]), risky('HIGH'))).toMatchObject({
+      effect: 'allow',
+      rule_matched: 'accepts',
+    });
+    expect(decide(policy([accepting('CRITICAL')]), risky('CRITICAL')).effect).toBe('allow');
+  });
+  test('accepts no more than it says', () => {
+    expect(decide(policy([accepting('HIGH'), allow]), risky('CRITICAL')).effect).toBe('deny');
+    expect(decide(policy([allow]), risky('HIGH')).effect).toBe('hold');
+  });
+  test('accepts nothing where it names no tool, or any', () => {
+    expect(decide(policy([accepting('HIGH', '*')]), risky('HIGH')).effect).toBe('hold');
+    expect(decide(policy([{ id: 'a', effect: 'allow', match: { risk_max: 'HIGH' } }]), risky('HIGH')).effect).toBe(
+      'hold',
+    );
+  });
+  test('does not undo a gate that the document itself sets, or another rule that holds', () => {
+    const gated = policy([accepting('HIGH')], { risk: { HIGH: { effect: 'hold' } } });
+    expect(decide(gated, risky('HIGH')).effect).toBe('hold');
+    expect(decide(policy([accepting('HIGH'), hold]), risky('HIGH')).effect).toBe('hold');
+  });
+});
+
+test('a hold names every rule and every gate that holds the call', () => {
+  const descriptor = newTool({ risk: 'HIGH', effects: ALL_EFFECTS });
+  const decision = decide(policy([allow, hold], { effects: { destructive: 'hold' } }), { descriptor });
+  expect(decision.rules?.map(({ id }) => id)).toEqual(['a', 'h', 'risk.HIGH', 'effects.destructive']);
+  expect(decision.rule_matched).toBe('h');
+});
+
 describe('holds together', () => {
   test('ask for the largest quorum, all the roles, the common actors and the shortest expiry', () => {
     const one = { required: 2, roles: ['operate'], actors: ['bob', 'eve'], expires_in_ms: 9000, allow_self: true };

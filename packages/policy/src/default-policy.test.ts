@@ -80,6 +80,26 @@ describe('what is suggested for a denial', () => {
     const policy = compileOpen({ tools: { [tool_id]: { ...constraints, ...added } } });
     expect(policy.decide(newRequest({ descriptor: newTool(tool), inputs })).effect).toBe('allow');
   });
+  test('for a program that destroys things is this command line alone, and a person who agrees', () => {
+    const tool = { tool_id: 'shell.run', runner: 'exec', risk: 'HIGH' } as const;
+    const added = suggested(DEFAULT_POLICY, tool, { cmd: ['rm', '-r', './build'] });
+    const policy = compileOpen({ ...DEFAULT_POLICY, ...added });
+    const effectOf = (...cmd: string[]) =>
+      policy.decide(newRequest({ descriptor: newTool(tool), inputs: { cmd } })).effect;
+    expect([effectOf('rm', '-r', './build'), effectOf('rm', '-r', '/'), effectOf('rm', './build', 'other')]).toEqual([
+      'hold',
+      'deny',
+      'deny',
+    ]);
+  });
+  test('opens no network to a program of an extension that asks for none', () => {
+    const binding = {
+      ...{ kind: 'command', extension_id: 'x', tools_hash: null, executable: 'wc', action: 'wc', argv: [] },
+      ...{ output: 'text', env: [], permissions: ['exec'] },
+    } satisfies Descriptor['binding'];
+    const added = suggested(DEFAULT_POLICY, { tool_id: 'ext:x:wc', runner: 'exec', binding, effects: ALL_EFFECTS }, {});
+    expect(added.limits).toBeUndefined();
+  });
   test('is there for inputs that are too deep to be looked at', () => {
     const inputs: JsonObject = JSON.parse(`${'{"url":'.repeat(100)}"https://a.org"${'}'.repeat(100)}`);
     const tool = { tool_id: 'ext:deep:x' };

@@ -1,11 +1,12 @@
-import type {
-  Approvals,
-  Descriptor,
-  EffectGates,
-  PolicyDocument,
-  PolicyMatch,
+import {
+  type Approvals,
+  type Descriptor,
+  type EffectGates,
+  type PolicyDocument,
+  type PolicyMatch,
+  type PolicyRule,
   Risk,
-  RiskGate,
+  type RiskGate,
 } from '@capstan/contracts';
 import { isTrusted } from './compile-match.js';
 import { hasAllowList, type ToolEntry } from './constraint/tool-entries.js';
@@ -22,9 +23,9 @@ const DEFAULT_GATES: Record<Risk, RiskGate> = {
 };
 
 /**
- * A gate stands whatever the rules allow; only the document's own `risk` changes it, field by field. One exception: a
+ * A gate stands whatever the rules allow; only the document's own `risk` changes it, field by field. Two exceptions: a
  * tool that `tools` names together with a list of what it may touch has passed the default gate of HIGH, so that the
- * policies of Capsule mean what they say.
+ * policies of Capsule mean what they say; and a rule that names the tool and its risk has accepted it (`acceptsRisk`).
  */
 export function riskGate(
   { risk = {} }: PolicyDocument,
@@ -37,6 +38,18 @@ export function riskGate(
   const named = entries.find(({ names_it }) => names_it);
   if (!own && level === 'HIGH' && named && hasAllowList(named)) return {};
   return { ...DEFAULT_GATES[level], ...own };
+}
+
+/** A gate that nobody wrote into the document. */
+export const isDefaultGate = ({ risk = {} }: PolicyDocument, { risk: level }: Descriptor, part: Part): boolean =>
+  part === 'tenant' && risk[level] === undefined;
+
+/** An allow rule that names tools together with the risk they may have: whoever wrote it has accepted that risk. */
+export function acceptsRisk({ effect, match = {} }: PolicyRule, { risk }: Descriptor): boolean {
+  const { tool, risk_max } = match;
+  if (effect !== 'allow' || tool === undefined || risk_max === undefined) return false;
+  const names = (Array.isArray(tool) ? tool : [tool]).every((each) => !/^[*?]+$/.test(each));
+  return names && Risk.options.indexOf(risk_max) >= Risk.options.indexOf(risk);
 }
 
 /** Null when the call is not stopped. */

@@ -1,9 +1,9 @@
-import type { Approvals, Descriptor, Limits, PolicyDocument, RiskGate } from '@capstan/contracts';
+import type { Descriptor, Limits, PolicyDocument, RiskGate } from '@capstan/contracts';
 import { type CompiledRule, couldMatch, readsInputs } from './compile-rule.js';
 import { checkNetwork } from './constraint/check-urls.js';
 import type { Check } from './constraint/constraint.js';
 import { entriesFor, type ToolEntry } from './constraint/tool-entries.js';
-import { effectGates, gateHold, type Hold, isReadOnly, riskGate } from './gates.js';
+import { effectGates, gateHold, type Hold, isDefaultGate, isReadOnly, riskGate } from './gates.js';
 import { compileLimits, limitsNow, limitsOf, type ToolLimits } from './limits.js';
 import type { Part, Request, Verdict } from './request.js';
 
@@ -16,10 +16,12 @@ export type ToolPlan = {
   checks: Check[];
   limits: ToolLimits;
   gate: RiskGate;
+  /** Whether a rule that accepts the risk of the tool takes it past the gate. */
+  gate_yields: boolean;
   /** What its effects are refused for. */
   refused: Verdict | null;
-  /** What holds it beside the rules. */
-  holds: (Hold & { approvals?: Approvals | undefined })[];
+  /** What holds it beside the rules: its risk, and its effects. */
+  holds: { risk: Hold[]; effects: Hold[] };
   read_only: boolean;
   reads_inputs: boolean;
 };
@@ -64,8 +66,9 @@ function makePlan(
     checks,
     limits: ofTool,
     gate,
+    gate_yields: isDefaultGate(document, descriptor, part),
     refused: Array.isArray(effects) ? null : effects,
-    holds: [...gateHold(gate, descriptor), ...(Array.isArray(effects) ? effects : [])],
+    holds: { risk: gateHold(gate, descriptor), effects: Array.isArray(effects) ? effects : [] },
     read_only: isReadOnly(descriptor),
     reads_inputs: checks.length > 0 || candidates.some(readsInputs),
   };

@@ -62,9 +62,11 @@ function toDescriptor(document: AtipDocument, { path, command, inherited }: Plac
   const levels = [document.effects, command.effects].flatMap((effects) => effects ?? []);
   const declared = levels.map(toDeclaredEffects);
   const effects = mergeEffects(...declared);
+  const words = cluesInWords({ name: path.join(' '), description: command.description });
   const danger = inferDanger({ side_effects: sideEffectsOf(effects, levels) }, [
     ...cluesInEffects(effects, levels),
-    ...cluesInWords(path.join(' '), command.description),
+    // Effects that are declared in full say more than a verb does.
+    ...(undeclaredEffects(...declared).length === 0 ? words.filter(({ weak }) => !weak) : words),
   ]);
   const missing = undeclaredEffects(...declared);
   const { parameters, input_schema } = atipParameters(command, inherited, effects.interactive);

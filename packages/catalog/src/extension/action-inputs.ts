@@ -40,7 +40,20 @@ export function inputSchemaOf(action: RunnableAction, runner: NamedRunner, nativ
   if (runner.type === 'exec') return action.argv ? fromTemplates(action) : TYPED_INPUTS;
   if (runner.type === 'api' && action.request) return fromTemplates(action);
   const fixed = [...Object.keys(action.preset ?? {}), ...(runner.type === 'api' && runner.method ? ['method'] : [])];
-  return without(native ?? (runner.type === 'api' ? REQUEST_INPUTS : { type: 'object' }), fixed);
+  const own = without(native ?? (runner.type === 'api' ? REQUEST_INPUTS : { type: 'object' }), fixed);
+  return action.preset ? withInputs(own, placeholdersOf(action)) : own;
+}
+
+/** What the values that an action sets ask for. */
+function withInputs(schema: JsonObject, inputs: readonly { name: string }[]): JsonObject {
+  if (inputs.length === 0) return schema;
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  return {
+    ...schema,
+    properties: { ...Object.fromEntries(inputs.map(({ name }) => [name, {}])), ...properties },
+    required: [...required, ...inputs.map(({ name }) => name)],
+  };
 }
 
 /** What an action sets itself is not asked for. */

@@ -24,7 +24,7 @@ export function toDescriptor(action: RunnableAction, runner: NamedRunner, contex
   const asked = permissionsOf(action, manifest);
   const declared = [toDeclaredEffects(action.effects ?? {}), ...effectsOf(runner, native)];
   const danger = inferDanger({ risk: action.risk, side_effects: action.side_effects }, [
-    ...cluesInWords(action.id, action.description),
+    ...cluesInWords({ name: action.id, description: action.description, input_schema: action.input_schema }),
     ...cluesOf(action, runner, native, asked),
   ]);
   const missing = undeclaredEffects(...declared);

@@ -132,6 +132,11 @@ slash_commands:
     ['browser.navigate', { kind: 'action', action: 'browser.navigate' }],
     ['api.call', { kind: 'action', action: 'api.call' }],
     ['api.post', { kind: 'action', action: 'api.call', preset: { method: 'POST' } }],
+    ['file.read', { kind: 'action', action: 'fs.read' }],
+    ['file.write', { kind: 'action', action: 'fs.write' }],
+    ['file.list_directory', { kind: 'action', action: 'cap:session_file_system:list_directory' }],
+    ['db.read', { kind: 'action', action: 'db.read' }],
+    ['db.query', { kind: 'action', action: 'db.query' }],
   ])('the runner %s is bound to %j', (runner, binding) => {
     expect(only({ runner }).binding).toMatchObject(binding);
   });
@@ -239,6 +244,12 @@ describe('a wrong extension is refused with file and place', () => {
       withActions({ id: 'a', runner: 'exec.a', argv: [], stdin: '{{x}}', input_schema: { type: 'object' } }),
       {},
       { message: '{{x}} is not a property of its input_schema' },
+    ],
+    [
+      'an input in the middle of a statement',
+      withActions({ id: 'a', runner: 'db.read', preset: { sql: 'SELECT * FROM t WHERE id = {{id}}' } }),
+      {},
+      { message: '{{id}} is not filled in: preset takes an input only as a whole value' },
     ],
     [
       'a template for an unknown input of a request',

@@ -8,6 +8,9 @@ const IN_REQUEST = /\{\{\s{0,5}(?<name>[A-Za-z_][\w.-]{0,100})\s{0,5}\}\}/g;
 const LIST = /\{\{\s{0,5}\.\.\.[\w.-]{1,100}\s{0,5}\}\}/g;
 const WITH_BLANKS = /\{\{(?:\s+(?:\.\.\.)?([\w.-]+)\s*|(?:\.\.\.)?([\w.-]+)\s+)\}\}/g;
 
+/** What an action sets takes an input only as a whole value, so that no text becomes a part of another: of a statement, of a path. */
+const WHOLE = /^\{\{(?<name>[A-Za-z_][\w.-]{0,100})\}\}$/g;
+
 type Placeholder = { name: string; many: boolean };
 
 /** The inputs that an action's templates name. */
@@ -19,6 +22,7 @@ export function placeholdersOf(action: RunnableAction): Placeholder[] {
   };
   for (const template of commandTemplates(action)) look(template, IN_COMMAND);
   look(JSON.stringify(action.request ?? {}), IN_REQUEST);
+  for (const text of textsIn(action.preset ?? {})) look(text, WHOLE);
   return [...found].map(([name, many]) => ({ name, many }));
 }
 
@@ -30,12 +34,21 @@ export function wrongPlaceholders(action: RunnableAction, schema: JsonObject): s
     .flatMap((template) => [...template.matchAll(WITH_BLANKS)])
     // Anything else may be meant as it is: programs have templates of their own.
     .filter(([, before = '', after = '']) => known.has(before || after));
+  const partial = textsIn(action.preset ?? {})
+    .filter((text) => !text.match(WHOLE))
+    .flatMap((text) => [...text.matchAll(IN_COMMAND)]);
   const lists = [...JSON.stringify(action.request ?? {}).matchAll(LIST)];
   return [
     ...unknown.map(({ name }) => `{{${name}}} is not a property of its input_schema`),
     ...lists.map(([whole]) => `${whole} is not filled in: a request takes no lists`),
+    ...partial.map(([whole]) => `${whole} is not filled in: preset takes an input only as a whole value`),
     ...blank.map(([whole]) => `${whole} is not filled in: write it without blanks`),
   ];
+}
+
+function textsIn(value: Json): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 const commandTemplates = ({ argv = [], stdin }: RunnableAction): string[] => [...argv, stdin ?? ''];

@@ -1,8 +1,17 @@
-/** What the name of a runner means: `exec.postman_cli`, `analyze.response`, `browser.navigate`, `api.get`. */
+/** What the name of a runner means: `exec.postman_cli`, `analyze.response`, `browser.navigate`, `api.get`, `file.read`, `db.read`. */
 export type NamedRunner =
   | { type: 'exec'; executable: string }
-  | { type: 'analyze' | 'browser'; action: string }
+  | { type: 'analyze' | 'browser' | 'file' | 'db'; action: string }
   | { type: 'api'; method: string | null };
+
+/** The tools of ours behind `file.*`: `read` and `write` are about the workspace, the others about the files of the session. */
+const FILE_ACTIONS: ReadonlyMap<string, string> = new Map([
+  ['read', 'fs.read'],
+  ['write', 'fs.write'],
+  ...['read_file', 'write_file', 'list_directory', 'grep_files', 'delete_file', 'stat_file'].map(
+    (name) => [name, `cap:session_file_system:${name}`] as const,
+  ),
+]);
 
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'];
 
@@ -23,6 +32,12 @@ export function readRunner(name: string): NamedRunner | null {
     case 'api':
       if (rest === 'call') return { type: 'api', method: null };
       return METHODS.includes(rest) ? { type: 'api', method: rest.toUpperCase() } : null;
+    case 'file': {
+      const action = FILE_ACTIONS.get(rest);
+      return action === undefined ? null : { type: 'file', action };
+    }
+    case 'db':
+      return rest === 'read' || rest === 'query' ? { type: 'db', action: name } : null;
     default:
       return null;
   }

@@ -13,18 +13,20 @@ export const stricter = (one: Risk, other: Risk): Risk =>
 
 /**
  * Risk and side effects from what was declared and from what gives a tool away. What was declared stands, but never
- * against a clue that is stricter. Whatever comes from clues is named in `inferred`, with the clue.
+ * against a clue that is stricter and not weak. Whatever comes from clues is named in `inferred`, with the clue.
  */
 export function inferDanger(declared: Declared, clues: readonly Clue[]): Danger {
   const inferred: Descriptor['inferred'] = [];
-  const risk = clues.reduce((worst, clue) => stricter(worst, clue.risk), declared.risk ?? DEFAULT_RISK);
+  const ofRisk = declared.risk === undefined ? clues : clues.filter(({ weak }) => !weak);
+  const risk = ofRisk.reduce((worst, clue) => stricter(worst, clue.risk), declared.risk ?? DEFAULT_RISK);
   if (declared.risk === undefined || risk !== declared.risk) {
-    const clue = clues.find((each) => each.risk === risk);
+    const clue = ofRisk.find((each) => each.risk === risk);
     inferred.push({ field: 'risk', why: `${risk}: ${clue?.why ?? 'nothing else is known of it'}` });
   }
   const side_effects = new Set(declared.side_effects);
-  for (const { side_effect, why } of clues) {
+  for (const { side_effect, why, weak } of clues) {
     if (side_effect === null || side_effects.has(side_effect)) continue;
+    if (weak && declared.side_effects !== undefined) continue;
     side_effects.add(side_effect);
     inferred.push({ field: 'side_effects', why: `${side_effect}: ${why}` });
   }

@@ -1,22 +1,27 @@
 import type { Clue } from './words.js';
 
-/** What an extension that asks for a permission is able to do. */
+/**
+ * What an extension that asks for a permission is able to do. Permissions bound the sandbox of all its actions, so they say
+ * something of one action only where that says nothing of itself.
+ */
 export function cluesInPermissions(permissions: readonly string[]): Clue[] {
   return permissions.flatMap((permission): Clue[] => {
     const why = `the permission ${permission}`;
     switch (permission) {
       case 'network':
-        return [{ risk: 'HIGH', side_effect: 'network.http', why }];
+        return [{ risk: 'HIGH', side_effect: 'network.http', why, weak: true }];
       case 'browser':
-        return [{ risk: 'HIGH', side_effect: 'network.http', why }];
+        return [{ risk: 'HIGH', side_effect: 'network.http', why, weak: true }];
       case 'filesystem.read':
-        return [{ risk: 'LOW', side_effect: 'fs.read', why }];
+        return [{ risk: 'LOW', side_effect: 'fs.read', why, weak: true }];
       case 'filesystem.write':
-        return [{ risk: 'HIGH', side_effect: 'fs.write', why }];
+        return [{ risk: 'HIGH', side_effect: 'fs.write', why, weak: true }];
       case 'payments':
-        return [{ risk: 'CRITICAL', side_effect: 'payments', why }];
+        return [{ risk: 'CRITICAL', side_effect: 'payments', why, weak: true }];
       default:
-        return permission.startsWith('cloud') ? [{ risk: 'CRITICAL', side_effect: 'cloud.resource_create', why }] : [];
+        return permission.startsWith('cloud')
+          ? [{ risk: 'CRITICAL', side_effect: 'cloud.resource_create', why, weak: true }]
+          : [];
     }
   });
 }

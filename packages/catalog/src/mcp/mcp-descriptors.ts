@@ -50,9 +50,12 @@ function toDescriptor(server: NewMcpServer, tool: McpTool): Descriptor {
 }
 
 /** What a tool says of itself, and what its words give away: the stricter wins. */
-function judge({ name, description = '', annotations = {} }: McpTool, trust: Trust, local: boolean) {
+function judge({ name, description = '', annotations = {}, inputSchema }: McpTool, trust: Trust, local: boolean) {
   const { effects, inferred, ...declared } = concludeMcpEffects(annotations, trust, local);
-  const danger = inferDanger(declared, cluesInWords(name, description));
+  const clues = cluesInWords({ name, description, input_schema: inputSchema });
+  // Hints are no declaration of a risk: only the word of a trusted server that a tool just reads outweighs its verb.
+  const readsOnly = effects.reversible;
+  const danger = inferDanger(declared, readsOnly ? clues : clues.map((clue) => ({ ...clue, weak: false })));
   return { effects, ...danger, inferred: [...inferred, ...danger.inferred] };
 }
 

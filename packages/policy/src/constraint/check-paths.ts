@@ -16,8 +16,8 @@ export function checkPaths(constraints: ToolConstraints, { required }: { require
   const allow = allow_paths?.map((glob) => compilePathGlob(glob, 'allow')) ?? (required ? [] : null);
   const deny = deny_paths?.map((glob) => compilePathGlob(glob, 'deny')) ?? [];
   const showHidden = allow_hidden ?? !required;
-  return ({ inputs }) => {
-    const paths = pathsIn(inputs);
+  return ({ descriptor, inputs }) => {
+    const paths = pathsIn(descriptor, inputs);
     if (required && paths.length === 0) return refuse('missing_argument', 'no path is given');
     for (const path of paths) {
       const refusal = checkPath(path, allow, deny, showHidden);

@@ -23,14 +23,21 @@ const PATH_NAME =
   /^(path|paths|file|files|filename|dir|dirs|directory|directories|folder|cwd|src|dst|source|destination|target|root)$|_(path|paths|file|files|dir|directory)$/;
 const URL_NAME = /^(url|urls|uri|href|endpoint)$|_(url|uri)$/;
 
-/** What is a path by the name of its field. */
-export const pathsIn = (inputs: JsonObject): string[] =>
-  textsIn(inputs).flatMap(({ name, text }) => (PATH_NAME.test(name.toLowerCase()) ? [text] : []));
+/** What is a path by the name of its field; also where the tool itself sets it. */
+export const pathsIn = ({ binding }: Descriptor, inputs: JsonObject): string[] =>
+  [...textsIn(inputs), ...presetIn(binding)].flatMap(({ name, text }) =>
+    PATH_NAME.test(name.toLowerCase()) ? [text] : [],
+  );
+
+/** What is still to be filled in is an input, and looked at as such. */
+const presetIn = (binding: Descriptor['binding']): Named[] =>
+  binding.kind === 'action' && binding.preset
+    ? textsIn(binding.preset).filter(({ text }) => !/^\{\{[\w.-]+\}\}$/.test(text))
+    : [];
 
 /** What is a URL by the name of its field, or by how it looks; also where the tool itself sets it. */
 export function urlsIn({ binding }: Descriptor, inputs: JsonObject): string[] {
-  const texts = textsIn(inputs);
-  if (binding.kind === 'action' && binding.preset) texts.push(...textsIn(binding.preset));
+  const texts = [...textsIn(inputs), ...presetIn(binding)];
   const urls = texts.flatMap(({ name, text }) =>
     URL_NAME.test(name.toLowerCase()) || looksLikeUrl(text) ? [text] : [],
   );

@@ -33,15 +33,20 @@ export type ToolEntry = {
  * What `tools` says of a tool: the entry of its own first, then those with wildcards. All of them are checked. The entries of
  * a ceiling take away and never give, so that what they do not mention is as the tenant has it.
  */
-export function entriesFor({ tools = {} }: PolicyDocument, { tool_id }: Descriptor, part: Part): ToolEntry[] {
+export function entriesFor({ tools = {} }: PolicyDocument, { tool_id, binding }: Descriptor, part: Part): ToolEntry[] {
+  // What an action of an extension has done by a tool of ours may touch no more than that tool itself.
+  const done_by = binding.kind === 'action' ? binding.action : null;
   return Object.entries(tools)
-    .filter(([key]) => matchesWildcard(toolOfAlias(key), tool_id))
+    .filter(([key]) => {
+      const named = toolOfAlias(key);
+      return matchesWildcard(named, tool_id) || (done_by !== null && matchesWildcard(named, done_by));
+    })
     .map(([key, constraints]) => toEntry(key, tool_id, constraints, part))
     .sort((one, other) => Number(other.names_it) - Number(one.names_it));
 }
 
 function toEntry(key: string, tool_id: string, constraints: ToolConstraints, part: Part): ToolEntry {
-  const names_it = part === 'tenant' && !isWildcard(key);
+  const names_it = part === 'tenant' && !isWildcard(key) && toolOfAlias(key) === tool_id;
   const core = names_it && Object.hasOwn(CORE, tool_id) ? CORE[tool_id] : undefined;
   const checks = [
     checkPaths(constraints, { required: core === 'path' }),

@@ -1,4 +1,4 @@
-import { suggestExecutable } from '@capstan/argv';
+import { shapeOf, suggestExecutable } from '@capstan/argv';
 import {
   type Descriptor,
   type Executables,
@@ -53,15 +53,40 @@ function named(read: () => string[]): string[] {
 export const programsOf = (descriptor: Descriptor, inputs: JsonObject): string[] =>
   named(() => (commandIn(descriptor, inputs) ?? []).slice(0, 1).filter((program) => program !== ''));
 
+/** They destroy what they are pointed at: allowed as such, they would be allowed for everything. */
+const DESTROYING = new Set('rm rmdir unlink shred dd truncate mv chmod chown kill killall pkill mkfs'.split(' '));
+
+/** An entry that allows these programs; one that destroys things gets the arguments of this call alone, and a person who agrees. */
+export function programEntry(descriptor: Descriptor, inputs: JsonObject, programs: string[]): string {
+  const { tool_id } = descriptor;
+  const [program = ''] = programs;
+  const name = program.slice(program.lastIndexOf('/') + 1);
+  const allow = entryOf(tool_id, { allow_executables: programs });
+  if (!DESTROYING.has(name)) return allow;
+  const { args } = splitCommand(descriptor, inputs);
+  const shape = toYaml({ [name]: { shapes: [shapeOf(args)] } });
+  return [
+    `${allow}\n    executables: ${shape}`,
+    `rules:\n  - id: ask-for-${name}\n    effect: hold\n    match: { tool: ${toYaml(tool_id)} }`,
+    `    if: ${JSON.stringify(`inputs.cmd[0] == ${JSON.stringify(program)}`)}`,
+  ].join('\n');
+}
+
+const splitCommand = (descriptor: Descriptor, inputs: JsonObject): { file: string; args: string[] } => {
+  const [file = '', ...args] = commandIn(descriptor, inputs) ?? [];
+  return { file, args };
+};
+
 /** The program that the call starts, with the arguments that it has. */
 export function executablesOf(descriptor: Descriptor, inputs: JsonObject): Executables {
-  const [file = '', ...args] = commandIn(descriptor, inputs) ?? [];
+  const { file, args } = splitCommand(descriptor, inputs);
   const { program, rule } = suggestExecutable({ file, args, chosen_by: 'caller' });
   return { [program]: rule };
 }
 
 /** A path stands for itself in a list of globs, as far as it has none of their signs. */
-export const pathsOf = (inputs: JsonObject): string[] => named(() => pathsIn(inputs));
+export const pathsOf = (descriptor: Descriptor, inputs: JsonObject): string[] =>
+  named(() => pathsIn(descriptor, inputs));
 
 /** Where the call connects, as an entry allows it: a private address has to be allowed as such. */
 export function domainsOf(descriptor: Descriptor, inputs: JsonObject): ToolConstraints | null {

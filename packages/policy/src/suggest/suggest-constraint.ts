@@ -1,7 +1,16 @@
 import type { Descriptor, JsonObject, ToolConstraints } from '@capstan/contracts';
 import { methodOf } from '../constraint/read-inputs.js';
 import type { Part } from '../request.js';
-import { addToPolicy, domainsOf, entryOf, executablesOf, pathsOf, programsOf, toYaml } from './snippet.js';
+import {
+  addToPolicy,
+  domainsOf,
+  entryOf,
+  executablesOf,
+  pathsOf,
+  programEntry,
+  programsOf,
+  toYaml,
+} from './snippet.js';
 
 const BESIDE = 'What is in that list already stays in it.';
 
@@ -14,11 +23,11 @@ export function suggestConstraint(descriptor: Descriptor, inputs: JsonObject, ru
     `Take ${toYaml(value)} out of ${list} in the entry of ${tool_id} under tools in the policy, if this call should be allowed.`;
   switch (name) {
     case 'allow_paths':
-      return entry({ allow_paths: pathsOf(inputs) }, BESIDE);
+      return entry({ allow_paths: pathsOf(descriptor, inputs) }, BESIDE);
     case 'allow_domains':
       return entry(domainsOf(descriptor, inputs) ?? {}, BESIDE);
     case 'allow_executables':
-      return entry({ allow_executables: programsOf(descriptor, inputs) }, BESIDE);
+      return addToPolicy(programEntry(descriptor, inputs, programsOf(descriptor, inputs)), BESIDE, part);
     case 'executables':
       return entry({ executables: executablesOf(descriptor, inputs) }, BESIDE);
     case 'allow_methods':

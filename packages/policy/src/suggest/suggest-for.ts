@@ -1,6 +1,6 @@
 import type { Decision, Descriptor, JsonObject, Limits } from '@capstan/contracts';
 import { suggestConstraint } from './suggest-constraint.js';
-import { suggestHosts, suggestRule } from './suggest-rule.js';
+import { canConnect, suggestHosts, suggestRule } from './suggest-rule.js';
 
 export type Denied = {
   descriptor: Descriptor;
@@ -57,9 +57,8 @@ function changeFor({ descriptor, inputs, decision }: Denied): string | null {
 }
 
 /** A program that uses the network runs in a sandbox that has none but for the hosts that the policy names. */
-const isCutOff = ({ runner, binding, effects }: Descriptor, limits: Limits | undefined): boolean =>
+const isCutOff = (descriptor: Descriptor, limits: Limits | undefined): boolean =>
   limits !== undefined &&
   limits.network === undefined &&
-  runner === 'exec' &&
-  binding.kind !== 'native' &&
-  effects.network;
+  descriptor.binding.kind !== 'native' &&
+  canConnect(descriptor);

@@ -1,6 +1,6 @@
-import type { JsonObject } from '@capstan/contracts';
 import { createEgress, type Egress } from '@capstan/egress';
-import type { Call, Runner, ToolFailure } from '../runner.js';
+import { boundInputs } from '../bound-inputs.js';
+import type { Runner, ToolFailure } from '../runner.js';
 import { type AnalyzePorts, NO_PORTS } from './analyze-ports.js';
 import { analyzeResponse } from './analyze-response.js';
 import type { LlmSettings } from './llm/llm-settings.js';
@@ -15,7 +15,7 @@ export const createAnalyzeRunner = ({ llm, ports = NO_PORTS, egress: given }: An
   return {
     type: 'analyze',
     run: (call) => {
-      const { action, inputs } = asked(call);
+      const { action, inputs } = boundInputs(call);
       switch (action) {
         case 'analyze.response':
           egress ??= createEgress();
@@ -32,12 +32,6 @@ export const createAnalyzeRunner = ({ llm, ports = NO_PORTS, egress: given }: An
     },
   };
 };
-
-/** What an extension sets cannot be set otherwise by who calls it. */
-const asked = ({ descriptor: { tool_id, binding }, inputs }: Call): { action: string; inputs: JsonObject } =>
-  binding.kind === 'action'
-    ? { action: binding.action, inputs: { ...inputs, ...binding.preset } }
-    : { action: tool_id, inputs };
 
 const unknownTool = (tool_id: string): ToolFailure => ({
   success: false,

@@ -1,4 +1,5 @@
 import { createEgress, type Egress } from '@capstan/egress';
+import { boundInputs } from '../bound-inputs.js';
 import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
 import { apiCall } from './api-call.js';
 import type { ApiContext, ApiTool } from './api-context.js';
@@ -26,9 +27,9 @@ export function createApiRunner({
     const { descriptor, inputs } = context.call;
     const { binding } = descriptor;
     if (binding.kind === 'request') return boundRequest(context, binding, inputs);
-    const tool = tools.get(binding.kind === 'action' ? binding.action : descriptor.tool_id);
-    if (!tool) return Promise.resolve(unknownTool(descriptor.tool_id));
-    return tool(context, binding.kind === 'action' ? { ...inputs, ...binding.preset } : inputs);
+    const bound = boundInputs(context.call);
+    const tool = tools.get(bound.action);
+    return tool ? tool(context, bound.inputs) : Promise.resolve(unknownTool(descriptor.tool_id));
   };
 
   return {

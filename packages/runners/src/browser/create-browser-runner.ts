@@ -1,6 +1,7 @@
 import { Failure } from '@capstan/contracts';
 import { checkUrl, createEgress, type Egress } from '@capstan/egress';
 import { type Converter, createConverter } from '../api/html/create-converter.js';
+import { boundInputs } from '../bound-inputs.js';
 import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
 import { blamed } from './blamed.js';
 import type { BrowserRun, BrowserTool, Done, PreparedTool } from './browser-tool.js';
@@ -49,11 +50,11 @@ export function createBrowserRunner(options: BrowserRunnerOptions = {}): Runner 
     type: 'browser',
     run: async (call) => {
       const { descriptor } = call;
-      const { binding } = descriptor;
-      const tool = TOOLS.get(binding.kind === 'action' ? binding.action : descriptor.tool_id);
+      const bound = boundInputs(call);
+      const tool = TOOLS.get(bound.action);
       if (!tool) return unknownTool(descriptor.tool_id);
       try {
-        const prepared = tool.prepare(binding.kind === 'action' ? { ...call.inputs, ...binding.preset } : call.inputs);
+        const prepared = tool.prepare(bound.inputs);
         for (const url of prepared.urls) checkUrl(url, call.limits);
         return await runPrepared({ pool, egress, converter }, call, prepared);
       } catch (error) {

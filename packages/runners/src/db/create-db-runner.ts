@@ -1,6 +1,7 @@
 import type { Json, Observed } from '@capstan/contracts';
 import pg from 'pg';
 import { z } from 'zod';
+import { boundInputs } from '../bound-inputs.js';
 import { logLine } from '../log-line.js';
 import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
 import { isMoreThanRead, refusalOf } from './check-statement.js';
@@ -54,15 +55,15 @@ export const createDbRunner = ({ connections = [] }: DbRunnerOptions = {}): Runn
   return {
     type: 'db',
     run: async (call) => {
-      const { tool_id } = call.descriptor;
-      if (tool_id !== 'db.query' && tool_id !== 'db.read')
-        return failure('UNKNOWN_TOOL', `the db runner has no tool ${tool_id}`);
-      const inputs = Inputs.safeParse(call.inputs);
+      const { action, inputs: asked } = boundInputs(call);
+      if (action !== 'db.query' && action !== 'db.read')
+        return failure('UNKNOWN_TOOL', `the db runner has no tool ${action}`);
+      const inputs = Inputs.safeParse(asked);
       if (!inputs.success) return failure('INVALID_INPUTS', z.prettifyError(inputs.error));
       const own = connections.filter((one) => isNamed(one, call.tenant, one.name));
       const connection = own.find((one) => isNamed(one, call.tenant, inputs.data.connection));
       if (!connection) return unknownConnection(inputs.data.connection, own);
-      const write = tool_id === 'db.query' && call.limits.write === true;
+      const write = action === 'db.query' && call.limits.write === true;
       const { sql } = inputs.data;
       const refusal = refusalOf(sql, write);
       if (refusal) return failure(refusal.kind, refusal.why);

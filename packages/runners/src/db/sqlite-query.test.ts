@@ -1,4 +1,6 @@
+import type { Descriptor } from '@capstan/contracts';
 import { describe, expect, test } from 'vitest';
+import { testDescriptor } from '../testing/test-call.js';
 import { useSqliteFile, useTestDb } from './testing/use-test-db.js';
 
 const file = useSqliteFile();
@@ -10,6 +12,19 @@ describe('SQLite', () => {
     expect(await shop('SELECT id, name FROM t WHERE id > ? ORDER BY id', [1])).toMatchObject({
       success: true,
       payload: { rows: [{ id: 2, name: 'two' }], row_count: 1, truncated: false },
+    });
+  });
+
+  test('answers an action of an extension, whose statement is its own and whose values are inputs', async () => {
+    const binding = {
+      ...{ kind: 'action', extension_id: 'shop', action: 'db.read' },
+      preset: { connection: 'shop', sql: 'SELECT name FROM t WHERE id = ?', params: ['{{id}}'] },
+    } satisfies Descriptor['binding'];
+    const descriptor = testDescriptor({ tool_id: 'ext:shop:name', runner: 'db', binding });
+    expect(await ask({ id: 2 }, { descriptor })).toMatchObject({ payload: { rows: [{ name: 'two' }] } });
+    expect(await ask({ id: '2 OR 1=1' }, { descriptor })).toMatchObject({ payload: { rows: [] } });
+    expect(await ask({ id: 2, sql: 'SELECT 1' }, { descriptor })).toMatchObject({
+      payload: { rows: [{ name: 'two' }] },
     });
   });
 

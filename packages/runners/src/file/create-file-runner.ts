@@ -1,4 +1,6 @@
-import type { Runner } from '../runner.js';
+import type { JsonObject } from '@capstan/contracts';
+import { boundInputs } from '../bound-inputs.js';
+import type { Call, Runner } from '../runner.js';
 import { SESSION_TOOLS } from './session-tools.js';
 import { createWorkspaceTools, type WorkspaceOptions } from './workspace-tools.js';
 
@@ -8,10 +10,14 @@ export const createFileRunner = (options: WorkspaceOptions): Runner => {
   return {
     type: 'file',
     run: async (call) => {
-      const tool = tools.get(call.descriptor.tool_id);
-      if (tool) return tool(call);
+      const { action, inputs } = boundInputs(call);
+      const tool = tools.get(action);
+      if (tool) return tool(inputs === call.inputs ? call : withInputs(call, inputs));
       const error = `the file runner has no tool ${call.descriptor.tool_id}`;
       return { success: false, error, kind: 'UNKNOWN_TOOL', retryable: false };
     },
   };
 };
+
+/** Its signal and its session are made when they are asked for, so that they are not copied. */
+const withInputs = (call: Call, inputs: JsonObject): Call => Object.create(call, { inputs: { value: inputs } });
