@@ -1,0 +1,108 @@
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react';
+
+export type LiveType = 'invocation' | 'run' | 'hold' | 'queue' | 'worker' | 'policy' | 'tool';
+export type LiveEvent = { type: LiveType; id: string; status: string | null; at: string };
+/** `behind`: the stream broke off; what is shown may be old until it is back. */
+export type LiveState = 'connecting' | 'live' | 'behind';
+
+type Listener = (events: readonly LiveEvent[]) => void;
+type Live = { state: LiveState; subscribe(listener: Listener): () => void };
+
+const TYPES: LiveType[] = ['invocation', 'run', 'hold', 'queue', 'worker', 'policy', 'tool'];
+/** Changes that come in quick succession are taken together. */
+const GATHER_MS = 250;
+/** EventSource gives up after an HTTP error; then we try again. */
+const RETRY_MS = 2000;
+
+/** Which cached answers a change makes old: the first word of their keys, and the id where they are about one thing. */
+const TOUCHES: Record<LiveType, { lists: string[]; one: string[] }> = {
+  invocation: { lists: ['stats'], one: ['invocation'] },
+  run: { lists: ['runs'], one: ['run'] },
+  hold: { lists: ['holds', 'hold-count'], one: ['hold'] },
+  queue: { lists: ['queues'], one: [] },
+  worker: { lists: ['workers'], one: [] },
+  policy: { lists: ['policy'], one: [] },
+  tool: { lists: ['tools', 'sources'], one: ['tool'] },
+};
+
+const LiveContext = createContext<Live>({ state: 'connecting', subscribe: () => () => {} });
+
+export function LiveProvider({ children }: { children: ReactNode }) {
+  const queries = useQueryClient();
+  const [state, setState] = useState<LiveState>('connecting');
+  const listeners = useRef(new Set<Listener>());
+
+  useEffect(() => {
+    let source: EventSource;
+    let retry: ReturnType<typeof setTimeout> | undefined;
+    let gathering: ReturnType<typeof setTimeout> | undefined;
+    let lost = false;
+    let gathered: LiveEvent[] = [];
+
+    const flush = () => {
+      gathering = undefined;
+      const events = gathered;
+      gathered = [];
+      refresh(queries, events);
+      for (const listener of listeners.current) listener(events);
+    };
+    const hear = (message: MessageEvent<string>) => {
+      gathered.push(JSON.parse(message.data));
+      gathering ??= setTimeout(flush, GATHER_MS);
+    };
+    const open = () => {
+      setState('live');
+      // What was missed may be more than what the stream still has.
+      if (lost) void queries.invalidateQueries();
+      lost = false;
+    };
+    const fail = () => {
+      lost = true;
+      setState('behind');
+      if (source.readyState === EventSource.CLOSED) retry = setTimeout(connect, RETRY_MS);
+    };
+    const connect = () => {
+      source = new EventSource('/v1/events');
+      source.addEventListener('open', open);
+      source.addEventListener('error', fail);
+      for (const type of ['message', ...TYPES]) source.addEventListener(type, hear);
+    };
+    connect();
+    return () => {
+      clearTimeout(retry);
+      clearTimeout(gathering);
+      source.close();
+    };
+  }, [queries]);
+
+  const live = useMemo<Live>(
+    () => ({
+      state,
+      subscribe: (listener) => {
+        listeners.current.add(listener);
+        return () => listeners.current.delete(listener);
+      },
+    }),
+    [state],
+  );
+  return <LiveContext value={live}>{children}</LiveContext>;
+}
+
+export const useLiveState = (): LiveState => useContext(LiveContext).state;
+
+/** Calls back with what has changed, several changes at a time. */
+export function useLiveEvents(listener: Listener): void {
+  const { subscribe } = useContext(LiveContext);
+  const latest = useRef(listener);
+  latest.current = listener;
+  useEffect(() => subscribe((events) => latest.current(events)), [subscribe]);
+}
+
+function refresh(queries: QueryClient, events: readonly LiveEvent[]): void {
+  const lists = new Set(events.flatMap(({ type }) => TOUCHES[type]?.lists ?? []));
+  const ones = new Set(events.flatMap(({ type, id }) => (TOUCHES[type]?.one ?? []).map((key) => `${key} ${id}`)));
+  void queries.invalidateQueries({
+    predicate: ({ queryKey: [key, id] }) => lists.has(String(key)) || ones.has(`${key} ${id}`),
+  });
+}

@@ -1,0 +1,149 @@
+import { Check, X } from 'lucide-react';
+import type { HoldItem } from '../../api/holds.js';
+import { Intent } from '../../domain/intent.js';
+import { RiskBadge, Tag } from '../../ui/badge.js';
+import { Button } from '../../ui/button.js';
+import type { Column } from '../../ui/data-table.js';
+import { Id } from '../../ui/id.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { Time, Until } from '../../ui/time.js';
+import { Tip } from '../../ui/tip.js';
+
+type Options = {
+  narrow: boolean;
+  selected: ReadonlySet<string>;
+  toggle(id: string): void;
+  ask(kind: 'approve' | 'reject', hold: HoldItem): void;
+};
+
+export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column<HoldItem>[] {
+  const select: Column<HoldItem> = {
+    id: 'select',
+    header: <span className="sr-only">Select</span>,
+    width: '18px',
+    cell: ({ hold_id, tool_id }) => (
+      <input
+        type="checkbox"
+        className="box"
+        aria-label={`Select ${tool_id}`}
+        checked={selected.has(hold_id)}
+        onChange={() => toggle(hold_id)}
+      />
+    ),
+  };
+  if (narrow)
+    return [
+      select,
+      {
+        id: 'hold',
+        header: 'Call',
+        width: 'minmax(0, 1fr)',
+        cell: (hold) => (
+          <div className="inbox-card">
+            <div className="row">
+              <RiskBadge risk={hold.risk} />
+              <span className="muted truncate">
+                <SafeText text={hold.actor} />
+              </span>
+              <span className="push">
+                <Until at={hold.expires_at} />
+              </span>
+            </div>
+            <div className="inbox-intent">
+              <Intent tool_id={hold.tool_id} inputs={hold.inputs} />
+            </div>
+            <div className="row">
+              <Votes hold={hold} />
+              <span className="row push">
+                <Button size="small" kind="danger" icon={<X />} {...mayOf(hold)} onClick={() => ask('reject', hold)}>
+                  Reject
+                </Button>
+                <Button
+                  size="small"
+                  kind="primary"
+                  icon={<Check />}
+                  {...mayOf(hold)}
+                  onClick={() => ask('approve', hold)}
+                >
+                  Approve
+                </Button>
+              </span>
+            </div>
+          </div>
+        ),
+      },
+    ];
+  return [
+    select,
+    {
+      id: 'hold',
+      header: 'Call',
+      width: 'minmax(0, 1fr)',
+      cell: (hold) => (
+        <div className="inbox-call">
+          <div className="truncate">
+            <Intent tool_id={hold.tool_id} inputs={hold.inputs} />
+          </div>
+          <div className="inbox-why truncate">
+            <SafeText text={hold.reason} />
+          </div>
+        </div>
+      ),
+    },
+    { id: 'risk', header: 'Risk', width: '92px', cell: ({ risk }) => <RiskBadge risk={risk} /> },
+    {
+      id: 'rule',
+      header: 'Rule',
+      width: '130px',
+      cell: ({ rules }) => (
+        <span className="muted truncate">
+          <SafeText text={(rules ?? []).map(({ id }) => id).join(', ')} />
+        </span>
+      ),
+    },
+    {
+      id: 'asked',
+      header: 'Asked by',
+      width: '150px',
+      cell: ({ actor, run_id, step_id, created_at }) => (
+        <div className="inbox-call">
+          <div className="truncate">
+            <SafeText text={actor} />
+            <span className="muted">
+              {' '}
+              <Time at={created_at} />
+            </span>
+          </div>
+          <div className="inbox-why truncate">
+            <Id of={run_id} />
+            {step_id ? <SafeText text={` ${step_id}`} /> : null}
+          </div>
+        </div>
+      ),
+    },
+    { id: 'votes', header: 'Votes', width: '96px', cell: (hold) => <Votes hold={hold} /> },
+    { id: 'expires', header: 'Expires', width: '88px', cell: ({ expires_at }) => <Until at={expires_at} /> },
+  ];
+}
+
+export const mayOf = ({ can_decide }: Pick<HoldItem, 'can_decide'>) => (can_decide ? { may: can_decide } : {});
+
+function Votes({ hold: { approvals, can_decide } }: { hold: HoldItem }) {
+  const { given, required, given_by } = approvals;
+  return (
+    <span className="row">
+      <Tip text={given_by.length > 0 ? `Approved by ${given_by.join(', ')}` : `Nobody of ${required} has approved yet`}>
+        <span className="num">
+          {given} of {required}
+        </span>
+      </Tip>
+      {can_decide?.ok === false ? (
+        <Tip text={can_decide.why}>
+          <span>
+            <Tag>not you</Tag>
+          </span>
+        </Tip>
+      ) : null}
+    </span>
+  );
+}

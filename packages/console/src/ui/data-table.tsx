@@ -1,0 +1,148 @@
+import { type ColumnDef, type RowData, tableFeatures, useTable } from '@tanstack/react-table';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, type ReactNode, type Ref, useEffect, useImperativeHandle, useMemo, useRef } from 'react';
+import './data-table.css';
+
+const features = tableFeatures({});
+
+export type Column<Row extends RowData> = {
+  id: string;
+  header: ReactNode;
+  /** As in `grid-template-columns`. */
+  width: string;
+  cell(row: Row): ReactNode;
+  /** Hidden where there is no room for it. */
+  wide?: boolean;
+  numeric?: boolean;
+};
+
+export type TableHandle = { scrollTo(index: number): void; scrollToTop(): void };
+
+type Props<Row extends RowData> = {
+  label: string;
+  rows: readonly Row[];
+  columns: readonly Column<Row>[];
+  idOf(row: Row): string;
+  onOpen?(row: Row): void;
+  /** The row that the keys act on. */
+  active?: number | undefined;
+  onActive?(index: number): void;
+  isSelected?(row: Row): boolean;
+  /** Near the end of what is there. */
+  onEnd?(): void;
+  row_height?: number;
+  footer?: ReactNode;
+  empty?: ReactNode;
+  ref?: Ref<TableHandle>;
+};
+
+const OVERSCAN = 12;
+const NEAR_END = 40;
+
+/** A table of any length: the rows in view, and a few around them, are in the page. */
+export function DataTable<Row extends RowData>(props: Props<Row>) {
+  const { label, rows, columns, idOf, onOpen, active, onActive, isSelected, onEnd, row_height = 36, ref } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const defs = useMemo(
+    () =>
+      columns.map(
+        ({ id, header, cell }): ColumnDef<typeof features, Row> => ({
+          id,
+          header: () => header,
+          cell: ({ row }) => cell(row.original),
+        }),
+      ),
+    [columns],
+  );
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => row_height,
+    overscan: OVERSCAN,
+  });
+  const items = virtual.getVirtualItems();
+  const first = items[0]?.index ?? 0;
+  const last = items.at(-1)?.index ?? -1;
+  // The model is of the rows in view alone, so that what it costs does not grow with the list.
+  const data = useMemo(() => rows.slice(first, last + 1), [rows, first, last]);
+  const table = useTable({ features, columns: defs, data, getRowId: idOf });
+  const model = table.getRowModel().rows;
+  useEffect(() => {
+    if (rows.length > 0 && last >= rows.length - NEAR_END) onEnd?.();
+  }, [last, rows.length, onEnd]);
+  useImperativeHandle(ref, () => ({
+    scrollTo: (index) => virtual.scrollToIndex(index),
+    scrollToTop: () => virtual.scrollToOffset(0),
+  }));
+  const template = columns.map(({ width }) => width).join(' ');
+  const narrow = columns
+    .filter(({ wide }) => !wide)
+    .map(({ width }) => width)
+    .join(' ');
+
+  const press = (event: KeyboardEvent<HTMLElement>, index: number) => {
+    if (event.target !== event.currentTarget) return;
+    const row = rows[index];
+    if (event.key === 'Enter' && row !== undefined) onOpen?.(row);
+  };
+
+  return (
+    <div className="table-frame">
+      <div
+        className="table"
+        ref={scroller}
+        role="table"
+        tabIndex={0}
+        aria-label={label}
+        aria-rowcount={rows.length + 1}
+        style={{ ['--columns' as string]: template, ['--columns-narrow' as string]: narrow }}
+      >
+        {table.getHeaderGroups().map((group) => (
+          <div key={group.id} className="table-head" role="row" aria-rowindex={1}>
+            {group.headers.map((header, place) => (
+              <div key={header.id} role="columnheader" className={cellClass(columns[place])}>
+                <table.FlexRender header={header} />
+              </div>
+            ))}
+          </div>
+        ))}
+        <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+          {items.map((item) => {
+            const row = model[item.index - first];
+            if (!row) return null;
+            return (
+              <div
+                key={row.id}
+                role="row"
+                aria-rowindex={item.index + 2}
+                tabIndex={onOpen ? -1 : undefined}
+                data-row={row.id}
+                data-active={item.index === active || undefined}
+                data-selected={isSelected?.(row.original) || undefined}
+                className={`table-row ${onOpen ? 'opens' : ''}`}
+                style={{ height: row_height, transform: `translateY(${item.start}px)` }}
+                onKeyDown={(event) => press(event, item.index)}
+                onClick={(event) => {
+                  if (event.target instanceof Element && event.target.closest('a, button, input, label')) return;
+                  onActive?.(item.index);
+                  onOpen?.(row.original);
+                }}
+              >
+                {row.getAllCells().map((cell, place) => (
+                  <div key={cell.id} role="cell" className={cellClass(columns[place])}>
+                    <table.FlexRender cell={cell} />
+                  </div>
+                ))}
+              </div>
+            );
+          })}
+        </div>
+        {rows.length === 0 ? props.empty : null}
+        {props.footer ? <div className="table-foot">{props.footer}</div> : null}
+      </div>
+    </div>
+  );
+}
+
+const cellClass = <Row extends RowData>(column: Column<Row> | undefined): string =>
+  `table-cell ${column?.wide ? 'wide-only' : ''} ${column?.numeric ? 'numeric' : ''}`;

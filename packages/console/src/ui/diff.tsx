@@ -1,0 +1,50 @@
+import type { Json } from '@capstan/contracts';
+import { SafeText } from './safe-text.js';
+import './diff.css';
+
+type Change = { path: string; before: Json | undefined; after: Json | undefined };
+
+const isPlain = (value: Json | undefined): value is Record<string, Json> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const same = (one: Json | undefined, other: Json | undefined): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** Which members differ, by their paths. Lists are compared as wholes: what moved in one is not worth guessing. */
+export function changesOf(before: Json | undefined, after: Json | undefined, path = ''): Change[] {
+  if (same(before, after)) return [];
+  if (!isPlain(before) || !isPlain(after)) return [{ path: path || '(all)', before, after }];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names.flatMap((name) => changesOf(before[name], after[name], path === '' ? name : `${path}.${name}`));
+}
+
+/** What became of a value, member by member. */
+export function Diff({ before, after }: { before: Json; after: Json }) {
+  const changes = changesOf(before, after);
+  if (changes.length === 0) return <p className="muted">Nothing is changed.</p>;
+  return (
+    <dl className="diff">
+      {changes.map(({ path, before: was, after: is }) => (
+        <div key={path} className="diff-change">
+          <dt>
+            <SafeText text={path} />
+          </dt>
+          <dd>
+            {was === undefined ? null : (
+              <del>
+                <Value of={was} />
+              </del>
+            )}
+            {is === undefined ? null : (
+              <ins>
+                <Value of={is} />
+              </ins>
+            )}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const Value = ({ of }: { of: Json }) => (
+  <SafeText text={typeof of === 'string' ? of : JSON.stringify(of, null, 2)} line={false} />
+);

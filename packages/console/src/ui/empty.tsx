@@ -1,0 +1,74 @@
+import { CircleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { ProblemError, UnreachableError } from '../api/request.js';
+import { Button } from './button.js';
+import { SafeText } from './safe-text.js';
+
+type EmptyProps = { icon?: ReactNode; title: string; tight?: boolean; children?: ReactNode };
+
+/** What a place says that has nothing to show: what would be here, and how it gets here. */
+export const EmptyState = ({ icon, title, tight = false, children }: EmptyProps) => (
+  <div className={`empty ${tight ? 'tight' : ''}`}>
+    {icon}
+    <strong>{title}</strong>
+    {children}
+  </div>
+);
+
+export function ErrorState({ error, retry }: { error: unknown; retry?: () => void }) {
+  const title =
+    error instanceof ProblemError && error.status === 404
+      ? 'Not found'
+      : error instanceof ProblemError && error.status === 403
+        ? 'You may not see this'
+        : error instanceof UnreachableError
+          ? 'The gateway does not answer'
+          : 'This could not be loaded';
+  return (
+    <EmptyState icon={<CircleAlert />} title={title}>
+      <ProblemText error={error} />
+      {retry ? (
+        <Button onClick={retry} size="small">
+          Try again
+        </Button>
+      ) : null}
+    </EmptyState>
+  );
+}
+
+/** What went wrong, and what to do about it, in the gateway's own words. */
+export function ProblemText({ error }: { error: unknown }) {
+  const detail = error instanceof Error ? error.message : String(error);
+  const suggestion = error instanceof ProblemError ? error.problem.suggestion : '';
+  return (
+    <>
+      <p>
+        <SafeText text={detail} />
+      </p>
+      {suggestion ? (
+        <p className="muted">
+          <SafeText text={suggestion} />
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+export const ProblemNote = ({ error }: { error: unknown }) =>
+  error === null || error === undefined ? null : (
+    <div className="problem" role="alert">
+      <ProblemText error={error} />
+    </div>
+  );
+
+/** Grey bars in place of what is fetched for the first time. */
+export const Loading = ({ lines = 5 }: { lines?: number }) => (
+  <div className="stack" aria-busy="true">
+    <span className="sr-only" role="status">
+      Loading
+    </span>
+    {Array.from({ length: lines }, (_, line) => `line ${line}`).map((key, line) => (
+      <div key={key} className="skeleton" style={{ width: `${92 - ((line * 17) % 45)}%` }} />
+    ))}
+  </div>
+);

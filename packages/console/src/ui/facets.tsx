@@ -1,0 +1,107 @@
+import { Search } from 'lucide-react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { useKeys } from '../app/keys.js';
+import { inWords } from './badge.js';
+import './facets.css';
+
+export const FacetBar = ({ children }: { children: ReactNode }) => (
+  <search className="facets" aria-label="Filters">
+    {children}
+  </search>
+);
+
+type SelectProps = {
+  label: string;
+  value: string | undefined;
+  options: readonly string[];
+  onChange(value: string | undefined): void;
+  /** How a value is called, where its name will not do. */
+  words?: Readonly<Record<string, string>>;
+  /** How many there are of each. */
+  counts?: Readonly<Record<string, number>> | undefined;
+  /** There is no "any". */
+  always?: boolean;
+};
+
+/** One property, one value. What was chosen stays among the options, also when nothing has it any more. */
+export function FacetSelect({ label, value, options, onChange, words = {}, counts, always = false }: SelectProps) {
+  const all = value && !options.includes(value) ? [...options, value] : options;
+  const name = (option: string) =>
+    words[option] ?? (/^[A-Z_]+$|^[a-z]+(_[a-z]+)*$/.test(option) ? inWords(option.toLowerCase()) : option);
+  return (
+    <label className={`facet ${value && !always ? 'on' : ''}`}>
+      <span className="facet-label">{label}</span>
+      <select value={value ?? ''} onChange={(event) => onChange(event.target.value || undefined)}>
+        {always ? null : <option value="">Any</option>}
+        {all.map((option) => (
+          <option key={option} value={option}>
+            {name(option)}
+            {counts?.[option] === undefined ? '' : ` (${counts[option].toLocaleString()})`}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+type SearchProps = { value: string; onChange(value: string): void; placeholder: string };
+const WAIT_MS = 250;
+
+/** Text to look for; `/` goes there. Told when typing pauses. */
+export function SearchBox({ value, onChange, placeholder }: SearchProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    if (text === value) return;
+    const timer = setTimeout(() => onChange(text), WAIT_MS);
+    return () => clearTimeout(timer);
+  }, [text, value, onChange]);
+  useKeys({ '/': () => input.current?.focus() });
+  return (
+    <div className="searchbox">
+      <Search />
+      <input
+        ref={input}
+        type="search"
+        aria-label={placeholder}
+        placeholder={placeholder}
+        value={text}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => event.key === 'Escape' && input.current?.blur()}
+      />
+      <kbd className="kbd wide-only">/</kbd>
+    </div>
+  );
+}
+
+type TextFacetProps = {
+  label: string;
+  value: string | undefined;
+  onChange(value: string | undefined): void;
+  placeholder?: string;
+};
+
+/** A property whose values are not known before. */
+export function FacetText({ label, value, onChange, placeholder = 'Any' }: TextFacetProps) {
+  const [text, setText] = useState(value ?? '');
+  useEffect(() => setText(value ?? ''), [value]);
+  const take = () => {
+    if (text !== (value ?? '')) onChange(text || undefined);
+  };
+  return (
+    <label className={`facet ${value ? 'on' : ''}`}>
+      <span className="facet-label">{label}</span>
+      <input
+        value={text}
+        placeholder={placeholder}
+        spellCheck={false}
+        onChange={(event) => setText(event.target.value)}
+        onBlur={take}
+        onKeyDown={(event) => event.key === 'Enter' && take()}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,60 @@
+import { type ReactNode, useEffect } from 'react';
+
+type PageProps = {
+  title: string;
+  /** What stands beside the title: a status, a count. */
+  beside?: ReactNode;
+  crumb?: ReactNode;
+  sub?: ReactNode;
+  actions?: ReactNode;
+  /** The content brings its own edges and scrolling. */
+  flush?: boolean;
+  heading?: ReactNode;
+  children: ReactNode;
+};
+
+export function Page({ title, beside, crumb, sub, actions, flush = false, heading, children }: PageProps) {
+  usePageTitle(title);
+  return (
+    <div className="page">
+      <header className="page-head">
+        <div className="titles">
+          {crumb ? <div className="crumb">{crumb}</div> : null}
+          <div className="title-line">
+            <h1>{heading ?? title}</h1>
+            {beside}
+          </div>
+          {sub ? <div className="sub">{sub}</div> : null}
+        </div>
+        {actions ? <div className="actions">{actions}</div> : null}
+      </header>
+      {flush ? (
+        <div className="page-body flush">{children}</div>
+      ) : (
+        // What scrolls can be scrolled with the keyboard.
+        <section className="page-body" tabIndex={0} aria-label={title}>
+          {children}
+        </section>
+      )}
+    </div>
+  );
+}
+
+let waiting = 0;
+let page = 'Capstan';
+const show = () => {
+  document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${page}`;
+};
+
+function usePageTitle(title: string): void {
+  useEffect(() => {
+    page = title === 'Capstan' ? title : `${title} · Capstan`;
+    show();
+  }, [title]);
+}
+
+/** How many approvals wait, for the title of the tab. */
+export function setWaiting(count: number): void {
+  waiting = count;
+  show();
+}
