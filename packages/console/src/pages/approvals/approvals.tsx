@@ -31,8 +31,8 @@ export function Approvals() {
   const [asking, setAsking] = useState<Asking | null>(null);
   const filter = useMemo(() => Object.fromEntries(FILTERS.map((name) => [name, search[name]])), [search]);
   const is_filtered = Object.values(filter).some(Boolean);
-  const { data, error, refetch } = useQuery(holdsQuery({ ...filter, sort: search.sort ?? 'expires_at' }));
-  const { data: all } = useQuery(holdsQuery({ sort: search.sort ?? 'expires_at' }));
+  const { data, error, refetch } = useQuery(holdsQuery({ ...filter, sort: search.sort }));
+  const { data: all } = useQuery(holdsQuery({}));
   const holds = data?.items ?? [];
   const at = Math.min(active, Math.max(0, holds.length - 1));
   const current = holds[at];
