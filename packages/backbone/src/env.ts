@@ -1,5 +1,6 @@
 import { parseSecretKeys } from '@capstan/store';
 import { z } from 'zod';
+import { LOG_FORMATS } from './log.js';
 
 /** What every service reads from the environment; each adds its own. */
 export const BackboneEnv = z.object({
@@ -9,6 +10,10 @@ export const BackboneEnv = z.object({
     .regex(/^rediss?:\/\//, 'a redis:// or rediss:// URL')
     .optional(),
   CAPSTAN_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  /** `pretty` for people who read along: the default where the output is a terminal. */
+  CAPSTAN_LOG_FORMAT: z.enum(LOG_FORMATS).default(process.stdout.isTTY ? 'pretty' : 'json'),
+  /** Whether spans carry inputs and results. */
+  CAPSTAN_TRACE_CONTENT: z.stringbool().default(false),
 });
 /** Where `/healthz`, `/readyz` and `/metrics` are served, of a service that has no other way in. */
 export const PROBES_ENV = {

@@ -34,6 +34,7 @@ export function toGiven(row: NewInvocation): GivenCall {
     retry_backoff_ms: row.retry_backoff_ms ?? null,
     watched: row.watched === true || row.webhook_url !== null,
     followed: row.watched === true || row.webhook_url !== null,
+    traceparent: row.traceparent,
   };
   const own: Own = [row.invocation_id, row.inputs, row.input_hash];
   return { common: JSON.stringify(common), call: JSON.stringify(own) };
@@ -86,4 +87,5 @@ const toClaimed = (claim_id: string, common: Common, [invocation_id, inputs, inp
   retry_backoff_ms: common.retry_backoff_ms ?? null,
   watched: common.watched,
   followed: common.followed,
+  traceparent: common.traceparent ?? null,
 });

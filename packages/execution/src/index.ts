@@ -11,4 +11,5 @@ export * from './running.js';
 export * from './secret-file.js';
 export * from './session-ports.js';
 export * from './settler.js';
+export * from './trace-attempt.js';
 export * from './worker-context.js';

@@ -3,11 +3,12 @@ import type { CatalogEntry } from '@capstan/catalog';
 import { type Decision, Failure } from '@capstan/contracts';
 import { LiveRedactor } from '@capstan/redact';
 import type { Runner, RunOutcome } from '@capstan/runners';
-import { type Claimed, isUnavailable } from '@capstan/store';
+import { type Claimed, isUnavailable, type Settlement } from '@capstan/store';
 import { whyRefused } from './check-approval.js';
 import { runUnderDeadline } from './run-under-deadline.js';
 import { Running } from './running.js';
 import { type Finished, toSettlement } from './to-settlement.js';
+import { idsOf } from './trace-attempt.js';
 import type { WorkerContext } from './worker-context.js';
 
 /**
@@ -24,6 +25,8 @@ export async function runInvocation(worker: WorkerContext, claimed: Claimed): Pr
   const duration_ms = performance.now() - started;
   const settlement = toSettlement(worker, running, finished, duration_ms);
   worker.metrics.ended(claimed.runner, settlement.outcome, duration_ms / 1000);
+  running.trace?.ended(settlement);
+  logAttempt(worker, running, settlement);
   // Whoever sees the end of an invocation finds all its log lines.
   const logged = worker.logs.written(claimed);
   if (logged) await logged;
@@ -37,12 +40,15 @@ async function attempt(worker: WorkerContext, running: Running): Promise<Finishe
   try {
     const tool = await load(worker, claimed);
     const decision = await decideAgain(worker, claimed, tool.entry);
+    running.trace?.decided(decision);
     const refused = decision.allowed ? null : await whyRefused(worker, claimed, tool.entry, decision);
     if (refused) return refused;
+    if (!decision.allowed) running.trace?.approved();
     // A process that was frozen after its claim must not start what others have taken over meanwhile.
     if (!worker.mayBegin()) return { kind: 'unstarted' };
     started = true;
     const outcome = await run(worker, running, tool, decision);
+    running.trace?.ran(outcome, running.redactor ?? worker.redactor);
     return { kind: 'ran', outcome, descriptor: tool.entry.descriptor };
   } catch (error) {
     // Postgres was away, at the look at its policy or for what a tool keeps there: as if it had not been started, if it may be again.
@@ -50,10 +56,30 @@ async function attempt(worker: WorkerContext, running: Running): Promise<Finishe
     // A runner that was told to stop may throw, too.
     if (running.stopped === null) {
       const told = (running.redactor ?? worker.redactor).text(stackOf(error));
-      worker.log.error({ error: told, invocation_id: claimed.invocation_id }, 'an attempt failed outside of its tool');
+      worker.log.error({ error: told, ...idsOf(claimed, running.trace) }, 'an attempt failed outside of its tool');
     }
     return { kind: 'broke', error, started };
   }
+}
+
+/** At `debug` where it succeeded: thousands a second do. */
+function logAttempt({ log }: WorkerContext, { claimed, trace }: Running, settlement: Settlement): void {
+  const level = settlement.status === 'succeeded' ? 'debug' : 'info';
+  if (!log.isLevelEnabled(level)) return;
+  const { tool_id, runner, attempt } = claimed;
+  const { outcome, error, result } = settlement;
+  log[level](
+    {
+      ...idsOf(claimed, trace),
+      tool_id,
+      runner,
+      attempt,
+      outcome,
+      duration_ms: result?.duration_ms,
+      ...(error === null ? {} : { error }),
+    },
+    'attempt ended',
+  );
 }
 
 const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -99,6 +125,8 @@ function run(worker: WorkerContext, running: Running, tool: Tool, decision: Deci
   const redact = new LiveRedactor(worker.redactor);
   for (const warning of warnings) worker.logs.write(claimed, 'stderr', redact.text(`warning: ${warning}\n`));
   running.redactor = redact;
+  const traceparent =
+    running.trace?.began(claimed, tool.entry.descriptor, inputs, redact) ?? claimed.traceparent ?? undefined;
   return runUnderDeadline(running, decision.limits.timeout_ms, () =>
     tool.runner.run({
       invocation_id: claimed.invocation_id,
@@ -108,6 +136,7 @@ function run(worker: WorkerContext, running: Running, tool: Tool, decision: Deci
       session_id: claimed.session_id,
       descriptor: tool.entry.descriptor,
       inputs,
+      traceparent,
       limits: decision.limits,
       redact,
       get signal() {

@@ -1,5 +1,6 @@
 import type { Redactor } from '@capstan/redact';
 import type { Claimed } from '@capstan/store';
+import { type AttemptTrace, traceAttempt } from './trace-attempt.js';
 
 /** Why a tool is stopped. `lost`: the lease ended, so whatever it returns will be refused. */
 export type StopReason = 'timeout' | 'cancel' | 'shutdown' | 'lost';
@@ -10,6 +11,8 @@ export type StopReason = 'timeout' | 'cancel' | 'shutdown' | 'lost';
  */
 export class Running {
   readonly claimed: Claimed;
+  /** Null where traces are not sent. */
+  readonly trace: AttemptTrace | null;
   stopped: StopReason | null = null;
   /** Knows the secrets that this call has asked for; null before its tool is started. */
   redactor: Redactor | null = null;
@@ -18,6 +21,7 @@ export class Running {
 
   constructor(claimed: Claimed) {
     this.claimed = claimed;
+    this.trace = traceAttempt(claimed);
   }
 
   get signal(): AbortSignal {

@@ -15,6 +15,7 @@ import {
 import { endSignals } from './end-signals.js';
 import type { Receipts } from './receipts.js';
 import type { Running } from './running.js';
+import { idsOf } from './trace-attempt.js';
 
 export type Settler = {
   settle(running: Running, settlement: Settlement): void;
@@ -82,10 +83,11 @@ export function createSettler({ store, relay, dispatcher, log }: Backbone, optio
     }
   };
 
-  const finish = async ({ claimed }: Running, settlement: Settlement) => {
+  const finish = async ({ claimed, trace }: Running, settlement: Settlement) => {
     const settled = await insist({ settlement, followed: isFollowed(claimed) });
+    trace?.settled(settled?.status ?? null);
     if (!settled) {
-      log.warn({ invocation_id: claimed.invocation_id, attempt: claimed.attempt }, 'a late result was refused');
+      log.warn({ ...idsOf(claimed, trace), attempt: claimed.attempt }, 'a late result was refused');
       return;
     }
     // An end is told by the statement that wrote it.
@@ -104,7 +106,13 @@ export function createSettler({ store, relay, dispatcher, log }: Backbone, optio
     settle: (running, settlement) => {
       const done = finish(running, settlement)
         // Its receipt says what is left to do; the coordinator finds it once this worker is gone.
-        .catch((error: unknown) => log.error({ err: error }, 'a settlement was left to the coordinator'))
+        .catch((error: unknown) => {
+          running.trace?.settled(null);
+          log.error(
+            { err: error, ...idsOf(running.claimed, running.trace) },
+            'a settlement was left to the coordinator',
+          );
+        })
         .finally(() => underWay.delete(done));
       underWay.add(done);
     },

@@ -33,6 +33,8 @@ export type Call = {
   session_id: string | null;
   descriptor: Descriptor;
   inputs: JsonObject;
+  /** The span it runs in, as W3C Trace Context writes it, to be passed on; absent where traces are not sent. */
+  traceparent?: string | undefined;
   limits: Limits;
   signal: AbortSignal;
   /**

@@ -5,6 +5,7 @@ import {
   openProbes,
   openSealKey,
   processMetrics,
+  startTelemetry,
   untilSignal,
 } from '@capstan/backbone';
 import { coordinatorEnv, retentionOf, webhookOptions } from './env.js';
@@ -14,7 +15,8 @@ import { startCoordinator } from './start-coordinator.js';
 export async function runCoordinator(): Promise<void> {
   const env = coordinatorEnv(process.env);
   const told = untilSignal();
-  const log = createLog('coordinator', env.CAPSTAN_LOG_LEVEL);
+  const log = createLog('coordinator', env.CAPSTAN_LOG_LEVEL, { format: env.CAPSTAN_LOG_FORMAT });
+  const telemetry = await startTelemetry('coordinator', process.env);
   const backbone = await openBackbone({
     database_url: env.DATABASE_URL,
     redis_url: env.REDIS_URL,
@@ -35,4 +37,5 @@ export async function runCoordinator(): Promise<void> {
   await coordinator.stop();
   await probes.close();
   await backbone.close();
+  await telemetry.stop();
 }

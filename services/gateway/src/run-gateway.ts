@@ -1,4 +1,12 @@
-import { type Backbone, createLog, openArtifacts, openBackbone, openSealKey, untilSignal } from '@capstan/backbone';
+import {
+  type Backbone,
+  createLog,
+  openArtifacts,
+  openBackbone,
+  openSealKey,
+  startTelemetry,
+  untilSignal,
+} from '@capstan/backbone';
 import { CLOSED_INSTALLATION, DEFAULT_TENANT, INSTALLATION_POLICY } from '@capstan/contracts';
 import { DEFAULT_POLICY } from '@capstan/policy';
 import { ALL_ROLES, ensureKey, ensurePolicy, parseSecretKeys } from '@capstan/store';
@@ -12,7 +20,8 @@ const QUIET_MS = 1000;
 export async function runGateway(): Promise<void> {
   const env = gatewayEnv(process.env);
   const told = untilSignal();
-  const log = createLog('gateway', env.CAPSTAN_LOG_LEVEL);
+  const log = createLog('gateway', env.CAPSTAN_LOG_LEVEL, { format: env.CAPSTAN_LOG_FORMAT });
+  const telemetry = await startTelemetry('gateway', process.env);
   const backbone = await openBackbone({
     database_url: env.DATABASE_URL,
     redis_url: env.REDIS_URL,
@@ -24,6 +33,7 @@ export async function runGateway(): Promise<void> {
   await told;
   await gateway.stop();
   await backbone.close();
+  await telemetry.stop();
 }
 
 export const gatewayOptions = (env: Omit<GatewayEnv, 'DATABASE_URL'>): GatewayOptions => ({

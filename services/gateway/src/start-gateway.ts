@@ -26,6 +26,7 @@ import { holdRoutes } from './hold/hold-routes.js';
 import { answerUnknown, createApp } from './http/create-app.js';
 import { drainOnClose, type Shutdown } from './http/drain.js';
 import { listen } from './http/listen.js';
+import { logRequest } from './http/log-request.js';
 import { openapiRoute } from './http/openapi.js';
 import { registerRoutes } from './http/register-routes.js';
 import { createCommitter } from './invocation/committer.js';
@@ -184,6 +185,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
   answerUnknown(app, log, routes, serveConsole(app, console_dir));
   app.addHook('onResponse', async (request, reply) => {
     gateway.metrics.answered(request.routeOptions.url, reply.statusCode, reply.elapsedTime / 1000);
+    logRequest(log, request, reply);
   });
   const url = await listen(app, options);
   const metrics_server = options.metrics_at

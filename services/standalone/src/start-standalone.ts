@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Backbone, createLog, openArtifacts, openBackbone, openSealKey } from '@capstan/backbone';
+import { type Backbone, createLog, openArtifacts, openBackbone, openSealKey, startTelemetry } from '@capstan/backbone';
 import { retentionOf, startCoordinator, webhookOptions } from '@capstan/coordinator';
 import { ownRedactor } from '@capstan/execution';
 import { ensureExtension, gatewayOptions, prepareFirstStart, startGateway } from '@capstan/gateway';
@@ -28,7 +28,12 @@ export async function startStandalone(env: StandaloneEnv): Promise<Standalone> {
   };
   try {
     const database = env.DATABASE_URL ? { url: env.DATABASE_URL, failed: never() } : await embedded(data_dir, started);
-    const log = createLog('capstan', env.CAPSTAN_LOG_LEVEL, ownRedactor(env).text);
+    const log = createLog('capstan', env.CAPSTAN_LOG_LEVEL, {
+      format: env.CAPSTAN_LOG_FORMAT,
+      redact: ownRedactor(env).text,
+    });
+    const telemetry = await startTelemetry('standalone', process.env);
+    started.push(telemetry.stop);
     const backbone = await openBackbone({
       database_url: database.url,
       redis_url: env.REDIS_URL,

@@ -7,6 +7,7 @@ import {
   openBackbone,
   openProbes,
   processMetrics,
+  startTelemetry,
   untilSignal,
 } from '@capstan/backbone';
 import type { RunnerType } from '@capstan/contracts';
@@ -31,7 +32,11 @@ const defaultConcurrency = (runner: RunnerType) =>
 export async function runWorker(options: { runners: RunnerType[]; concurrency?: number | undefined }): Promise<void> {
   const env = workerEnv(process.env);
   const told = untilSignal();
-  const log = createLog('worker', env.CAPSTAN_LOG_LEVEL, ownRedactor(env).text);
+  const log = createLog('worker', env.CAPSTAN_LOG_LEVEL, {
+    format: env.CAPSTAN_LOG_FORMAT,
+    redact: ownRedactor(env).text,
+  });
+  const telemetry = await startTelemetry('worker', process.env);
   const backbone = await openBackbone({
     database_url: env.DATABASE_URL,
     redis_url: env.REDIS_URL,
@@ -53,6 +58,7 @@ export async function runWorker(options: { runners: RunnerType[]; concurrency?: 
   await worker.stop();
   await probes.close();
   await backbone.close();
+  await telemetry.stop();
 }
 
 /** What is the same for every worker of an installation. */

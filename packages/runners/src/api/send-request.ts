@@ -36,7 +36,7 @@ export const isBusy = (status: number): boolean => BUSY.has(status);
 export async function sendRequest(context: ApiContext, request: ApiRequest): Promise<EgressResponse> {
   const { call } = context;
   const { method, url, timeout_ms = Number.POSITIVE_INFINITY } = request;
-  const headers = await withSecrets(request.headers, url, call);
+  const headers = await withSecrets(withTrace(request.headers, call.traceparent), url, call);
   const started = performance.now();
   const deadline = started + Math.min(timeout_ms, call.limits.timeout_ms);
   for (let tries = 1; ; tries++) {
@@ -56,6 +56,12 @@ export async function sendRequest(context: ApiContext, request: ApiRequest): Pro
     await delay(pause, undefined, { signal: request.signal });
   }
 }
+
+/** What the caller set stays. */
+const withTrace = (headers: ApiRequest['headers'], traceparent: string | undefined): ApiRequest['headers'] =>
+  traceparent === undefined || Object.keys(headers).some((name) => name.toLowerCase() === 'traceparent')
+    ? headers
+    : { ...headers, traceparent };
 
 /** Where it was led to, one after another. */
 const hopsOf = ({ url, redirects }: EgressResponse): string[] =>

@@ -160,6 +160,9 @@ async function useOnce(
   }
 }
 
+/** As the conventions for MCP say it: servers find the trace in `_meta`. */
+const traced = ({ traceparent }: Call) => (traceparent === undefined ? {} : { _meta: { traceparent } });
+
 async function callTool(
   call: Call,
   { connection: { client } }: Lease,
@@ -168,7 +171,7 @@ async function callTool(
   redact: Redactor,
 ): Promise<RunOutcome> {
   const result = await client.request(
-    { method: 'tools/call', params: { name: tool, arguments: call.inputs } },
+    { method: 'tools/call', params: { name: tool, arguments: call.inputs, ...traced(call) } },
     CallToolResultSchema,
     // When the signal aborts, the SDK tells the server (notifications/cancelled) and rejects at once.
     { signal: call.signal, timeout: requestTimeout(call), onprogress },

@@ -41,6 +41,7 @@ describe('a claim', () => {
       retry_backoff_ms: null,
       watched: false,
       followed: false,
+      traceparent: null,
     });
     expect(await getInvocation(store.db, 'acme', row.invocation_id)).toMatchObject({ status: 'running', attempt: 1 });
     expect(await listAttempts(store.db, row.invocation_id)).toMatchObject([

@@ -31,6 +31,8 @@ export type Claimed = {
   watched: boolean;
   /** Whether its end makes room in a quota, or is told to somebody. */
   followed: boolean;
+  /** The span that submitted it; absent where traces are not sent. */
+  traceparent?: string | null | undefined;
 };
 
 /**
@@ -41,7 +43,7 @@ export const callsOn = (receipts: string): string => `
   SELECT c.claim_id, i.invocation_id, c.attempt, c.first_attempt, i.tenant, i.actor, i.roles, i.run_id, i.tool_id, i.runner,
     i.inputs, i.input_hash, i.descriptor_hash, i.policy_hash, i.mode, i.labels, i.spec_frozen, i.spec_hash, i.session_id,
     i.idempotent, i.priority, i.timeout_ms, i.max_attempts, i.retry_backoff_ms, i.watched IS NOT NULL AS watched,
-    i.quota_scopes IS NOT NULL OR i.watched IS NOT NULL AS followed
+    i.quota_scopes IS NOT NULL OR i.watched IS NOT NULL AS followed, i.traceparent
   FROM (SELECT r.claim_id, u.* FROM ${receipts} r,
       unnest(r.ids, r.attempts, r.first_attempts) WITH ORDINALITY AS u (id, attempt, first_attempt, place)) AS c
     JOIN invocations i ON i.invocation_id = c.id

@@ -45,6 +45,8 @@ export type NewInvocation = {
   quota_scopes?: string[] | undefined;
   /** What it is expected to cost, for the budgets among them. */
   cost_units?: number | undefined;
+  /** The span that submitted it; absent where traces are not sent. */
+  traceparent?: string | undefined;
 };
 
 /**
@@ -114,20 +116,20 @@ const insertion = (plain: boolean): Statement => ({
       INSERT INTO invocations (invocation_id, tenant, actor, roles, run_id, tool_id, runner, inputs, input_hash,
         descriptor_hash, policy_hash, decision, mode, session_id, idempotency_key, idempotent, spec_frozen, spec_hash,
         priority, timeout_ms, max_attempts, webhook_url, labels, retry_backoff_ms, watched, quota_scopes, run_at, expires_at,
-        admitted)
+        admitted, traceparent)
       SELECT row.invocation_id, c.tenant, c.actor, c.roles, c.run_id, c.tool_id, c.runner, row.inputs::json, row.input_hash,
         c.descriptor_hash, c.policy_hash, c.decision, c.mode, c.session_id, row.idempotency_key, c.idempotent, c.spec_frozen,
         c.spec_hash, c.priority, c.timeout_ms, c.max_attempts, c.webhook_url, c.labels, c.retry_backoff_ms,
         CASE WHEN c.watched OR c.webhook_url IS NOT NULL THEN true END, c.quota_scopes,
         coalesce(c.run_at, now() + c.delay_ms * interval '1 millisecond'), now() + c.expires_in_ms * interval '1 millisecond',
-        c.status
+        c.status, c.traceparent
       FROM unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::text[])
           WITH ORDINALITY AS row (invocation_id, common, inputs, input_hash, idempotency_key, place)
         JOIN json_to_recordset($1::json) AS c (common int, tenant text, actor text, roles text[], run_id text, tool_id text,
           runner text, descriptor_hash text, policy_hash text, decision json, mode text, session_id text, idempotent boolean,
           spec_frozen boolean, spec_hash text, priority int, timeout_ms int, max_attempts int, webhook_url text, labels jsonb,
           retry_backoff_ms int, watched boolean, quota_scopes text[], status text, run_at timestamptz, delay_ms bigint,
-          expires_in_ms bigint) ON c.common = row.common
+          expires_in_ms bigint, traceparent text) ON c.common = row.common
       ${plain ? '' : OF_THIS_TURN}
       ORDER BY row.place
       ON CONFLICT DO NOTHING
@@ -241,6 +243,7 @@ const commonOf = (row: NewInvocation): string =>
     run_at: row.run_at ?? undefined,
     delay_ms: row.delay_ms ?? undefined,
     expires_in_ms: row.expires_in_ms ?? undefined,
+    traceparent: row.traceparent,
   });
 
 const DEADLOCK = '40P01';

@@ -75,6 +75,8 @@ type InvocationTable = {
   quota_scopes: string[] | null;
   /** Where it went at first; null for what was submitted before this was kept. */
   admitted: Extract<InvocationStatus, 'denied' | 'held' | 'deferred' | 'queued'> | null;
+  /** The span that submitted it; null where traces are not sent. */
+  traceparent: string | null;
   created_at: Timestamp;
 };
 
@@ -147,7 +149,7 @@ type ReadOnly<T> = {
 
 /** How every invocation stands, for whoever reads. */
 type InvocationStateView = ReadOnly<
-  Omit<InvocationTable, 'run_at' | 'expires_at' | 'admitted'> & {
+  Omit<InvocationTable, 'run_at' | 'expires_at' | 'admitted' | 'traceparent'> & {
     status: InvocationStatus;
     attempt: number;
     first_attempt: number;

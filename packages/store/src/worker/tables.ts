@@ -1,6 +1,6 @@
 import type { RunnerType } from '@capstan/contracts';
 import type { Generated } from 'kysely';
-import type { NullableTimestamp, Timestamp } from '../columns.js';
+import type { NullableJsonText, NullableTimestamp, Timestamp } from '../columns.js';
 
 export type WorkerTables = {
   workers: {
@@ -9,6 +9,8 @@ export type WorkerTables = {
     host: string;
     pid: number;
     concurrency: number;
+    /** How many calls it runs at once, by runner type; null for workers of versions that did not tell. */
+    slots: NullableJsonText<Record<string, number>>;
     started_at: Timestamp;
     seen_at: Timestamp;
     lease_until: Timestamp;

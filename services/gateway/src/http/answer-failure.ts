@@ -2,6 +2,7 @@ import type { Backbone } from '@capstan/backbone';
 import { Failure, toProblem } from '@capstan/contracts';
 import { isUnavailable, isUnstorable, storageFailure } from '@capstan/store';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { traceIdOfRequest } from './trace-request.js';
 
 /** Of a 503 that does not know better: so long it takes to notice that Postgres is back. */
 export const RETRY_AFTER_S = '2';
@@ -13,7 +14,16 @@ export const answerFailure =
     const failure = toFailure(error);
     // What is refused because of overload is counted: a line for each would add to it.
     if (failure.status >= 500 && failure.kind !== 'OVERLOADED')
-      log.error({ err: error, request_id: request.id, path: pathOf(request) }, 'a request failed');
+      log.error(
+        {
+          err: error,
+          trace_id: traceIdOfRequest(request),
+          request_id: request.id,
+          tenant: request.principal?.tenant,
+          path: pathOf(request),
+        },
+        'a request failed',
+      );
     reply
       .code(failure.status)
       .headers(failure.status === 503 ? { 'retry-after': RETRY_AFTER_S, ...failure.headers } : failure.headers)

@@ -1,12 +1,15 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Backbone } from '@capstan/backbone';
 import { Failure, JsonError, parseJson } from '@capstan/contracts';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { nanoid } from 'nanoid';
 import type { AnswerPage } from '../console/serve-console.js';
 import { answerClientError, answerLateBody } from './answer-client-error.js';
 import { answerFailure, noSuchRoute } from './answer-failure.js';
 import { limitBody } from './body-deadline.js';
 import { methodsAt } from './methods-at.js';
 import type { Route } from './route.js';
+import { traceRequests } from './trace-request.js';
 
 /** Nobody keeps a connection by sending its headers, or a body, drop by drop. */
 const HEADERS_MS = 15_000;
@@ -40,11 +43,14 @@ export function createApp(log: Backbone['log'], options: AppOptions): FastifyIns
     http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: LOOK_MS },
     // Ids of sessions and tools may be long; anything longer than this is no id of ours.
     routerOptions: { maxParamLength: 1024 },
+    genReqId: requestIdOf,
     // What arrives while it stops is answered as ever, with `Connection: close`.
     return503OnClosing: false,
     frameworkErrors: answer,
     clientErrorHandler: answerClientError,
   });
+  app.addHook('onRequest', async ({ id }, reply) => void reply.header('x-request-id', id));
+  traceRequests(app);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(/^application\/(.*\+)?json\s*(;|$)/i, { parseAs: 'string' }, (_request, text, done) => {
     try {
@@ -59,6 +65,12 @@ export function createApp(log: Backbone['log'], options: AppOptions): FastifyIns
   app.addHook('onRequest', async (request) => limitBody(request, body_ms, answerLateBody));
   app.setErrorHandler(answer);
   return app;
+}
+
+/** The caller's, if it is one that a log can carry; else one of ours. */
+function requestIdOf({ headers }: { headers: IncomingHttpHeaders }): string {
+  const sent = headers['x-request-id'];
+  return typeof sent === 'string' && /^[\w.:@/+=-]{1,128}$/.test(sent) ? sent : `req_${nanoid()}`;
 }
 
 function malformed(error: unknown): Failure {

@@ -5,6 +5,7 @@ import type { GatewayContext } from '../gateway-context.js';
 import { parseQuery } from './parse-query.js';
 import { parseWith } from './parse-request.js';
 import type { Route } from './route.js';
+import { inSpanOf } from './trace-request.js';
 import { withIdempotencyHeader } from './with-idempotency-header.js';
 
 /** Where nothing is to be said, an unknown field is still an error. */
@@ -53,14 +54,16 @@ function registerRoute(app: FastifyInstance, gateway: GatewayContext, route: Rou
       if (route.brings_work) reply.raw.once('close', gateway.shedder.admit());
     },
     handler: (request, reply) =>
-      route.handle(gateway, {
-        principal: request.principal ?? NOBODY,
-        params: paramsOf(request),
-        query: parseQuery(route.query, request.query),
-        body: bodyOf(route, request),
-        request,
-        reply,
-      }),
+      inSpanOf(request, () =>
+        route.handle(gateway, {
+          principal: request.principal ?? NOBODY,
+          params: paramsOf(request),
+          query: parseQuery(route.query, request.query),
+          body: bodyOf(route, request),
+          request,
+          reply,
+        }),
+      ),
   });
 }
 

@@ -21,6 +21,7 @@ import {
   warnNear,
 } from '@capstan/store';
 import { quotasThat } from '../quota/quotas-that.js';
+import { traceSend } from './trace-send.js';
 
 /** Committed, or known already under its idempotency key. */
 export type Committed =
@@ -120,8 +121,8 @@ export function createCommitter({ store, relay, dispatcher, rules }: Backbone): 
     isolate: (error) => !isUnavailable(error),
   });
   return {
-    one: (row) => (row.quota_scopes ? counted(row) : one(row)).catch(refuse),
-    many: (rows, run) => write(rows, run).catch(refuse),
+    one: (row) => traceSend([row], () => (row.quota_scopes ? counted(row) : one(row)).catch(refuse)),
+    many: (rows, run) => traceSend(rows, () => write(rows, run).catch(refuse)),
     waited_ms: () => Math.max(one.waited_ms(), counted.waited_ms()),
     idle: async () => {
       await one.idle();

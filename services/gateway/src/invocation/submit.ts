@@ -1,6 +1,7 @@
 import { Failure, holdIdOf, type Invocation, isTerminal, loneRunId, type Principal } from '@capstan/contracts';
 import { hasLiveGrants, type InvocationOutcome, type NewInvocation, type RoomLeft } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
+import { noteWait } from '../http/trace-request.js';
 import { admitSent, denial } from './admit.js';
 import type { Waiting } from './waiters.js';
 
@@ -24,10 +25,17 @@ export async function submit(
     gateway.metrics.submitted(row.status);
     if (row.status === 'denied') throw denial(gateway, row);
     const { created_at, room } = committed;
-    return { ...answer(toInvocation(row, created_at), waiting ? await waiting.ended : null), room };
+    return { ...answer(toInvocation(row, created_at), waiting && (await waited(waiting))), room };
   } finally {
     waiting?.cancel();
   }
+}
+
+async function waited({ ended }: Waiting): Promise<InvocationOutcome | null> {
+  const began = performance.now();
+  const outcome = await ended;
+  noteWait(performance.now() - began, outcome?.status ?? null);
+  return outcome;
 }
 
 /** Time for a grant to release it. Longer than that nobody waits for a person: the answer says who is to decide. */

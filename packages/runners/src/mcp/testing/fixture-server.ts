@@ -25,6 +25,7 @@ function createFixture(): McpServer {
       run(value),
     );
   tool('echo', text);
+  server.registerTool('traceparent', { annotations: READ_ONLY }, ({ _meta }) => text(String(_meta?.traceparent)));
   tool('pid', () => text(String(process.pid)));
   tool('env', (name) => text(process.env[name] ?? '(not set)'));
   tool('environment', () => text(JSON.stringify(process.env)));

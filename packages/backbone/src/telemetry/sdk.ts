@@ -1,0 +1,68 @@
+import { context, propagation, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+  serviceInstanceIdDetector,
+} from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import { VERSION } from '../version.js';
+import type { Telemetry } from './start-telemetry.js';
+
+/** Set up by OpenTelemetry's own variables; the exporters read those of theirs themselves. */
+export function startSdk(service: string, env: NodeJS.ProcessEnv): Telemetry {
+  const delay_ms = Number(env.OTEL_BSP_SCHEDULE_DELAY);
+  const provider = new TracerProvider({
+    sampler: samplerOf(env),
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ 'service.name': `capstan-${service}`, 'service.version': VERSION }))
+      .merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] })),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: exporterOf(env),
+        ...(delay_ms > 0 ? { scheduledDelayMillis: delay_ms } : {}),
+      }),
+    ],
+  });
+  trace.setGlobalTracerProvider(provider);
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  // What cannot be sent is lost, and no reason to stop later than planned.
+  return { stop: () => provider.shutdown().catch(() => {}) };
+}
+
+function exporterOf(env: NodeJS.ProcessEnv): SpanExporter {
+  const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL || 'http/protobuf';
+  if (protocol === 'http/protobuf') return new ProtobufExporter();
+  if (protocol === 'http/json') return new JsonExporter();
+  throw new Error(
+    `OTEL_EXPORTER_OTLP_PROTOCOL is ${protocol}, which is not supported. Set it to http/protobuf or http/json.`,
+  );
+}
+
+function samplerOf(env: NodeJS.ProcessEnv): Sampler {
+  const name = env.OTEL_TRACES_SAMPLER || 'parentbased_always_on';
+  const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG || 1);
+  const roots: Record<string, Sampler> = {
+    always_on: new AlwaysOnSampler(),
+    always_off: new AlwaysOffSampler(),
+    traceidratio: new TraceIdRatioBasedSampler(ratio),
+  };
+  const root = roots[name.replace(/^parentbased_/, '')];
+  if (!root) throw new Error(`OTEL_TRACES_SAMPLER is ${name}, which is not known. Take parentbased_traceidratio.`);
+  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
+}

@@ -1,0 +1,25 @@
+import { enableTracing } from './tracing.js';
+
+export type Telemetry = { stop(): Promise<void> };
+
+/** Any of these says where spans are to go. */
+const ENDPOINTS = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] as const;
+
+/**
+ * Starts sending spans if OpenTelemetry's own variables say where to. Otherwise nothing of its SDK is loaded, and the calls
+ * in the code cost a look at a boolean.
+ */
+export async function startTelemetry(service: string, env: NodeJS.ProcessEnv): Promise<Telemetry> {
+  if (!isConfigured(env)) return { stop: () => Promise.resolve() };
+  const { startSdk } = await import('./sdk.js');
+  const sdk = startSdk(service, env);
+  enableTracing({ content: isTrue(env.CAPSTAN_TRACE_CONTENT) });
+  return sdk;
+}
+
+const isTrue = (value: string | undefined): boolean => value?.toLowerCase() === 'true' || value === '1';
+
+function isConfigured(env: NodeJS.ProcessEnv): boolean {
+  if (isTrue(env.OTEL_SDK_DISABLED) || env.OTEL_TRACES_EXPORTER === 'none') return false;
+  return ENDPOINTS.some((name) => env[name]) || env.OTEL_TRACES_EXPORTER === 'otlp';
+}

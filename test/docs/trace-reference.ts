@@ -1,0 +1,32 @@
+/** docs/reference/traces.md, around a trace that was recorded by a test. */
+export const traceReference = (tree: string): string => `# Traces
+
+Capstan sends traces by [OpenTelemetry](https://opentelemetry.io) once \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set; see
+[telemetry](../guides/operating.md#traces). A test recorded this one, of a call to an HTTP tool whose caller waited for the result:
+
+\`\`\`
+${tree}
+\`\`\`
+
+The first span is a child of the \`traceparent\` that the caller sent. The HTTP tool gets \`execute_tool\` as its \`traceparent\`; an MCP
+server finds it in \`_meta\`, and a worker of your own in the field \`traceparent\` of its claim.
+
+| span | service | conventions | attributes |
+|---|---|---|---|
+| \`<method> <route>\` | gateway | [HTTP](https://opentelemetry.io/docs/specs/semconv/http/http-spans/) | \`http.route\`, \`http.response.status_code\`, \`capstan.request_id\`, \`capstan.tenant\` |
+| \`send <runner>\` | gateway | [messaging](https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/) | \`messaging.message.id\` is the invocation; a bulk has one span with \`messaging.batch.message_count\` |
+| \`process <runner>\` | worker | messaging | \`capstan.attempt\`, \`capstan.outcome\` |
+| \`execute_tool <tool>\` | worker | [generative AI](https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/) | \`gen_ai.tool.name\`, \`gen_ai.tool.call.id\`; with \`CAPSTAN_TRACE_CONTENT=true\` also \`gen_ai.tool.call.arguments\` and \`gen_ai.tool.call.result\`, redacted |
+| \`settle <runner>\` | worker | messaging | \`capstan.status\` |
+
+A retry is a trace of its own with a link to \`send\`, because hours may lie between the attempts. A failed span has \`error.type\`.
+
+| event | on | |
+|---|---|---|
+| \`policy.decision\` | \`send\`, \`process\` | effect, reason and code; policy runs twice |
+| \`hold\`, \`hold.approved\` | \`send\`, \`process\` | it waits for a person; the approval was used |
+| \`deferred\` | \`send\` | it waits for a time or a quota |
+| \`wait\` | \`process\`, the request | from the submission to the first attempt; for how long the caller waited |
+
+Steps of plans and scheduled calls are started by the coordinator, in traces of their own.
+`;
