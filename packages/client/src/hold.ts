@@ -1,4 +1,15 @@
-import type { Grant, Hold, HoldFilter, HoldSummary, JsonObject, NewGrantInput } from '@capstan/contracts';
+import type {
+  Decide,
+  DecideAnswer,
+  Grant,
+  Hold,
+  HoldFilter,
+  HoldItem,
+  HoldSort,
+  JsonObject,
+  NewGrantInput,
+  SimilarHolds,
+} from '@capstan/contracts';
 import { listFrom } from './list-from.js';
 import type { Listing, PageOptions } from './listing.js';
 import type { Transport } from './transport.js';
@@ -13,8 +24,12 @@ export type ReleaseOptions = {
 
 export type Holds = {
   /** Those that are pending, unless the filter says otherwise. */
-  list(filter?: HoldFilter & PageOptions): Listing<HoldSummary>;
+  list(filter?: HoldFilter & PageOptions & { sort?: HoldSort | undefined }): Listing<HoldItem>;
   get(hold_id: string): Promise<Hold>;
+  /** Earlier decisions on the same tool, and how those calls ended. */
+  similar(hold_id: string): Promise<SimilarHolds>;
+  /** The same decision on many; what is refused is named, and the rest go on. */
+  decide(decision: Decide): Promise<DecideAnswer>;
   /** One vote; with the last one that is needed the call runs. */
   release(hold_id: string, options?: ReleaseOptions): Promise<Hold>;
   reject(hold_id: string, comment: string): Promise<Hold>;
@@ -35,6 +50,8 @@ export const holds = (transport: Transport): Holds => {
   return {
     list: (filter = {}) => listFrom(transport, '/v1/holds', { ...filter }),
     get: (hold_id) => transport.json('GET', at(hold_id)),
+    similar: (hold_id) => transport.json('GET', at(hold_id, '/similar')),
+    decide: (decision) => transport.json('POST', '/v1/holds/decide', { body: decision }),
     release: (hold_id, options = {}) => transport.json('POST', at(hold_id, '/release'), { body: { ...options } }),
     reject: (hold_id, comment) => transport.json('POST', at(hold_id, '/reject'), { body: { comment } }),
     comment: (hold_id, comment) => transport.json('POST', at(hold_id, '/comments'), { body: { comment } }),

@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { Approvals, RuleLook } from './decision.js';
 import { Effects, Risk } from './descriptor.js';
+import type { Problem } from './failure.js';
 import { Hash } from './hash.js';
 import { JsonObject } from './json.js';
 import { hasRole, type Principal, Role } from './key.js';
+import { Identity } from './login.js';
+import { InvocationStatus } from './status.js';
 
 /** `returned` ones are pending again. `withdrawn`: by who submitted it; `canceled`: the invocation was. */
 export const HoldStatus = z.enum(['pending', 'released', 'rejected', 'expired', 'withdrawn', 'canceled']);
@@ -39,6 +42,8 @@ export const HoldEntry = z.object({
   grant_id: z.string().nullable(),
   /** Of a release: whether it is good for what would run now. A changed tool or policy voids it, and so may an edit. */
   counts: z.boolean(),
+  /** Who it was, where they came through the identity provider. */
+  identity: Identity.nullable(),
 });
 export type HoldEntry = z.infer<typeof HoldEntry>;
 
@@ -94,20 +99,30 @@ export const Approval = BoundHashes.extend({
 });
 export type Approval = z.infer<typeof Approval>;
 
+/** What lists show: enough to decide on most. Secrets in the inputs are redacted. */
+export const HoldItem = HoldSummary.extend({
+  step_id: z.string().nullable().describe('Of a step of a plan'),
+  inputs: JsonObject.describe('A preview: long texts and lists are cut, with … in their place'),
+  rules: z.array(RuleLook).describe('Every rule that matched'),
+  rule_matched: z.string().nullable(),
+  votes: z.array(HoldEntry),
+  can_decide: z
+    .object({ ok: z.boolean(), why: z.string().nullable() })
+    .describe('Whether who asks may release it, and if not, why'),
+});
+export type HoldItem = z.infer<typeof HoldItem>;
+
 /** All that somebody who decides has to know. Secrets in the inputs are redacted. */
-export const Hold = HoldSummary.extend({
+export const Hold = HoldItem.extend({
   inputs: JsonObject,
   /** As they were submitted; null when nobody has changed them. */
   original_inputs: JsonObject.nullable(),
   descriptor_hash: Hash,
   policy_hash: Hash,
-  rules: z.array(RuleLook),
-  rule_matched: z.string().nullable(),
   effects: Effects.nullable(),
   side_effects: z.array(z.string()),
   session_id: z.string().nullable(),
   labels: z.record(z.string(), z.string()),
-  votes: z.array(HoldEntry),
   comments: z.array(HoldEntry),
   /** Changes of the inputs, and returns to pending. */
   changes: z.array(HoldEntry),
@@ -120,8 +135,77 @@ export const HoldFilter = z.strictObject({
   tool_id: z.string().optional(),
   actor: z.string().optional(),
   risk: Risk.optional(),
+  run_id: z.string().optional(),
+  rule: z.string().optional().describe('Held by this rule, alone or among others'),
 });
 export type HoldFilter = z.infer<typeof HoldFilter>;
+
+export const HoldSort = z.enum(['created_at', 'expires_at']);
+export type HoldSort = z.infer<typeof HoldSort>;
+
+/** A decided hold of the same tool. */
+export const SimilarHold = HoldSummary.pick({
+  hold_id: true,
+  invocation_id: true,
+  actor: true,
+  status: true,
+  decided_by: true,
+  decided_at: true,
+}).extend({
+  comment: z.string().nullable().describe('What whoever decided it said about it'),
+  inputs: JsonObject,
+  differs: z.array(z.string()).describe('The members of the inputs that are not the same; empty for the same call'),
+  outcome: InvocationStatus.describe('How the call ended, or stands'),
+  error: z.string().nullable(),
+});
+export type SimilarHold = z.infer<typeof SimilarHold>;
+
+export const SimilarHolds = z.object({
+  counts: z.partialRecord(HoldStatus, z.int()).describe('Of all decided holds of this tool'),
+  items: z.array(SimilarHold).describe('The latest of them'),
+});
+export type SimilarHolds = z.infer<typeof SimilarHolds>;
+
+export const MAX_DECIDED_AT_ONCE = 1000;
+
+/** One decision on many holds: those named, or those pending that a filter picks. */
+export const Decide = z
+  .strictObject({
+    hold_ids: z.array(z.string().min(1)).min(1).max(MAX_DECIDED_AT_ONCE).optional(),
+    filter: HoldFilter.omit({ status: true })
+      .refine((filter) => Object.keys(filter).length > 0, 'an empty filter would decide on everything')
+      .optional(),
+    decision: z.enum(['release', 'reject']),
+    comment: Comment.optional(),
+    input_hashes: z
+      .record(z.string(), Hash)
+      .optional()
+      .describe('By hold: of the inputs that were looked at. One whose inputs are others by now is not released'),
+  })
+  .refine(({ hold_ids, filter }) => (hold_ids === undefined) !== (filter === undefined), {
+    path: ['hold_ids'],
+    message: 'give either hold_ids or filter',
+  })
+  .refine(({ decision, comment }) => decision === 'release' || comment !== undefined, {
+    path: ['comment'],
+    message: 'a rejection needs a reason',
+  });
+export type Decide = z.infer<typeof Decide>;
+
+export const DecideAnswer = z.object({
+  decided: z.int().describe('Of how many the decision was taken'),
+  refused: z.int(),
+  items: z.array(
+    z.object({
+      hold_id: z.string(),
+      ok: z.boolean(),
+      status: HoldStatus.nullable().describe('After the decision; pending where more people have to agree'),
+      problem: z.custom<Problem>().optional().describe('Why it was refused'),
+    }),
+  ),
+  more: z.boolean().describe(`The filter picks more than the ${MAX_DECIDED_AT_ONCE} that are decided at once`),
+});
+export type DecideAnswer = z.infer<typeof DecideAnswer>;
 
 export const Release = z.strictObject({
   comment: Comment.optional(),

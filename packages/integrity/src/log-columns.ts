@@ -93,6 +93,8 @@ export const NOT_IN_LOG: Readonly<Partial<Record<LogTable, Readonly<Record<strin
   hold_entries: {
     hold_id: 'that of the hold, by which they are found',
     seq: 'only the order that it gives matters, and the record holds that',
+    iss: 'the actor is bound to them for good, and the audit, which is chained, has them with the vote',
+    sub: 'the actor is bound to them for good, and the audit, which is chained, has them with the vote',
   },
   runs: {
     seq: 'counts within one installation',

@@ -126,7 +126,11 @@ export const UNCOVERED: Readonly<Record<string, Readonly<Record<string, string>>
     warn_at: 'changes as reminders are sent',
     announced_round: 'changes as reminders are sent',
   },
-  hold_entries: { seq: 'only the order that it gives matters, and the record holds that' },
+  hold_entries: {
+    seq: 'only the order that it gives matters, and the record holds that',
+    iss: 'the actor is bound to them for good, and the audit, which is chained, has them with the vote',
+    sub: 'the actor is bound to them for good, and the audit, which is chained, has them with the vote',
+  },
 };
 
 export type RecordTable = keyof typeof RECORD_COLUMNS;

@@ -21,10 +21,13 @@ const VOTE: HoldEntry = {
   changed: null,
   grant_id: null,
   counts: true,
+  identity: null,
 };
 const HOLD: Hold = {
   hold_id: 'hld_1',
   invocation_id: 'inv_1',
+  step_id: null,
+  can_decide: { ok: true, why: null },
   run_id: 'run_1',
   tool_id: 'ext:billing:refund',
   actor: 'shop',
@@ -74,7 +77,7 @@ const GRANT: Grant = {
 };
 
 let heard: (() => void) | null = null;
-let answer = HOLD;
+let answer: unknown = HOLD;
 let refused: string | null = null;
 const REFUSAL = { status: 409, title: 'x', detail: 'it has been decided', code: 3005, suggestion: 'Look again.' };
 let page: { items: Hold[]; next_cursor: string | null } = { items: [HOLD], next_cursor: null };
@@ -96,10 +99,54 @@ beforeEach(() => {
 const capstan = (args: string[], options: RunOptions = {}) => run(args, { ...options, env });
 
 describe('holds', () => {
+  it('shows earlier decisions on the same tool', async () => {
+    answer = {
+      counts: { released: 3, rejected: 1 },
+      items: [
+        {
+          ...HOLD,
+          status: 'released',
+          decided_by: 'ann',
+          decided_at: AT,
+          comment: 'ok',
+          differs: ['amount'],
+          outcome: 'failed',
+        },
+      ],
+    };
+    const { stdout } = await capstan(['holds', 'hld_1', '--similar'], { columns: 80 });
+    expect(seen[0]?.request).toBe('GET /v1/holds/hld_1/similar');
+    expect(stdout).toContain('Before: 3 released, 1 rejected');
+    expect(stdout).toMatch(/hld_1 +released +ann +30s ago +failed +other amount +ok/);
+  });
+
+  it('releases all that a filter picks, as they were when they were counted', async () => {
+    answer = { decided: 1, refused: 0, items: [{ hold_id: 'hld_1', ok: true, status: 'released' }], more: false };
+    expect(await capstan(['release', '--rule', 'refunds', '--yes'])).toMatchObject({
+      code: 0,
+      stdout: '✓ 1 held call agreed to\n',
+    });
+    expect(seen.map(({ request }) => request)).toEqual([
+      'GET /v1/holds?rule=refunds&limit=1000',
+      'POST /v1/holds/decide',
+    ]);
+    expect(seen[1]?.body).toEqual({ hold_ids: ['hld_1'], decision: 'release', input_hashes: { hld_1: HASH } });
+  });
+
+  it('decides on nothing where nothing is named', async () => {
+    expect(await capstan(['reject', '--comment', 'no'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('nothing is named'),
+    });
+    expect(seen).toEqual([]);
+  });
+
   it('lists what waits, as plain lines in a pipe', async () => {
     const { code, stdout } = await capstan(['holds', '--tool', 'ext:billing:refund', '--risk', 'HIGH']);
     expect(code).toBe(0);
-    expect(seen[0]?.request).toBe('GET /v1/holds?status=pending&limit=20&risk=HIGH&tool_id=ext%3Abilling%3Arefund');
+    expect(seen[0]?.request).toBe(
+      'GET /v1/holds?tool_id=ext%3Abilling%3Arefund&risk=HIGH&status=pending&sort=created_at&limit=20',
+    );
     expect(stdout).toContain('hld_1  pending  ext:billing:refund  HIGH  shop    1/2  in 15m');
     expect(stdout).not.toContain('\u001b');
   });

@@ -1,20 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Hold, HoldStatus, HoldSummary, Risk } from '@capstan/contracts';
+import type { Hold, HoldItem, HoldSort, HoldStatus } from '@capstan/contracts';
 import { type Command, Option } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatCount } from '../format/count.js';
-import { formatHold, holdColumns } from '../format/hold.js';
+import { formatHold, holdColumns, similarColumns } from '../format/hold.js';
 import { formatTable } from '../format/table.js';
 import { cut } from '../format/width.js';
 import type { Output } from '../output.js';
+import { addHoldFilter, type HoldFilterOptions, holdFilterOf } from '../parse/hold-filter.js';
 import { integer } from '../parse/integer.js';
 import { printTable } from '../print-items.js';
 import { createLiveBlock } from '../progress/live-block.js';
 import { resolveId } from '../resolve-id.js';
 import type { Session } from '../session.js';
 
-type Options = { status: HoldStatus; tool?: string; actor?: string; risk?: Risk; limit: number; once?: boolean };
+type Options = HoldFilterOptions & {
+  status: HoldStatus;
+  sort: HoldSort;
+  limit: number;
+  once?: boolean;
+  similar?: boolean;
+};
 
 const STATUSES = [
   'pending',
@@ -24,7 +31,6 @@ const STATUSES = [
   'withdrawn',
   'canceled',
 ] as const satisfies HoldStatus[];
-const RISKS = ['LOW', 'MED', 'HIGH', 'CRITICAL'] as const satisfies Risk[];
 const DEFAULT_LIMIT = 20;
 const REFRESH_MS = 1000;
 /** The heading, how many more there are, what to do next, and the line that the cursor is on. */
@@ -35,14 +41,21 @@ export const addHolds: AddCommand = (program, cli) => {
     .command('holds')
     .description('what waits for a person to decide; with an id, all about that one; comment on one')
     .argument('[id]', 'hld_…')
-    .addOption(new Option('--status <status>', 'those that are so').choices(STATUSES).default('pending'))
-    .option('--tool <tool>', 'of this tool')
-    .option('--actor <name>', 'asked for by them')
-    .addOption(new Option('--risk <risk>', 'of this risk').choices(RISKS))
+    .addOption(new Option('--status <status>', 'those that are so').choices(STATUSES).default('pending'));
+  addHoldFilter(holds)
+    .addOption(
+      new Option('--sort <field>', 'newest first, or soonest to expire first')
+        .choices(['created_at', 'expires_at'] satisfies HoldSort[])
+        .default('created_at'),
+    )
     .option('-n, --limit <n>', 'how many', integer(1, 1000), DEFAULT_LIMIT)
     .option('--once', 'show them once, also on a terminal')
+    .option('--similar', 'with an id: what was decided of the same tool before, and what came of it')
     .action((id: string | undefined, options: Options, command: Command) =>
-      cli.run(command, (session) => (id === undefined ? printHolds(session, options) : printHold(session, id))),
+      cli.run(command, (session) => {
+        if (id === undefined) return printHolds(session, options);
+        return options.similar ? printSimilar(session, id) : printHold(session, id);
+      }),
     );
   holds
     .command('comment')
@@ -70,12 +83,30 @@ const print = async (session: Session, hold: Hold): Promise<ExitCode> => {
   return EXIT.success;
 };
 
-type Page = { items: HoldSummary[]; next_cursor: string | null };
-
-const printHolds = async (session: Session, { tool, once, ...filter }: Options): Promise<ExitCode> => {
+/** Earlier decisions on the same tool. */
+const printSimilar = async (session: Session, id: string): Promise<ExitCode> => {
   const client = await session.client();
-  const look = (): Promise<Page> => client.holds.list({ ...filter, tool_id: tool }).page();
-  if (session.out.live && !once && !session.json) return watch(session, filter.limit, look);
+  const similar = await client.holds.similar(await resolveId(session, id));
+  if (session.json) {
+    await session.printJson(similar);
+    return EXIT.success;
+  }
+  const counts = Object.entries(similar.counts).map(([status, count]) => `${formatCount(count)} ${status}`);
+  if (counts.length > 0) await session.out.line(`Before: ${counts.join(', ')}`);
+  await printTable(session, similar.items, {
+    empty: 'Nothing was decided of this tool before.',
+    columns: similarColumns(session.out.colors, session.now()),
+  });
+  return EXIT.success;
+};
+
+type Page = { items: HoldItem[]; next_cursor: string | null };
+
+const printHolds = async (session: Session, options: Options): Promise<ExitCode> => {
+  const { once, status, sort, limit } = options;
+  const client = await session.client();
+  const look = (): Promise<Page> => client.holds.list({ ...holdFilterOf(options), status, sort, limit }).page();
+  if (session.out.live && !once && !session.json) return watch(session, limit, look);
   const page = await look();
   if (session.json) {
     await session.printJson(page);
@@ -85,7 +116,7 @@ const printHolds = async (session: Session, { tool, once, ...filter }: Options):
     empty: 'Nothing is held.',
     columns: holdColumns(session.out.colors, session.now()),
   });
-  if (page.next_cursor !== null) await session.err.line(session.err.colors.dim(`… ${beyond(filter.limit)}`));
+  if (page.next_cursor !== null) await session.err.line(session.err.colors.dim(`… ${beyond(limit)}`));
   return EXIT.success;
 };
 

@@ -1,4 +1,4 @@
-import type { Hold, HoldEntry, HoldSummary } from '@capstan/contracts';
+import type { Hold, HoldEntry, HoldSummary, SimilarHold } from '@capstan/contracts';
 import { visibleLine } from '@capstan/contracts/visible-text';
 import type { Colors } from '../output.js';
 import { type Field, formatFields, indent } from './fields.js';
@@ -35,6 +35,22 @@ export const holdColumns = (colors: Colors, now: Date): Column<HoldSummary>[] =>
   { title: 'REASON', text: ({ returned_because, reason }) => returned_because ?? reason, shrinks: true },
 ];
 
+/** What was decided before, and what came of it. */
+export const similarColumns = (colors: Colors, now: Date): Column<SimilarHold>[] => [
+  { title: 'HOLD', text: ({ hold_id }) => hold_id },
+  { title: 'DECIDED', text: ({ status }) => status, paint: (text, hold) => paintHold(hold, text, colors) },
+  { title: 'BY', text: ({ decided_by }) => decided_by ?? '-', shrinks: 8 },
+  { title: 'WHEN', text: ({ decided_at }) => (decided_at ? relativeTime(decided_at, now) : '-'), drops: 2 },
+  { title: 'CAME TO', text: ({ outcome }) => outcome, drops: 3 },
+  {
+    title: 'INPUTS',
+    text: ({ differs }) => (differs.length === 0 ? 'the same' : `other ${differs.join(', ')}`),
+    shrinks: 12,
+    drops: 1,
+  },
+  { title: 'COMMENT', text: ({ comment }) => visibleLine(comment ?? '-'), shrinks: true },
+];
+
 /** In a line: what became of it, by whom, why it is back, and whether they changed what was asked for. */
 export const holdInALine = (hold: HoldSummary): string => {
   const { hold_id, status, approvals, decided_by, returned_because, edits } = hold;
@@ -55,6 +71,8 @@ export const formatHold = (hold: Hold, colors: Colors, now: Date): string => {
     ['reason', visibleLine(hold.reason)],
     ['back because', hold.returned_because && visibleLine(hold.returned_because)],
     ['votes', `${given} of ${required}${given > 0 ? ` by ${given_by.join(', ')}` : ''} (${who})`],
+    ['step', hold.step_id && `${hold.step_id} of ${hold.run_id}`],
+    ['you', hold.status === 'pending' && hold.can_decide.why ? `may not release it: ${hold.can_decide.why}` : null],
     ['expires', hold.status === 'pending' ? absoluteTime(hold.expires_at, now) : null],
     ['decided', hold.decided_by && `by ${hold.decided_by}, ${relativeTime(hold.decided_at ?? '', now)}`],
     ['side effects', hold.side_effects.join(', ')],

@@ -28,7 +28,7 @@ export async function endHold(
     if (hold.status !== 'pending') return { kind: 'decided' };
     const status = HOW[kind].invocation;
     await endWaited(db, await takeWaiting(db, [hold.invocation_id]), status);
-    await addEntry(db, hold, by.actor, kind, comment);
+    await addEntry(db, hold, by, kind, comment);
     const [ended] = await db
       .updateTable('holds')
       .set({ status: HOW[kind].hold, decided_at: sql<string>`now()`, decided_by: by.actor })
@@ -45,7 +45,7 @@ export async function commentOnHold(store: Store, by: Principal, hold_id: string
   return store.db.transaction().execute(async (db) => {
     const hold = await getHold(db, by.tenant, hold_id);
     if (!hold) return false;
-    await addEntry(db, hold, by.actor, 'comment', comment);
+    await addEntry(db, hold, by, 'comment', comment);
     return true;
   });
 }
@@ -53,7 +53,7 @@ export async function commentOnHold(store: Store, by: Principal, hold_id: string
 async function addEntry(
   db: Db,
   hold: HeldCall,
-  actor: string,
+  { actor, identity }: Principal,
   kind: 'reject' | 'withdraw' | 'comment',
   comment: string | null,
 ): Promise<void> {
@@ -71,7 +71,10 @@ async function addEntry(
       previous_input_hash: null,
       changed: null,
       grant_id: null,
+      iss: identity?.iss ?? null,
+      sub: identity?.sub ?? null,
     })
     .execute();
-  await appendAudit(db, [{ tenant, actor, event: `hold.${kind}`, subject: hold_id, detail: { ...hashes, comment } }]);
+  const detail = { ...hashes, comment, ...(identity ? { identity } : {}) };
+  await appendAudit(db, [{ tenant, actor, event: `hold.${kind}`, subject: hold_id, detail }]);
 }

@@ -1,4 +1,4 @@
-import type { BoundHashes, Decision, JsonObject, RunnerType } from '@capstan/contracts';
+import type { BoundHashes, Decision, Identity, JsonObject, RunnerType } from '@capstan/contracts';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db } from '../open-store.js';
 import { asksTheSame } from './asks-the-same.js';
@@ -18,13 +18,10 @@ export const hashesOf = ({ input_hash, descriptor_hash, policy_hash }: BoundHash
   policy_hash,
 });
 
+type Editor = { actor: string; comment: string | null; identity?: Identity | undefined };
+
 /** From here on the row is what would run. Answers the round in which votes for it count. */
-export async function proposeCall(
-  db: Db,
-  hold: HeldCall,
-  proposal: Proposal,
-  by: { actor: string; comment: string | null },
-): Promise<number> {
+export async function proposeCall(db: Db, hold: HeldCall, proposal: Proposal, by: Editor): Promise<number> {
   const { inputs, decision, runner, idempotent } = proposal;
   const hashes = hashesOf(proposal);
   const isEdit = hashes.input_hash !== hold.input_hash;
@@ -50,7 +47,7 @@ async function recordEdit(
   db: Db,
   hold: HeldCall,
   proposal: Proposal,
-  { actor, comment }: { actor: string; comment: string | null },
+  { actor, comment, identity }: Editor,
 ): Promise<number> {
   const { hold_id, tenant } = hold;
   const hashes = hashesOf(proposal);
@@ -79,6 +76,8 @@ async function recordEdit(
       previous_input_hash: hold.input_hash,
       changed,
       grant_id: null,
+      iss: identity?.iss ?? null,
+      sub: identity?.sub ?? null,
     })
     .execute();
   const detail = { from: hold.input_hash, to: hashes.input_hash, changed, votes_kept };

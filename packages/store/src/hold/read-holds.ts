@@ -1,14 +1,17 @@
-import type {
-  Approval,
-  Approvals,
-  Decision,
-  HoldEdit,
-  HoldEntry,
-  HoldStatus,
-  JsonObject,
-  Page,
-  Role,
-  RunnerType,
+import {
+  type Approval,
+  type Approvals,
+  type Decision,
+  type HoldEdit,
+  type HoldEntry,
+  type HoldSort,
+  type HoldStatus,
+  type InvocationStatus,
+  type JsonObject,
+  loneInvocationId,
+  type Page,
+  type Role,
+  type RunnerType,
 } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
@@ -19,6 +22,7 @@ export type HeldCall = {
   hold_id: string;
   invocation_id: string;
   run_id: string | null;
+  step_id: string | null;
   tenant: string;
   actor: string;
   roles: Role[];
@@ -64,6 +68,8 @@ const SELECT = sql`
     coalesce((SELECT json_agg(json_build_object('at', e.at, 'actor', e.actor, 'changed', e.changed, 'previous_input_hash',
       e.previous_input_hash, 'input_hash', e.input_hash) ORDER BY e.seq)
       FROM hold_entries e WHERE e.hold_id = h.hold_id AND e.kind = 'edit'), '[]') AS edits,
+    (SELECT s.step_id FROM steps s WHERE s.run_id = i.run_id AND s.element = -1
+      AND s.step = substring(h.invocation_id FROM '^inv_[A-Za-z0-9_-]{21}-([0-9]{1,9})')::int) AS step_id,
     i.inputs, i.input_hash, h.original_inputs, h.original_input_hash, i.descriptor_hash, i.policy_hash, i.decision, i.mode,
     i.session_id, i.labels, i.spec_frozen, i.spec_hash, i.timeout_ms, h.created_at, h.expires_at, h.decided_at, h.decided_by,
     CASE WHEN h.approved_input_hash IS NOT NULL THEN json_build_object('input_hash', h.approved_input_hash,
@@ -105,30 +111,81 @@ export type HoldsWanted = {
   actor?: string | undefined;
   /** Any one of these. */
   tool_ids?: string[] | undefined;
+  run_id?: string | undefined;
+  /** A rule that holds it. */
+  rule?: string | undefined;
 };
 
-/** Newest first. */
+/** A page after `cursor`, newest first, or those that expire soonest. */
+type HoldPage = PageWanted & { sort?: HoldSort | undefined };
+
 export async function listHolds(
   db: Db,
   tenant: string,
-  { status, actor, tool_ids }: HoldsWanted,
-  page: PageWanted,
+  { status, actor, tool_ids, run_id, rule }: HoldsWanted,
+  { limit, cursor, sort = 'created_at' }: HoldPage,
 ): Promise<Page<HeldCall>> {
   const conditions = [sql`h.tenant = ${tenant}`];
   if (status) conditions.push(sql`h.status = ${sql.lit(status)}`);
   if (actor !== undefined) conditions.push(sql`h.actor = ${actor}`);
   if (tool_ids) conditions.push(sql`h.tool_id = ANY (${tool_ids})`);
-  if (page.cursor !== undefined) conditions.push(sql`h.seq < ${page.cursor}`);
+  if (run_id !== undefined)
+    conditions.push(
+      sql`(i.run_id = ${run_id} OR (i.run_id IS NULL AND h.invocation_id = ${loneInvocationId(run_id)}))`,
+    );
+  if (rule !== undefined) {
+    const look = JSON.stringify([{ id: rule, matched: true }]);
+    conditions.push(sql`(i.decision ->> 'rule_matched' = ${rule} OR (i.decision -> 'rules')::jsonb @> ${look}::jsonb)`);
+  }
+  const soonest = sort === 'expires_at';
+  if (cursor !== undefined)
+    conditions.push(
+      soonest
+        ? sql`(h.expires_at, h.seq) > (SELECT l.expires_at, l.seq FROM holds l WHERE l.tenant = ${tenant} AND l.seq = ${cursor})`
+        : sql`h.seq < ${cursor}`,
+    );
+  const order = soonest ? sql`h.expires_at, h.seq` : sql`h.seq DESC`;
   const { rows } = await sql<HeldCall & { seq: string }>`
-    ${SELECT} WHERE ${sql.join(conditions, sql` AND `)} ORDER BY h.seq DESC LIMIT ${page.limit + 1}`.execute(db);
-  return pageOf(rows, page.limit, shown);
+    ${SELECT} WHERE ${sql.join(conditions, sql` AND `)} ORDER BY ${order} LIMIT ${limit + 1}`.execute(db);
+  return pageOf(rows, limit, shown);
 }
 
-export async function listHoldEntries(db: Db, hold_id: string): Promise<HoldEntry[]> {
-  const { rows } = await sql<HoldEntry>`
-    SELECT e.at, e.actor, e.kind, e.comment, e.round, e.input_hash, e.descriptor_hash, e.policy_hash, e.previous_input_hash,
+/** The entries of each of these holds, oldest first. */
+export async function listHoldEntries(db: Db, hold_ids: string[]): Promise<Map<string, HoldEntry[]>> {
+  const { rows } = await sql<HoldEntry & { hold_id: string; iss: string | null; sub: string | null }>`
+    SELECT e.hold_id, e.iss, e.sub, e.at, e.actor, e.kind, e.comment, e.round, e.input_hash, e.descriptor_hash, e.policy_hash, e.previous_input_hash,
       e.changed, e.grant_id, (${COUNTS}) AS counts
     FROM hold_entries e JOIN holds h ON h.hold_id = e.hold_id JOIN invocations i ON i.invocation_id = h.invocation_id
-    WHERE e.hold_id = ${hold_id} ORDER BY e.seq`.execute(db);
-  return rows.map((row) => ({ ...row, counts: row.counts === true }));
+    WHERE e.hold_id = ANY (${hold_ids}) ORDER BY e.seq`.execute(db);
+  const entries = new Map<string, HoldEntry[]>();
+  for (const { hold_id, iss, sub, ...row } of rows) {
+    const entry = { ...row, counts: row.counts === true, identity: iss !== null && sub !== null ? { iss, sub } : null };
+    entries.set(hold_id, [...(entries.get(hold_id) ?? []), entry]);
+  }
+  return entries;
+}
+
+export type DecidedCall = Pick<
+  HeldCall,
+  'hold_id' | 'invocation_id' | 'actor' | 'status' | 'decided_by' | 'decided_at' | 'inputs'
+> & { comment: string | null; outcome: InvocationStatus; error: string | null };
+
+/** The latest holds of a tool that are decided, how the calls ended, and how many there are of each. */
+export async function listDecidedHolds(
+  db: Db,
+  { tenant, tool_id, hold_id }: Pick<HeldCall, 'tenant' | 'tool_id' | 'hold_id'>,
+  limit: number,
+): Promise<{ counts: Partial<Record<HoldStatus, number>>; items: DecidedCall[] }> {
+  const decided = sql`h.tenant = ${tenant} AND h.tool_id = ${tool_id} AND h.status <> 'pending' AND h.hold_id <> ${hold_id}`;
+  const { rows: items } = await sql<DecidedCall>`
+    SELECT h.hold_id, h.invocation_id, h.actor, h.status, h.decided_by, h.decided_at, i.inputs, s.status AS outcome, r.error,
+      (SELECT e.comment FROM hold_entries e WHERE e.hold_id = h.hold_id AND e.kind IN ('release', 'reject', 'withdraw')
+        AND e.round = h.round ORDER BY e.seq DESC LIMIT 1) AS comment
+    FROM holds h JOIN invocations i ON i.invocation_id = h.invocation_id
+      JOIN invocation_states s ON s.invocation_id = h.invocation_id
+      LEFT JOIN results r ON r.invocation_id = h.invocation_id
+    WHERE ${decided} ORDER BY h.seq DESC LIMIT ${limit}`.execute(db);
+  const { rows: counts } = await sql<{ status: HoldStatus; count: number }>`
+    SELECT h.status, count(*)::int AS count FROM holds h WHERE ${decided} GROUP BY h.status`.execute(db);
+  return { items, counts: Object.fromEntries(counts.map(({ status, count }) => [status, count])) };
 }

@@ -51,6 +51,8 @@ type HoldEntryTable = {
   previous_input_hash: string | null;
   changed: string[] | null;
   grant_id: string | null;
+  iss: string | null;
+  sub: string | null;
 };
 
 type GrantTable = {

@@ -1,4 +1,4 @@
-import { type Role, type RunnerType, whyMayNotRelease } from '@capstan/contracts';
+import { type Identity, type Role, type RunnerType, whyMayNotRelease } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import { type Readied, readied } from '../claim/readied.js';
@@ -10,7 +10,7 @@ import { getHold, type HeldCall, lockHold } from './read-holds.js';
 export type ReleaseVote = {
   tenant: string;
   hold_id: string;
-  voter: { actor: string; roles: Role[]; grant_id?: string };
+  voter: { actor: string; roles: Role[]; grant_id?: string; identity?: Identity | undefined };
   comment: string | null;
   proposal: Proposal;
   /** The inputs that the voter has seen, which the proposal changes or keeps. */
@@ -40,18 +40,25 @@ export async function voteOnHold(db: Db, vote: ReleaseVote): Promise<Voted> {
   const approvals = proposal.decision.approvals ?? hold.approvals;
   const why = whyMayNotRelease(approvals, hold.actor, voter);
   if (why) return { kind: 'refused', why };
-  const round = await proposeCall(db, hold, proposal, { actor: voter.actor, comment: vote.comment });
+  const round = await proposeCall(db, hold, proposal, { ...voter, comment: vote.comment });
   if (!(await addVote(db, vote, round))) return { kind: 'known' };
   const given = (await getHold(db, vote.tenant, vote.hold_id))?.given_by.length ?? 0;
   const required = approvals.required ?? 1;
-  const { grant_id } = voter;
+  const { grant_id, identity } = voter;
   await appendAudit(db, [
     {
       tenant: hold.tenant,
       actor: voter.actor,
       event: given >= required ? 'hold.release' : 'hold.vote',
       subject: hold.hold_id,
-      detail: { ...hashesOf(proposal), given, required, comment: vote.comment, ...(grant_id ? { grant_id } : {}) },
+      detail: {
+        ...hashesOf(proposal),
+        given,
+        required,
+        comment: vote.comment,
+        ...(grant_id ? { grant_id } : {}),
+        ...(identity ? { identity } : {}),
+      },
     },
   ]);
   if (given < required) return { kind: 'voted' };
@@ -76,6 +83,8 @@ async function addVote(db: Db, { hold_id, voter, comment, proposal }: ReleaseVot
       previous_input_hash: null,
       changed: null,
       grant_id: voter.grant_id ?? null,
+      iss: voter.identity?.iss ?? null,
+      sub: voter.identity?.sub ?? null,
     })
     .onConflict((conflict) =>
       conflict

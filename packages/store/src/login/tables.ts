@@ -14,4 +14,5 @@ export type LoginTables = {
     created_at: Timestamp;
     expires_at: Timestamp;
   };
+  identities: { tenant: string; actor: string; iss: string; sub: string; created_at: Timestamp };
 };

@@ -16,6 +16,7 @@ import * as ledger from './0014-ledger.js';
 import * as log from './0015-log.js';
 import * as clearedResponses from './0016-cleared-responses.js';
 import * as logins from './0022-logins.js';
+import * as identities from './0023-identities.js';
 import * as traces from './0033-traces.js';
 
 /** In order. Never edited once shipped: a change is a new entry. */
@@ -37,5 +38,6 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0015-log': log,
   '0016-cleared-responses': clearedResponses,
   '0022-logins': logins,
+  '0023-identities': identities,
   '0033-traces': traces,
 };

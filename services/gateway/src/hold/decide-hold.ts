@@ -53,7 +53,7 @@ export async function release(
     voteOnHold(db, {
       tenant: principal.tenant,
       hold_id,
-      voter: { actor: principal.actor, roles: principal.roles },
+      voter: { actor: principal.actor, roles: principal.roles, identity: principal.identity },
       comment: comment === undefined ? null : redactComment(comment),
       proposal: proposed.proposal,
       seen_input_hash: hold.input_hash,

@@ -1,21 +1,24 @@
 import {
+  Decide,
+  DecideAnswer,
   Hold,
   HoldFilter,
-  HoldSummary,
+  HoldItem,
+  HoldSort,
   pageOf,
   Rejection,
   Release,
   SequenceQuery,
+  SimilarHolds,
   Withdrawal,
 } from '@capstan/contracts';
-import { listHolds } from '@capstan/store';
 import { z } from 'zod';
-import type { GatewayContext } from '../gateway-context.js';
 import { type Route, route } from '../http/route.js';
 import { comment, reject, release, withdraw } from './decide-hold.js';
+import { decideMany } from './decide-many.js';
 import { grantRoutes } from './grant-routes.js';
-import { readHold } from './show-hold.js';
-import { summarize } from './summarize-hold.js';
+import { holdsMatching } from './list-holds.js';
+import { readHold, readSimilar } from './show-hold.js';
 
 /** Policy may name anybody, so that who may decide is looked at with the hold itself. */
 const ANYBODY: Route['roles'] = ['submit', 'operate', 'audit'];
@@ -23,6 +26,9 @@ const ListQuery = z.strictObject({
   ...SequenceQuery.shape,
   ...HoldFilter.shape,
   status: HoldFilter.shape.status.default('pending'),
+  sort: HoldSort.default('created_at').describe(
+    'created_at: newest first; expires_at: those that expire soonest first',
+  ),
 });
 const answers = {
   200: { description: 'The hold', schema: Hold },
@@ -34,20 +40,34 @@ export const holdRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/holds',
-    summary: 'List what waits for a person (or was decided), newest first',
+    summary: 'List what waits for a person (or was decided), each with whether you may decide on it',
     roles: ANYBODY,
     query: ListQuery,
     answers: {
       200: {
         description: 'A page',
-        schema: pageOf(HoldSummary),
+        schema: pageOf(HoldItem),
       },
     },
-    handle: async (gateway, { principal, query: { limit, cursor, status, actor, ...filter } }) => {
-      const wanted = { status, actor, tool_ids: toolsOf(gateway, filter) };
-      const page = await listHolds(gateway.store.db, principal.tenant, wanted, { limit, cursor });
-      return { ...page, items: page.items.map((hold) => summarize(gateway, hold)) };
-    },
+    handle: (gateway, { principal, query: { limit, cursor, sort, ...filter } }) =>
+      holdsMatching(gateway, principal, filter, { limit, cursor, sort }),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/holds/decide',
+    summary: 'Release or reject many holds: those named, or the pending ones that a filter picks',
+    roles: ANYBODY,
+    body: Decide,
+    answers: { 200: { description: 'What became of each', schema: DecideAnswer } },
+    handle: (gateway, { principal, body }) => decideMany(gateway, principal, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/holds/{id}/similar',
+    summary: 'Earlier decisions on the same tool, and how those calls ended',
+    roles: ANYBODY,
+    answers: { 200: { description: 'The latest, and the counts', schema: SimilarHolds } },
+    handle: (gateway, { principal, params }) => readSimilar(gateway, principal, params.id ?? ''),
   }),
   route({
     method: 'GET',
@@ -96,13 +116,3 @@ export const holdRoutes: Route[] = [
   }),
   ...grantRoutes,
 ];
-
-type ToolFilter = { tool_id?: string | undefined; risk?: string | undefined };
-
-/** A risk is one of tools, and the catalog knows which have it. */
-function toolsOf({ catalog }: GatewayContext, { tool_id, risk }: ToolFilter): string[] | undefined {
-  if (risk === undefined) return tool_id === undefined ? undefined : [tool_id];
-  const risky = catalog.list().filter(({ descriptor }) => descriptor.risk === risk);
-  const ids = risky.map(({ descriptor }) => descriptor.tool_id);
-  return tool_id === undefined ? ids : ids.filter((id) => id === tool_id);
-}
