@@ -35,6 +35,7 @@ export interface WorkerOptions {
 export interface RunningGateway {
   readonly process: LineProcess;
   readonly client: Client;
+  readonly url: string;
 }
 
 /** Capstan as it is deployed, each service in a process of its own, on a database of its own. */
@@ -111,9 +112,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const startGateway = async (env: Env = {}): Promise<RunningGateway> => {
     const port = await freePort();
     const process = await start(['gateway'], { ...env, PORT: String(port) });
-    const client = createClient({ url: `http://127.0.0.1:${port}`, key: CLUSTER_KEY });
+    const url = `http://127.0.0.1:${port}`;
+    const client = createClient({ url, key: CLUSTER_KEY });
     atEnd(() => client.close());
-    return { process, client };
+    return { process, client, url };
   };
   const startCoordinator = (env: Env = {}) => start(['coordinator'], env);
 

@@ -11,6 +11,7 @@ export * from './process-metrics.js';
 export * from './readiness.js';
 export * from './seal-env.js';
 export * from './serve-probes.js';
+export * from './store-metrics.js';
 export * from './telemetry/start-telemetry.js';
 export * from './telemetry/tracing.js';
 export * from './until-signal.js';

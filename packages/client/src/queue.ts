@@ -1,4 +1,4 @@
-import type { QueueInfo, RunnerType } from '@capstan/contracts';
+import type { QueueInfo, QueueScale, RunnerType } from '@capstan/contracts';
 import { listFrom } from './list-from.js';
 import type { Listing } from './listing.js';
 import type { Transport } from './transport.js';
@@ -8,10 +8,13 @@ export type Queues = {
   /** Workers finish what they run and start nothing more of this type. */
   pause(runner: RunnerType): Promise<QueueInfo>;
   resume(runner: RunnerType): Promise<QueueInfo>;
+  /** What an autoscaler needs to know. */
+  scale(runner: RunnerType): Promise<QueueScale>;
 };
 
 export const queues = (transport: Transport): Queues => ({
   list: () => listFrom(transport, '/v1/queues', {}),
   pause: (runner) => transport.json('POST', `/v1/queues/${encodeURIComponent(runner)}/pause`),
   resume: (runner) => transport.json('POST', `/v1/queues/${encodeURIComponent(runner)}/resume`),
+  scale: (runner) => transport.json('GET', `/v1/queues/${encodeURIComponent(runner)}/scale`),
 });

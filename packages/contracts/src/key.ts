@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Identity, Via } from './login.js';
 
-export const Role = z.enum(['submit', 'operate', 'audit', 'admin']);
+export const Role = z.enum(['submit', 'operate', 'audit', 'admin', 'scale']);
 export type Role = z.infer<typeof Role>;
 
 export const DEFAULT_TENANT = 'default';

@@ -5,7 +5,7 @@ import { newClaimed } from './testing/new-claimed.js';
 
 test('a worker shows what it runs and how that ended, by runner type', async () => {
   const running = new Map([['inv_1', new Running(newClaimed({ runner: 'api' }))]]);
-  const { registry, ended } = createWorkerMetrics(['api', 'db'], running);
+  const { registry, ended } = createWorkerMetrics({ api: 16, db: 4 }, running);
   ended('api', 'timed_out', 0.2);
   const text = await registry.metrics();
   for (const line of [
@@ -13,6 +13,7 @@ test('a worker shows what it runs and how that ended, by runner type', async () 
     'capstan_attempt_seconds_bucket{le="0.25",runner="api"} 1',
     'capstan_running_attempts{runner="api"} 1',
     'capstan_running_attempts{runner="db"} 0',
+    'capstan_worker_slots{runner="db"} 4',
   ])
     expect(text).toContain(line);
 });

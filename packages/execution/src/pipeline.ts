@@ -1,4 +1,4 @@
-import { requestOf } from '@capstan/admission';
+import { requestOf, submittedAt } from '@capstan/admission';
 import type { CatalogEntry } from '@capstan/catalog';
 import { type Decision, Failure } from '@capstan/contracts';
 import { LiveRedactor } from '@capstan/redact';
@@ -20,11 +20,13 @@ import type { WorkerContext } from './worker-context.js';
 export async function runInvocation(worker: WorkerContext, claimed: Claimed): Promise<void> {
   const running = new Running(claimed);
   worker.running.set(claimed.invocation_id, running);
+  noteWait(worker, claimed);
   const started = performance.now();
   const finished = await attempt(worker, running);
   const duration_ms = performance.now() - started;
   const settlement = toSettlement(worker, running, finished, duration_ms);
   worker.metrics.ended(claimed.runner, settlement.outcome, duration_ms / 1000);
+  if (settlement.status === 'queued') worker.metrics.retried(claimed.runner);
   running.trace?.ended(settlement);
   logAttempt(worker, running, settlement);
   // Whoever sees the end of an invocation finds all its log lines.
@@ -60,6 +62,11 @@ async function attempt(worker: WorkerContext, running: Running): Promise<Finishe
     }
     return { kind: 'broke', error, started };
   }
+}
+
+function noteWait({ metrics }: WorkerContext, { attempt, invocation_id, runner }: Claimed): void {
+  const submitted = attempt === 1 ? submittedAt(invocation_id) : null;
+  if (submitted !== null) metrics.waited(runner, Math.max(0, Date.now() - submitted) / 1000);
 }
 
 /** At `debug` where it succeeded: thousands a second do. */

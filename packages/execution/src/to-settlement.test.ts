@@ -19,7 +19,7 @@ const worker: WorkerContext = {
   policies: { cached: () => undefined, load: () => Promise.reject(new Error('not asked for here')), close: () => {} },
   redactor: createRedactor({ values: [SECRET] }),
   running: new Map(),
-  metrics: { ended: () => {} },
+  metrics: { ended: () => {}, retried: () => {}, waited: () => {} },
   mayBegin: () => true,
   approval: () => Promise.reject(new Error('not asked for here')),
   settle: () => {},

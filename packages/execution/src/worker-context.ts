@@ -17,7 +17,7 @@ export type WorkerContext = {
   policies: Policies;
   redactor: Redactor;
   running: Map<string, Running>;
-  metrics: Pick<WorkerMetrics, 'ended'>;
+  metrics: Omit<WorkerMetrics, 'registry'>;
   /** Not when the lease may have ended, or the worker is about to. */
   mayBegin(): boolean;
   /** For what people had to agree to. */

@@ -70,6 +70,7 @@ export const NOT_IN_LOG: Readonly<Partial<Record<LogTable, Readonly<Record<strin
   invocations: {
     inputs: 'held against input_hash, which is covered',
     watched: 'says whether a webhook is told',
+    traceparent: 'says which trace it is part of',
     first_attempt: 'only of invocations that ended before the log began; results have their own',
     available_at: 'only of invocations that ended before the log began',
     cancel_requested_at: 'only of invocations that ended before the log began',

@@ -71,6 +71,8 @@ export * from './policy/policies.js';
 export * from './policy/read-decisions.js';
 export * from './queue/count-queued.js';
 export * from './queue/pause-queue.js';
+export * from './queue/read-backlog.js';
+export * from './queue/read-scale.js';
 export * from './quota/count-usage.js';
 export * from './quota/denial-by.js';
 export * from './quota/promote-waiting.js';

@@ -6,8 +6,10 @@ import {
   openSealKey,
   processMetrics,
   startTelemetry,
+  storeMetrics,
   untilSignal,
 } from '@capstan/backbone';
+import { Registry } from 'prom-client';
 import { coordinatorEnv, retentionOf, webhookOptions } from './env.js';
 import { startCoordinator } from './start-coordinator.js';
 
@@ -31,7 +33,11 @@ export async function runCoordinator(): Promise<void> {
     seal_key: openSealKey(env),
     webhooks: webhookOptions(env),
   });
-  const probes = await openProbes(backbone, processMetrics('coordinator', backbone), env);
+  const probes = await openProbes(
+    backbone,
+    Registry.merge([processMetrics('coordinator', backbone), storeMetrics(backbone)]),
+    env,
+  );
   await told;
   await probes.leave();
   await coordinator.stop();

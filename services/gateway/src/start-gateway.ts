@@ -1,4 +1,4 @@
-import { type Backbone, processMetrics, serveProbes } from '@capstan/backbone';
+import { type Backbone, processMetrics, serveProbes, storeMetrics } from '@capstan/backbone';
 import type { SealKey } from '@capstan/integrity';
 import { type ArtifactStorage, artifactStorage, parseSecretKeys, type SecretKeys } from '@capstan/store';
 import type { Registry } from 'prom-client';
@@ -138,8 +138,9 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
   let told_to_stop = false;
   const checkOrigin = createOriginCheck(options);
   const strain = watchStrain();
-  const metrics = createMetrics(store, waiters.count, [
+  const metrics = createMetrics(waiters.count, [
     processMetrics('gateway', backbone),
+    storeMetrics(backbone),
     ...(options.metrics_beside ?? []),
   ]);
   const gateway: GatewayContext = {

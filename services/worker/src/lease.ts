@@ -15,6 +15,7 @@ export type Lease = {
 type LeaseOptions = {
   runners: RunnerType[];
   concurrency: number;
+  slots: Record<string, number>;
   lease_ms: number;
   /** Cancellations and pauses, in case their signals were missed. */
   onBeat(beat: Heartbeat): void;
@@ -26,7 +27,7 @@ type LeaseOptions = {
 
 /** Kept by a timer and one small statement, whatever the tools are doing. */
 export async function holdLease({ store, log }: Backbone, options: LeaseOptions): Promise<Lease> {
-  const { runners, concurrency, lease_ms } = options;
+  const { runners, concurrency, slots, lease_ms } = options;
   let worker_id = '';
   let held_until = 0;
   const register = async () => {
@@ -34,7 +35,7 @@ export async function holdLease({ store, log }: Backbone, options: LeaseOptions)
     const asked = performance.now();
     await registerWorker(
       store,
-      { worker_id: fresh, runners, host: hostname(), pid: process.pid, concurrency },
+      { worker_id: fresh, runners, host: hostname(), pid: process.pid, concurrency, slots },
       lease_ms,
     );
     worker_id = fresh;

@@ -91,16 +91,18 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     pausedNow = now;
     applyPauses(now);
   };
+  const slots = Object.fromEntries(options.runner_types.map((runner) => [runner, options.concurrency(runner)]));
   const lease = await holdLease(backbone, {
     runners: options.runner_types,
     concurrency: options.runner_types.reduce((sum, runner) => sum + options.concurrency(runner), 0),
+    slots,
     lease_ms: options.lease_ms,
     onBeat,
     onLost: () => stopAll('lost'),
     onRegistered: (worker_id) => intake.receiveAs(worker_id),
   });
 
-  const metrics = createWorkerMetrics(options.runner_types, running);
+  const metrics = createWorkerMetrics(slots, running);
   const logs = createLogWriter(store, relay, (error) => log.warn({ err: error }, 'log lines were lost'));
   const policies = await createPolicies(store, relay);
   const context: WorkerContext = {

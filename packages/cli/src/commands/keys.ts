@@ -23,7 +23,7 @@ export const addKeys: AddCommand = (program, cli) => {
     .command('create')
     .description('a new key; it is shown this once')
     .requiredOption('--actor <name>', 'who uses it')
-    .requiredOption('--role <roles>', 'submit, operate, audit, admin (several with commas)', parseRoles)
+    .requiredOption('--role <roles>', 'submit, operate, audit, scale, admin (several with commas)', parseRoles)
     .option('--tenant <name>', 'whose rows it sees', 'default')
     .action(({ tenant, actor, role }: CreateOptions, command: Command) =>
       cli.run(command, (session) => createKey(session, { tenant, actor, roles: role })),

@@ -3,6 +3,8 @@ import { Argument, type Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatCount } from '../format/count.js';
+import { formatDuration } from '../format/duration.js';
+import { formatFields } from '../format/fields.js';
 import { formatStatus, paintStatus, statusText } from '../format/status.js';
 import { parseRunner } from '../parse/words.js';
 import { printItems } from '../print-items.js';
@@ -11,7 +13,7 @@ import type { Session } from '../session.js';
 export const addQueues: AddCommand = (program, cli) => {
   const queues = program
     .command('queues')
-    .description('the queue of each runner type; pause or resume one')
+    .description('the queue of each runner type; pause or resume one, or see how it should scale')
     .action((_options: object, command: Command) => cli.run(command, printQueues));
   for (const action of ['pause', 'resume'] as const) {
     queues
@@ -22,6 +24,32 @@ export const addQueues: AddCommand = (program, cli) => {
         cli.run(command, (session) => switchQueue(session, action, runner)),
       );
   }
+  queues
+    .command('scale')
+    .description('what an autoscaler is told of a runner type')
+    .addArgument(new Argument('<runner>', 'the runner type').argParser(parseRunner))
+    .action((runner: RunnerType, _options: object, command: Command) =>
+      cli.run(command, (session) => printScale(session, runner)),
+    );
+};
+
+const printScale = async (session: Session, runner: RunnerType): Promise<ExitCode> => {
+  const client = await session.client();
+  const scale = await client.queues.scale(runner);
+  if (session.json) await session.printJson(scale);
+  else
+    for (const line of formatFields(
+      [
+        ['waiting', formatCount(scale.waiting)],
+        ['running', formatCount(scale.running)],
+        ['oldest wait', formatDuration(scale.oldest_wait_s * 1000)],
+        ['slots', formatCount(scale.slots)],
+        ['desired', formatCount(scale.desired)],
+      ],
+      session.out.colors,
+    ))
+      await session.out.line(line);
+  return EXIT.success;
 };
 
 const printQueues = async (session: Session): Promise<ExitCode> => {

@@ -26,7 +26,7 @@ const RUNNER: Record<RunnerType, true> = {
   db: true,
   builtin: true,
 };
-const ROLE: Record<Role, true> = { submit: true, operate: true, audit: true, admin: true };
+const ROLE: Record<Role, true> = { submit: true, operate: true, audit: true, admin: true, scale: true };
 
 export const parseStatuses = choices(STATUS);
 export const parseRunner = choice(RUNNER);

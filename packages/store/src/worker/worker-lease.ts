@@ -3,7 +3,14 @@ import { RUNNER_TYPES } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db, Statement, Store } from '../open-store.js';
 
-export type NewWorker = { worker_id: string; runners: RunnerType[]; host: string; pid: number; concurrency: number };
+export type NewWorker = {
+  worker_id: string;
+  runners: RunnerType[];
+  host: string;
+  pid: number;
+  concurrency: number;
+  slots?: Record<string, number>;
+};
 
 /**
  * A worker holds one lease for all that it runs: keeping it costs one small write however much is running, and when it
@@ -13,7 +20,11 @@ export type NewWorker = { worker_id: string; runners: RunnerType[]; host: string
 export async function registerWorker(store: Store, worker: NewWorker, lease_ms: number): Promise<void> {
   await store.db
     .insertInto('workers')
-    .values({ ...worker, lease_until: sql<string>`now() + ${lease_ms} * interval '1 millisecond'` })
+    .values({
+      ...worker,
+      slots: worker.slots ? JSON.stringify(worker.slots) : null,
+      lease_until: sql<string>`now() + ${lease_ms} * interval '1 millisecond'`,
+    })
     .execute();
 }
 

@@ -1,18 +1,18 @@
-import { listQueues, type Store } from '@capstan/store';
+import type { NewInvocation } from '@capstan/store';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ShedReason } from '../load/create-shedder.js';
 
 export type Metrics = {
   /** Of this gateway, and of those beside it. */
   registry: Registry;
-  submitted(status: string): void;
+  submitted(row: Pick<NewInvocation, 'status' | 'decision'>): void;
   /** `path` is that of a route, never of a request: whoever asks must not make new series. */
   answered(path: string | undefined, status: number, seconds: number): void;
   shed(reason: ShedReason): void;
 };
 
 /** `beside`: what others in this process measure, a worker for instance. */
-export function createMetrics(store: Store, waiters: () => number, beside: readonly Registry[] = []): Metrics {
+export function createMetrics(waiters: () => number, beside: readonly Registry[] = []): Metrics {
   const registry = new Registry();
   const submissions = new Counter({
     name: 'capstan_submissions_total',
@@ -47,33 +47,19 @@ export function createMetrics(store: Store, waiters: () => number, beside: reado
       this.set(waiters());
     },
   });
-  const storeUp = new Gauge({
-    name: 'capstan_store_up',
-    help: 'Whether Postgres answered when the metrics were read',
+  const denials = new Counter({
+    name: 'capstan_denials_total',
+    help: 'Calls that this gateway denied, by code',
+    labelNames: ['code'],
     registers: [registry],
-  });
-  new Gauge({
-    name: 'capstan_invocations',
-    help: 'Invocations that have not ended, by runner type and status',
-    labelNames: ['runner', 'status'],
-    registers: [registry],
-    async collect() {
-      // Without Postgres the rest is still worth reading, and then most of all.
-      const queues = await listQueues(store.db).catch(() => null);
-      storeUp.set(queues ? 1 : 0);
-      this.reset();
-      for (const { runner, queued, deferred, held, running } of queues ?? []) {
-        this.set({ runner, status: 'queued' }, queued);
-        this.set({ runner, status: 'deferred' }, deferred);
-        this.set({ runner, status: 'held' }, held);
-        this.set({ runner, status: 'running' }, running);
-      }
-    },
   });
   const all = Registry.merge([registry, ...beside]);
   return {
     registry: all,
-    submitted: (status) => submissions.inc({ status }),
+    submitted: ({ status, decision }) => {
+      submissions.inc({ status });
+      if (status === 'denied') denials.inc({ code: decision.code ?? 'POLICY_DENIED' });
+    },
     shed: (reason) => shed.inc({ reason }),
     answered: (path, status, took) => {
       const area = areaOf(path);

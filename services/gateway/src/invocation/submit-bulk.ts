@@ -37,7 +37,7 @@ export async function submitBulk(gateway: GatewayContext, principal: Principal, 
     const outcome = committed[at];
     if (outcome?.kind === 'known') items[index] = knownItem(index, row, outcome.invocation);
     else {
-      gateway.metrics.submitted(row.status);
+      gateway.metrics.submitted(row);
       items[index] = newItem(gateway, index, row);
     }
   });

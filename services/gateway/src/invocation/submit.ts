@@ -22,7 +22,7 @@ export async function submit(
   try {
     const committed = await gateway.committer.one(row);
     if (committed.kind === 'known') return await answerKnown(gateway, row, committed.invocation, wait_ms);
-    gateway.metrics.submitted(row.status);
+    gateway.metrics.submitted(row);
     if (row.status === 'denied') throw denial(gateway, row);
     const { created_at, room } = committed;
     return { ...answer(toInvocation(row, created_at), waiting && (await waited(waiting))), room };

@@ -1,7 +1,16 @@
-import { DEFAULT_TENANT, Failure, pageOf, QueueInfo, RunnerType, WorkerInfo } from '@capstan/contracts';
-import { listQueues, listWorkers, setPaused } from '@capstan/store';
+import { DEFAULT_TENANT, Failure, pageOf, QueueInfo, QueueScale, RunnerType, WorkerInfo } from '@capstan/contracts';
+import { listQueues, listWorkers, readScale, setPaused } from '@capstan/store';
 import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
+
+function runnerOf(params: Record<string, string>): RunnerType {
+  const runner = RunnerType.safeParse(params.runner);
+  if (runner.success) return runner.data;
+  throw new Failure('NOT_FOUND', {
+    detail: `There is no runner type ${JSON.stringify(params.runner)}.`,
+    suggestion: `The runner types are ${RunnerType.options.join(', ')}.`,
+  });
+}
 
 const setPause = (path: string, summary: string, paused: boolean): Route =>
   route({
@@ -16,15 +25,10 @@ const setPause = (path: string, summary: string, paused: boolean): Route =>
           detail: 'All tenants share the queues.',
           suggestion: 'Ask an operator of the tenant default to pause or resume a queue.',
         });
-      const runner = RunnerType.safeParse(params.runner);
-      if (!runner.success)
-        throw new Failure('NOT_FOUND', {
-          detail: `There is no runner type ${JSON.stringify(params.runner)}.`,
-          suggestion: `The runner types are ${RunnerType.options.join(', ')}.`,
-        });
-      await setPaused(store, principal, runner.data, paused);
+      const runner = runnerOf(params);
+      await setPaused(store, principal, runner, paused);
       relay.publish('refresh', ['queues']);
-      return (await listQueues(store.db)).find((queue) => queue.runner === runner.data);
+      return (await listQueues(store.db)).find((queue) => queue.runner === runner);
     },
   });
 
@@ -37,6 +41,17 @@ export const queueRoutes: Route[] = [
     query: AllQuery,
     answers: { 200: { description: 'All queues', schema: pageOf(QueueInfo) } },
     handle: async ({ store }, { query }) => pageOfAll(await listQueues(store.db), query),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/queues/{runner}/scale',
+    summary: 'How many workers a runner type needs, for an autoscaler',
+    roles: ['scale', 'operate', 'audit'],
+    answers: { 200: { description: 'What waits, runs, and could run at once', schema: QueueScale } },
+    handle: async ({ store }, { params }) => {
+      const [load] = await readScale(store, [runnerOf(params)]);
+      return QueueScale.parse(load);
+    },
   }),
   setPause('/v1/queues/{runner}/pause', 'Stop handing out work of a runner type', true),
   setPause('/v1/queues/{runner}/resume', 'Hand out work again', false),
