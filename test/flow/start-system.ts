@@ -82,9 +82,11 @@ export async function startSystem(
   });
   atEnd(() => coordinator.stop());
 
+  const worker_dirs: string[] = [];
   const addWorker = async (): Promise<Worker> => {
     const behind = await backbone('worker');
     const work_dir = await tempDir();
+    worker_dirs.push(work_dir);
     const runners = createRunners({
       work_dir,
       extension_tools: createExtensionTools(behind.store, join(work_dir, 'extension-tools')),
@@ -113,7 +115,8 @@ export async function startSystem(
 
   const clientFor = (key: string) => createClient({ url: gateway.url, key });
   const { url, metrics_url } = gateway;
-  return { url, metrics_url, store: front.store, database, redis, clientFor, admin: clientFor(ADMIN_KEY), worker };
+  const admin = clientFor(ADMIN_KEY);
+  return { url, metrics_url, store: front.store, database, redis, clientFor, admin, worker, worker_dirs };
 }
 
 export type System = Awaited<ReturnType<typeof startSystem>>;

@@ -7,6 +7,7 @@ import { DB_TOOLS } from './native/db-tools.js';
 import { EXEC_TOOLS } from './native/exec-tools.js';
 import { FILE_TOOLS } from './native/file-tools.js';
 import { MCP_TOOLS } from './native/mcp-tools.js';
+import { withOutputSchema } from './native/output-schemas.js';
 
 export const BUILTIN_TOOLS: Descriptor[] = [
   ...ANALYZE_TOOLS,
@@ -17,4 +18,4 @@ export const BUILTIN_TOOLS: Descriptor[] = [
   ...IN_PROCESS_TOOLS,
   ...FILE_TOOLS,
   ...EXEC_TOOLS,
-];
+].map(withOutputSchema);

@@ -4,6 +4,7 @@ export * from './atip/parse-atip.js';
 export * from './builtin-tools.js';
 export * from './capability/index.js';
 export * from './catalog-entry.js';
+export * from './command/describe-execution.js';
 export * from './command/route-command.js';
 export * from './create-catalog.js';
 export * from './effects/effects-declaration.js';

@@ -47,6 +47,7 @@ export type AgentChange = z.infer<typeof AgentChange>;
 
 export const Agent = z.object({
   agent_id: z.string(),
+  id: z.string().describe('The same as agent_id'),
   ...fields,
   /** Grows with every change. */
   version: z.int(),

@@ -1,7 +1,25 @@
 import { z } from 'zod';
 import { Hash } from './hash.js';
 import { JsonObject } from './json.js';
+import { RunnerType } from './runner-type.js';
 import { Mismatch } from './seal.js';
+import { InvocationStatus } from './status.js';
+
+/** A call that an event is about, as its record has it. */
+export const AuditedExecution = z.object({
+  invocation_id: z.string(),
+  tool_id: z.string(),
+  runner: RunnerType,
+  action: z.string(),
+  command: z.string().nullable(),
+  session_id: z.string().nullable(),
+  status: InvocationStatus,
+  started_at: z.iso.datetime().nullable(),
+  duration_ms: z.number().nullable(),
+  exit_code: z.int().nullable(),
+  error: z.string().nullable(),
+});
+export type AuditedExecution = z.infer<typeof AuditedExecution>;
 
 export const AuditEntry = z.object({
   seq: z.string(),
@@ -12,6 +30,10 @@ export const AuditEntry = z.object({
   subject: z.string(),
   detail: JsonObject,
   chain_hash: Hash.nullable().describe('Null until it is chained, a moment later'),
+  executions: z
+    .array(AuditedExecution)
+    .optional()
+    .describe('Of invocation.end: what was executed, read from the record of the calls and no part of the chain'),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 

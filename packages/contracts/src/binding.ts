@@ -37,6 +37,8 @@ const Atip = z.strictObject({
   executable: z.string().min(1),
   path: z.array(z.string()),
   parameters: z.array(AtipParameter),
+  /** Flags that every call has: --yes of a command that would ask for confirmation. */
+  always: z.array(z.string()).optional(),
 });
 
 /** An HTTP request with `{{name}}` where inputs go. */

@@ -34,6 +34,10 @@ export const Limits = z.object({
   exec_once: z.enum(['required', 'preferred']).optional(),
   /** Whether a database may be written to. */
   write: z.boolean().optional(),
+  output_schema: z
+    .enum(['enforce', 'warn'])
+    .optional()
+    .describe('What an output that does not match its schema is: a failure, unless it is to be a warning in the log'),
 });
 export type Limits = z.infer<typeof Limits>;
 
@@ -83,3 +87,22 @@ export const Decision = z.object({
   policy_hash: Hash.describe('Of the tenant’s policy together with the installation’s'),
 });
 export type Decision = z.infer<typeof Decision>;
+
+/** What decided in the end, of a call that was allowed when it came and refused while it ran; null of any other. */
+export function deniedAtRun(
+  { status, decision }: { status: string; decision: Decision },
+  { error, payload }: { error: string | null; payload: unknown },
+): Decision | null {
+  const isRefusal = status === 'denied' && typeof payload === 'object' && payload !== null && 'rule_matched' in payload;
+  if (!isRefusal || decision.effect === 'deny') return null;
+  const { approvals: _, ...rest } = decision;
+  const rule_matched = typeof payload.rule_matched === 'string' ? payload.rule_matched : null;
+  return {
+    ...rest,
+    effect: 'deny',
+    allowed: false,
+    reason: error ?? 'refused while it ran',
+    rule_matched,
+    code: 'CONSTRAINT',
+  };
+}

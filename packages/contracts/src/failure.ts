@@ -66,6 +66,12 @@ const FAILURES = {
     'Nobody is there to answer it: use a command that asks nothing, or give it tty: true and its answers as stdin.',
   ],
   TOOL_DISABLED: [2013, 403, false, 'Ask an admin to enable it: capstan extension enable <id>.'],
+  OUTPUT_INVALID: [
+    2014,
+    502,
+    false,
+    'Correct the tool or its output_schema; a policy makes it a warning with limits: [{match, output_schema: warn}].',
+  ],
   // 3xxx plan or request
   MALFORMED_JSON: [3001, 400, false, 'Send a valid JSON body.'],
   INVALID_REQUEST: [3002, 400, false, 'Correct the fields named in errors; /openapi.json has the schema.'],

@@ -73,6 +73,14 @@ export const ReportSummary = z.object({
   files_written: z.array(z.string()),
   domains_contacted: z.array(z.string()),
   processes: z.int(),
+  resources: z
+    .object({
+      files_read: z.array(z.string()),
+      files_written: z.array(z.string()),
+      domains_contacted: z.array(z.string()),
+      processes: z.int(),
+    })
+    .describe('The same four, as Capsule groups them'),
   cost_units: z.number(),
   tools: z.record(z.string(), z.int()),
   workers: z.array(z.string()),

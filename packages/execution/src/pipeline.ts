@@ -4,6 +4,7 @@ import { type Decision, Failure } from '@capstan/contracts';
 import { LiveRedactor } from '@capstan/redact';
 import type { Runner, RunOutcome } from '@capstan/runners';
 import { type Claimed, isUnavailable, type Settlement } from '@capstan/store';
+import { auditDetail, startEvent } from './audit-detail.js';
 import { whyRefused } from './check-approval.js';
 import { runUnderDeadline } from './run-under-deadline.js';
 import { Running } from './running.js';
@@ -48,10 +49,13 @@ async function attempt(worker: WorkerContext, running: Running): Promise<Finishe
     if (!decision.allowed) running.trace?.approved();
     // A process that was frozen after its claim must not start what others have taken over meanwhile.
     if (!worker.mayBegin()) return { kind: 'unstarted' };
+    const detail = auditDetail(claimed, tool.entry.descriptor, worker.redactor);
+    if (detail) await worker.audit(startEvent(claimed, detail));
     started = true;
     const outcome = await run(worker, running, tool, decision);
-    running.trace?.ran(outcome, running.redactor ?? worker.redactor);
-    return { kind: 'ran', outcome, descriptor: tool.entry.descriptor };
+    const checked = outcome?.success ? checkOutput(worker, running, tool, decision, outcome) : outcome;
+    running.trace?.ran(checked, running.redactor ?? worker.redactor);
+    return { kind: 'ran', outcome: checked, descriptor: tool.entry.descriptor };
   } catch (error) {
     // Postgres was away, at the look at its policy or for what a tool keeps there: as if it had not been started, if it may be again.
     if (isUnavailable(error) && (!started || claimed.idempotent)) return { kind: 'unstarted' };
@@ -124,6 +128,24 @@ async function decideAgain(worker: WorkerContext, claimed: Claimed, entry: Catal
   // The grant may have been given a moment ago, and the news be still on its way.
   await worker.rules.refresh();
   return policy.decide(requestOf(worker.rules, entry, claimed));
+}
+
+/** What a tool answers is held to what it declares. What was cut is not: it cannot be whole. */
+function checkOutput(
+  worker: WorkerContext,
+  { claimed, redactor }: Running,
+  { entry }: Tool,
+  { limits }: Decision,
+  outcome: Extract<RunOutcome, { success: true }>,
+): RunOutcome {
+  const wrong = outcome.truncated ? [] : entry.checkOutput(outcome.payload);
+  if (wrong.length === 0) return outcome;
+  const places = wrong.slice(0, 5).map(({ field, message }) => `${field} ${message}`);
+  const error = `the output does not match the output_schema of ${claimed.tool_id}: ${places.join('; ')}`;
+  if (limits.output_schema !== 'warn')
+    return { ...outcome, success: false, error, kind: 'OUTPUT_INVALID', retryable: false };
+  worker.logs.write(claimed, 'stderr', (redactor ?? worker.redactor).text(`warning: ${error}\n`));
+  return outcome;
 }
 
 function run(worker: WorkerContext, running: Running, tool: Tool, decision: Decision): Promise<RunOutcome | null> {

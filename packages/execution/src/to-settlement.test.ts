@@ -22,6 +22,7 @@ const worker: WorkerContext = {
   metrics: { ended: () => {}, retried: () => {}, waited: () => {} },
   mayBegin: () => true,
   approval: () => Promise.reject(new Error('not asked for here')),
+  audit: () => Promise.resolve(),
   settle: () => {},
   logs: { write: () => {}, written: () => null },
   keep: () => Promise.reject(new Error('not asked for here')),

@@ -5,12 +5,14 @@ import {
   Failure,
   type FailureName,
   type Json,
+  type JsonObject,
   RunFacts,
 } from '@capstan/contracts';
 import { CanonicalJsonError, hashJson } from '@capstan/integrity';
 import type { Redactor } from '@capstan/redact';
 import type { RunOutcome } from '@capstan/runners';
 import type { Claimed, Settlement } from '@capstan/store';
+import { auditDetail } from './audit-detail.js';
 import { retryBackoff } from './retry-backoff.js';
 import type { Running } from './running.js';
 import { storableText, wellFormed } from './storable.js';
@@ -29,6 +31,8 @@ export type Finished =
 type Verdict = Pick<Settlement, 'status' | 'backoff_ms' | 'outcome' | 'expires_in_ms'> & {
   error: string | null;
   code: number | null;
+  /** Of a refusal that was found while it ran. */
+  rule?: string;
 };
 
 /** Redacts, hashes, and says what becomes of the invocation. */
@@ -42,7 +46,9 @@ export function toSettlement(
   const verdict = judge(running, finished);
   const outcome = finished.kind === 'ran' ? finished.outcome : null;
   const redactor = running.redactor ?? worker.redactor;
-  const { payload, output_hash } = hashed(redactor.json(outcome?.payload ?? null));
+  const { rule } = verdict;
+  const told = rule === undefined ? (outcome?.payload ?? null) : { ...membersOf(outcome?.payload), rule_matched: rule };
+  const { payload, output_hash } = hashed(redactor.json(told));
   const error = verdict.error === null ? null : storableText(redactor.error(verdict.error));
   return {
     claim_id: claimed.claim_id,
@@ -57,6 +63,8 @@ export function toSettlement(
     backoff_ms: verdict.backoff_ms,
     ...(verdict.expires_in_ms === undefined ? {} : { expires_in_ms: verdict.expires_in_ms }),
     outcome: verdict.outcome,
+    ...auditedWith(claimed, finished, redactor),
+    ...(rule === undefined ? {} : { rule: storableText(redactor.text(rule)) }),
     error,
     result: {
       success: verdict.status === 'succeeded',
@@ -70,6 +78,21 @@ export function toSettlement(
       truncated: outcome?.truncated ?? false,
       input_hash: claimed.input_hash,
       output_hash,
+    },
+  };
+}
+
+/** The detail that the start had, so that each of the two can be read by itself; what came of it is added by the store. */
+function auditedWith(claimed: Claimed, finished: Finished, redactor: Redactor): Pick<Settlement, 'audit'> {
+  const detail = finished.kind === 'ran' ? auditDetail(claimed, finished.descriptor, redactor) : null;
+  if (!detail) return {};
+  const outcome = finished.kind === 'ran' ? finished.outcome : null;
+  const error = outcome && !outcome.success ? redactor.error(outcome.error).slice(0, 500) : null;
+  return {
+    audit: {
+      ...detail,
+      ...(error === null ? {} : { error: storableText(error) }),
+      sandbox: outcome?.facts?.sandbox ?? null,
     },
   };
 }
@@ -100,14 +123,35 @@ function judgeOutcome(running: Running, finished: Finished): Verdict {
   const { outcome } = finished;
   if (outcome === null) return failed(running, 'RUNNER_FAILED', 'the runner did not stop', false);
   if (outcome.success) return { status: 'succeeded', backoff_ms: 0, outcome: 'succeeded', error: null, code: null };
+  if (REFUSALS.has(outcome.kind))
+    return {
+      ...ended('denied', outcome.kind, outcome.error),
+      rule: outcome.rule ?? RULES[outcome.kind] ?? outcome.kind,
+    };
   return outcome.kind === 'OUTCOME_UNKNOWN'
     ? leftOpen(running, outcome.kind, outcome.error)
     : failed(running, outcome.kind, outcome.error, outcome.retryable);
 }
 
+/** What only shows when a file is opened, a host resolved or a redirect followed: it is denied as if it had been seen before. */
+const REFUSALS: ReadonlySet<FailureName> = new Set<FailureName>([
+  'POLICY_DENIED',
+  'EGRESS_DENIED',
+  'SHELL_NOT_GRANTED',
+  'ARGUMENTS_NOT_ALLOWED',
+  'SECRET_NOT_GRANTED',
+]);
+const RULES: Partial<Record<FailureName, string>> = { EGRESS_DENIED: 'network', SECRET_NOT_GRANTED: 'secret' };
+
+const membersOf = (payload: Json | undefined): JsonObject =>
+  typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? payload : {};
+
 /** A fault that nobody foresaw leaves open whether the tool took effect before it. */
 function judgeFault(running: Running, { error, started }: Extract<Finished, { kind: 'broke' }>): Verdict {
-  if (error instanceof Failure) return failed(running, error.kind, error.message, error.retryable);
+  if (error instanceof Failure)
+    return REFUSALS.has(error.kind)
+      ? { ...ended('denied', error.kind, error.message), rule: RULES[error.kind] ?? error.kind }
+      : failed(running, error.kind, error.message, error.retryable);
   return started
     ? leftOpen(running, 'RUNNER_FAILED', message(error))
     : failed(running, 'RUNNER_FAILED', message(error), true);

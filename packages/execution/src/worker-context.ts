@@ -3,7 +3,7 @@ import type { Catalog } from '@capstan/catalog';
 import type { Artifact, BoundHashes, RunnerType } from '@capstan/contracts';
 import type { Redactor } from '@capstan/redact';
 import type { KeptFile, Runner, SessionPort } from '@capstan/runners';
-import type { ApprovalUse, Claimed, Settlement } from '@capstan/store';
+import type { ApprovalUse, AuditEvent, Claimed, Settlement } from '@capstan/store';
 import type { LogWriter } from './log-writer.js';
 import type { WorkerMetrics } from './metrics.js';
 import type { Policies } from './policies.js';
@@ -22,6 +22,8 @@ export type WorkerContext = {
   mayBegin(): boolean;
   /** For what people had to agree to. */
   approval(claimed: Claimed, about_to_run: BoundHashes): Promise<ApprovalUse>;
+  /** Writes an event before the call of a risk that asks for it is started. */
+  audit(event: AuditEvent): Promise<void>;
   settle(running: Running, settlement: Settlement): void;
   logs: LogWriter;
   keep(claimed: Claimed, file: KeptFile): Promise<Artifact>;

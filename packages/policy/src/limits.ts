@@ -158,6 +158,7 @@ function narrow(one: Limits, other: SomeLimits): Limits {
       allow_hidden: strict(one.allow_hidden, other.allow_hidden, false),
       shell: strict(one.shell, other.shell, false),
       write: strict(one.write, other.write, false),
+      output_schema: strict(one.output_schema, other.output_schema, 'enforce'),
     }),
   };
 }

@@ -44,6 +44,7 @@ export function lower(own: Limits, ceiling: Limits, descriptor: Descriptor): Lim
   // A process has no network unless its policy names hosts; what is told where to go has all but what is closed.
   if (own.network !== undefined || runner !== 'exec') set('network', narrowNetwork(own.network, ceiling.network));
   if (ceiling.allow_hidden === false) set('allow_hidden', false);
+  if (own.output_schema && ceiling.output_schema === 'enforce') set('output_schema', 'enforce');
   if (own.write && ceiling.write === false) set('write', false);
   if (own.shell && ceiling.shell !== true) set('shell', false);
   if (own.deny_private_ips === false && ceiling.deny_private_ips !== false) set('deny_private_ips', true);
@@ -95,4 +96,5 @@ const LIMITS: readonly (keyof Limits)[] = [
   'executables',
   'exec_once',
   'write',
+  'output_schema',
 ];

@@ -68,5 +68,7 @@ export type ToolFailure = Outcome & {
   kind: FailureName;
   /** Whether the same call may succeed when it is tried again. */
   retryable: boolean;
+  /** Of a refusal: the rule behind it, as policies name it. */
+  rule?: string;
   payload?: Json;
 };

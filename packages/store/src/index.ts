@@ -10,6 +10,7 @@ export * from './atip/atip-documents.js';
 export * from './audit/append-audit.js';
 export * from './audit/chain-audit.js';
 export * from './audit/read-audit.js';
+export * from './audit/read-executions.js';
 export * from './audit/verify-audit.js';
 export * from './claim/claim-next.js';
 export * from './claim/claimed.js';

@@ -23,10 +23,14 @@ import type { Redactor } from '@capstan/redact';
 import type { Runner } from '@capstan/runners';
 import {
   type ArtifactStorage,
+  type AuditEvent,
+  appendAudit,
   artifactStorage,
+  groupCommit,
   type Heartbeat,
   parseSecretKeys,
   pausedRunners,
+  type Store,
   useApproval,
 } from '@capstan/store';
 import { holdLease } from './lease.js';
@@ -115,6 +119,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     metrics,
     mayBegin: () => !stopping && lease.isHeld(),
     approval: ({ invocation_id }, about_to_run) => useApproval(store, invocation_id, about_to_run),
+    audit: auditStarts(store),
     settle: (one, settlement) => settler.settle(one, settlement),
     logs,
     keep: createKeeper(store, options.artifacts ?? artifactStorage(null)),
@@ -186,6 +191,22 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     log.info({ worker_id: lease.worker_id() }, 'worker stopped');
   };
   return { worker_id: lease.worker_id, paused: () => pausedNow, metrics: metrics.registry, stop };
+}
+
+/** Calls that start together share one write. */
+function auditStarts(store: Store): WorkerContext['audit'] {
+  const commit = groupCommit<AuditEvent, true>({
+    write: async (events) => {
+      await appendAudit(store.db, events);
+      return events.map(() => true);
+    },
+    max_batch: 500,
+    max_waiting: 10_000,
+    isolate: () => false,
+  });
+  return async (event) => {
+    await commit(event);
+  };
 }
 
 async function untilEmpty(running: Map<string, unknown>, timeout_ms: number): Promise<void> {

@@ -61,7 +61,9 @@ export function flattenedNames(tool: string, paths: readonly string[][]): string
 function toDescriptor(document: AtipDocument, { path, command, inherited }: Placed, name: string): Descriptor {
   const levels = [document.effects, command.effects].flatMap((effects) => effects ?? []);
   const declared = levels.map(toDeclaredEffects);
-  const effects = mergeEffects(...declared);
+  const answering = answeringFlag(levels, [...(command.options ?? []), ...inherited]);
+  const merged = mergeEffects(...declared);
+  const effects = answering ? { ...merged, interactive: false } : merged;
   const words = cluesInWords({ name: path.join(' '), description: command.description });
   const danger = inferDanger({ side_effects: sideEffectsOf(effects, levels) }, [
     ...cluesInEffects(effects, levels),
@@ -69,8 +71,16 @@ function toDescriptor(document: AtipDocument, { path, command, inherited }: Plac
     ...(undeclaredEffects(...declared).length === 0 ? words.filter(({ weak }) => !weak) : words),
   ]);
   const missing = undeclaredEffects(...declared);
-  const { parameters, input_schema } = atipParameters(command, inherited, effects.interactive);
-  const binding: Binding = { kind: 'atip', executable: document.name, path, parameters };
+  const asked = ({ name }: AtipOption) => name !== answering?.name;
+  const { parameters, input_schema } = atipParameters(
+    { ...command, options: command.options?.filter(asked) },
+    inherited.filter(asked),
+    effects.interactive,
+  );
+  const binding: Binding = {
+    ...{ kind: 'atip', executable: document.name, path, parameters },
+    ...(answering ? { always: [answering.flag] } : {}),
+  };
   const timeout_ms = levels.map(timeoutOf).findLast((each) => each !== undefined);
   const trust = document.trust?.source;
   return {
@@ -93,6 +103,22 @@ function toDescriptor(document: AtipDocument, { path, command, inherited }: Plac
     ],
     ...(timeout_ms === undefined ? {} : { timeout_ms }),
   };
+}
+
+const ANSWERS =
+  /^--(yes|assume-yes|non-interactive|no-interactive|no-input|no-prompts?|no-confirm|skip-confirmation|auto-approve|batch)$/;
+
+/** A command that only asks for confirmation is run with the flag that answers it, where its document has one. */
+function answeringFlag(levels: EffectsDeclaration[], options: AtipOption[]): { name: string; flag: string } | null {
+  const interactive = levels.flatMap((effects) => effects.interactive ?? []);
+  const prompts = interactive.some((each) => each.prompts === true);
+  const reads = interactive.some(({ stdin, tty }) => stdin === 'required' || stdin === 'password' || tty === true);
+  if (!prompts || reads) return null;
+  for (const { name, type, flags } of options) {
+    const flag = type === 'boolean' ? flags.find((each) => ANSWERS.test(each)) : undefined;
+    if (flag !== undefined) return { name, flag };
+  }
+  return null;
 }
 
 function sideEffectsOf(effects: Effects, levels: EffectsDeclaration[]): SideEffect[] {

@@ -2,6 +2,7 @@ import { type Descriptor, Failure } from '@capstan/contracts';
 import { isObject } from '../schema/subschemas.js';
 import { AtipDocument } from './atip-document.js';
 import { atipTools } from './atip-tools.js';
+import { lintAtip } from './lint-atip.js';
 
 export type AtipTool = { document: AtipDocument; descriptors: Descriptor[]; warnings: string[] };
 
@@ -14,10 +15,17 @@ export function parseAtip(sent: unknown): AtipTool {
   const parsed = AtipDocument.safeParse(sent);
   if (!parsed.success)
     throw wrong(parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message })));
+  const findings = lintAtip(parsed.data);
+  const errors = findings.filter(({ level }) => level === 'error');
+  if (errors.length > 0) throw wrong(errors.map(({ field, message }) => ({ field, message })));
   const descriptors = atipTools(parsed.data);
   if (descriptors.length > MAX_COMMANDS)
     throw wrong([{ field: 'commands', message: `${descriptors.length} commands; ${MAX_COMMANDS} at most` }]);
-  return { document: parsed.data, descriptors, warnings: unknownMembers(sent, parsed.data) };
+  const warnings = [
+    ...unknownMembers(sent, parsed.data),
+    ...findings.map(({ field, message }) => `${field} ${message}`),
+  ];
+  return { document: parsed.data, descriptors, warnings };
 }
 
 /** Members that were sent and say nothing to us, which may be slips of the pen; those with `x-` are meant to be there. */

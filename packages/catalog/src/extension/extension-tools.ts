@@ -38,7 +38,7 @@ export function toDescriptor(action: RunnableAction, runner: NamedRunner, contex
     runner: type,
     binding,
     input_schema: inputSchemaOf(action, runner, native?.input_schema),
-    ...(action.output_schema ? { output_schema: action.output_schema } : {}),
+    ...outputOf(action, runner, native),
     risk: danger.risk,
     side_effects: danger.side_effects,
     effects: mergeEffects(...declared),
@@ -49,6 +49,21 @@ export function toDescriptor(action: RunnableAction, runner: NamedRunner, contex
       { field: 'trust', why: 'org: an extension that an admin installed' },
     ],
     ...(action.timeout_ms === undefined ? {} : { timeout_ms: action.timeout_ms }),
+  };
+}
+
+/** A program answers with its streams; what it declares is about what was made of them. */
+function outputOf(
+  { output, output_schema }: RunnableAction,
+  { type }: NamedRunner,
+  native: Descriptor | undefined,
+): Pick<Descriptor, 'output_schema'> {
+  if (!output_schema) return native?.output_schema ? { output_schema: native.output_schema } : {};
+  if (type !== 'exec' || output === 'text') return { output_schema };
+  const { $defs, ...of_value } = output_schema;
+  const properties = { [output]: of_value };
+  return {
+    output_schema: { type: 'object', required: [output], properties, ...($defs === undefined ? {} : { $defs }) },
   };
 }
 

@@ -81,8 +81,13 @@ function toDescriptors(commands: CommandsFile, context: ActionContext): Descript
 }
 
 function wrongSchema(descriptor: Descriptor, field: string): ExtensionError[] {
-  const reason = toEntry(descriptor).unavailable();
-  return reason === null ? [] : [at(COMMANDS, `${field}.input_schema`, reason)];
+  const entry = toEntry(descriptor);
+  const reason = entry.unavailable();
+  const unusable = entry.checkOutput(null).find(({ message }) => message.startsWith('cannot be checked'));
+  return [
+    ...(reason === null ? [] : [at(COMMANDS, `${field}.input_schema`, reason)]),
+    ...(unusable ? [at(COMMANDS, `${field}.output_schema`, unusable.message)] : []),
+  ];
 }
 
 function toFiles(tools: ReadonlyMap<string, Uint8Array>): ExtensionFile[] {

@@ -8,6 +8,7 @@ import { withAnswers } from '../testing/with-answers.js';
 
 const AGENT: Agent = {
   agent_id: 'agt_abcdefghijklmnopqrst1',
+  id: 'agt_abcdefghijklmnopqrst1',
   name: 'Helper',
   description: '',
   system_prompt: 'Be kind.\nBe brief.',

@@ -10,7 +10,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 export function nextHop(hop: Hop, status: number, location: string | undefined, rules: EgressRules): Hop | null {
   if (!REDIRECTS.has(status) || location === undefined) return null;
   if (!URL.canParse(location, hop.url.href))
-    throw denied('a redirect leads to something that is not a URL', hop.url.href);
+    throw denied('a redirect leads to something that is not a URL', 'invalid_url', hop.url.href);
   const url = checkUrl(new URL(location, hop.url.href).href, rules);
   const headers = url.origin === hop.url.origin ? hop.headers : acrossOrigins(hop.headers);
   return becomesGet(status, hop.method)

@@ -1,9 +1,9 @@
 import { Failure } from '@capstan/contracts';
 import type { EgressRules } from './egress-rules.js';
-import { hostRefusal } from './host-refusal.js';
+import { hostRefusal, refusingRule } from './host-refusal.js';
 
-export const denied = (reason: string, url?: string): Failure =>
-  new Failure('EGRESS_DENIED', { detail: reason, ...(url !== undefined && { context: { url } }) });
+export const denied = (reason: string, rule: string, url?: string): Failure =>
+  new Failure('EGRESS_DENIED', { detail: reason, context: { rule, ...(url !== undefined && { url }) } });
 
 /** Why the rules refuse a URL before its host is resolved, or null. Pure. */
 export function urlRefusal(url: string, rules: EgressRules): string | null {
@@ -15,9 +15,14 @@ export function urlRefusal(url: string, rules: EgressRules): string | null {
   return hostRefusal(parsed.hostname, rules);
 }
 
+function ruleOf(url: string, rules: EgressRules): string {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  return parsed && hostRefusal(parsed.hostname, rules) !== null ? refusingRule(parsed.hostname, rules) : 'invalid_url';
+}
+
 /** The parsed URL, or a Failure. */
 export function checkUrl(url: string, rules: EgressRules): URL {
   const refusal = urlRefusal(url, rules);
-  if (refusal) throw denied(refusal, url);
+  if (refusal) throw denied(refusal, ruleOf(url, rules), url);
   return new URL(url);
 }

@@ -13,6 +13,15 @@ export function hostRefusal(host: string, rules: EgressRules): string | null {
   return addressRefusal(host, rules);
 }
 
+/** The rule behind a refusal, by the name that policies know it by. */
+export function refusingRule(host: string, { network, deny_domains = [] }: EgressRules): string {
+  if (network === 'none') return 'network=none';
+  const denied = deny_domains.find((pattern) => matchesDomain(host, pattern));
+  if (denied !== undefined) return `deny_domains[${denied}]`;
+  return network && !network.some((pattern) => matchesDomain(host, pattern)) ? 'network' : PRIVATE;
+}
+export const PRIVATE = 'deny_private_ips=true';
+
 /** The same for an address that a name was resolved to: the lists are of names. */
 export const addressRefusal = (address: string, { deny_private_ips = true }: EgressRules): string | null =>
   deny_private_ips ? isDeniedAddress(address) : isMetadataAddress(address);

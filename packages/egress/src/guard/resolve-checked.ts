@@ -4,7 +4,7 @@ import { Failure } from '@capstan/contracts';
 import { canonicalHost } from '../address/canonical-host.js';
 import { denied } from './check-url.js';
 import type { EgressRules } from './egress-rules.js';
-import { addressRefusal, hostRefusal } from './host-refusal.js';
+import { addressRefusal, hostRefusal, PRIVATE, refusingRule } from './host-refusal.js';
 import { within } from './within.js';
 
 /** All addresses of a name. */
@@ -25,14 +25,14 @@ const RESOLVE_TIMEOUT_MS = 10_000;
  */
 export async function resolveChecked(host: string, rules: EgressRules, resolve: Resolve): Promise<string[]> {
   const refusal = hostRefusal(host, rules);
-  if (refusal) throw denied(refusal);
+  if (refusal) throw denied(refusal, refusingRule(host, rules));
   const name = canonicalHost(host);
-  if (name === null) throw denied(`${host} is not a valid host`);
+  if (name === null) throw denied(`${host} is not a valid host`, 'invalid_url');
   if (isIP(name)) return [name];
   const addresses = await resolved(name, resolve);
   for (const address of addresses) {
     const why = isIP(address) ? addressRefusal(address, rules) : `${address} is not an address`;
-    if (why) throw denied(`${name} resolves to an address that is refused: ${why}`);
+    if (why) throw denied(`${name} resolves to an address that is refused: ${why}`, PRIVATE);
   }
   return addresses;
 }

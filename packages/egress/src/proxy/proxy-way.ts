@@ -11,7 +11,10 @@ export type OwnAnswer = { status: 403 | 502; message: string; headers: Record<st
 export function answerTo(way: ProxyWay, host: string, error: unknown): OwnAnswer {
   const message = error instanceof Error ? error.message : String(error);
   const isRefused = error instanceof Failure && error.kind === 'EGRESS_DENIED';
-  if (isRefused) way.onRefused?.({ host, reason: message });
+  if (isRefused) {
+    const { rule } = error.context;
+    way.onRefused?.({ host, reason: message, ...(typeof rule === 'string' ? { rule } : {}) });
+  }
   return {
     status: isRefused ? 403 : 502,
     message,

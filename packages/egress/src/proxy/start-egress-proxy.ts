@@ -20,7 +20,7 @@ export type EgressProxyOptions = {
   onExceeded?: () => void;
 };
 
-export type Refusal = { host: string; reason: string };
+export type Refusal = { host: string; reason: string; rule?: string };
 
 /**
  * The header that marks an answer as the proxy's own (RFC 9209); its value begins with this name. No server behind the

@@ -16,5 +16,7 @@ export const invalidInputs = (error: z.ZodError): ToolFailure =>
 /** A Failure is an outcome; anything else is a fault of the runner. */
 export function toOutcome(error: unknown, retryable?: boolean): ToolFailure {
   if (!(error instanceof Failure)) throw error;
-  return { success: false, error: error.message, kind: error.kind, retryable: retryable ?? error.retryable };
+  const { message, kind, context } = error;
+  const rule = typeof context.rule === 'string' ? { rule: context.rule } : {};
+  return { success: false, error: message, kind, retryable: retryable ?? error.retryable, ...rule };
 }

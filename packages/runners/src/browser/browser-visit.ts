@@ -107,7 +107,7 @@ function watchMainFrame(page: Page, refused: Refusal[], giveUp: GiveUp): void {
     const refusal = refused.findLast((one) => one.host === host);
     giveUp(
       refusal
-        ? new Failure('EGRESS_DENIED', { detail: refusal.reason, context: { url } })
+        ? new Failure('EGRESS_DENIED', { detail: refusal.reason, context: { url, rule: refusal.rule } })
         : new Failure('EGRESS_FAILED', { detail: `${host} could not be reached` }),
     );
   };

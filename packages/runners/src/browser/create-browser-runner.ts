@@ -59,9 +59,8 @@ export function createBrowserRunner(options: BrowserRunnerOptions = {}): Runner 
         return await runPrepared({ pool, egress, converter }, call, prepared);
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
-        const { kind, retryable } = error;
-        const facts = { observed: { domains: [] } };
-        return { success: false, error: call.redact.text(error.message), kind, retryable, facts };
+        const failure = failureOf(error);
+        return { ...failure, error: call.redact.text(error.message), facts: { observed: { domains: [] } } };
       }
     },
     close: async () => {

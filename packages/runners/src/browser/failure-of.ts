@@ -3,7 +3,11 @@ import type { ToolFailure } from '../runner.js';
 
 /** What went wrong on a page, in words that name no internals. */
 export function failureOf(error: unknown): ToolFailure {
-  if (error instanceof Failure) return failed(error.kind, error.message, error.retryable);
+  if (error instanceof Failure) {
+    const { rule } = error.context;
+    const failure = failed(error.kind, error.message, error.retryable);
+    return typeof rule === 'string' ? { ...failure, rule } : failure;
+  }
   const message = firstLine(error);
   if (isTimeout(error)) return failed('TOOL_TIMEOUT', message);
   if (message.includes('net::ERR_')) return networkFailure(message);

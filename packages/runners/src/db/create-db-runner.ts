@@ -66,7 +66,11 @@ export const createDbRunner = ({ connections = [] }: DbRunnerOptions = {}): Runn
       const write = action === 'db.query' && call.limits.write === true;
       const { sql } = inputs.data;
       const refusal = refusalOf(sql, write);
-      if (refusal) return failure(refusal.kind, refusal.why);
+      if (refusal)
+        return {
+          ...failure(refusal.kind, refusal.why),
+          ...(refusal.kind === 'POLICY_DENIED' ? { rule: 'limits.write' } : {}),
+        };
       logLine(call, `${sqlShape(sql).keyword} on ${connection.name}`);
       let sent = false;
       const onSend = () => {

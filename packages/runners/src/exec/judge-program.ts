@@ -17,12 +17,18 @@ export const judgeProgram = ({ program, call }: ExecRun, found: Found): Judged |
   const { shell = false, executables = [], exec_once = null } = call.limits;
   const { file, args, chosen_by } = program;
   if (!shell && isShell({ ...found, file }))
-    return refused('SHELL_NOT_GRANTED', `${file} is a shell or leads to one, which the policy does not grant`);
+    return {
+      ...refused('SHELL_NOT_GRANTED', `${file} is a shell or leads to one, which the policy does not grant`),
+      rule: 'limits.shell',
+    };
   if (chosen_by === 'nobody' || found.is_extension) return { exec_once };
   const command: Command = { file, args, chosen_by, literal: program.literal };
   const verdict = judgeCommand(command, executables, { shell });
   if (verdict.allowed) return { exec_once: stricter(exec_once, verdict.exec_once) };
   const { program: name, rule } = suggestExecutable(command);
   const entry = JSON.stringify({ tools: { [call.descriptor.tool_id]: { executables: { [name]: rule } } } });
-  return refused('ARGUMENTS_NOT_ALLOWED', `${verdict.reason}. Add this to the policy, if it should be: ${entry}`);
+  return {
+    ...refused('ARGUMENTS_NOT_ALLOWED', `${verdict.reason}. Add this to the policy, if it should be: ${entry}`),
+    rule: `executables[${name}]`,
+  };
 };

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readlink } from 'node:fs/promises';
-import { PathRefused } from './path-refused.js';
+import { NotAFile, PathRefused } from './path-refused.js';
 import type { Admit } from './workspace.js';
 
 /** Linux: a handle that names a folder without the right to read it. Node does not list it. */
@@ -39,7 +39,7 @@ export async function descend<T>(
     for (;;) {
       const name = ahead.shift();
       const here = folders.at(-1);
-      if (name === undefined || !here) throw new PathRefused('path', `${path} is a folder`);
+      if (name === undefined || !here) throw new NotAFile(`${path} is a folder`);
       if (name === '..') {
         if (folders.length === 1) throw escaped(path, links);
         folders.pop();

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, open, rename, unlink, writeFile } from 'node:fs/promises';
 import { codeOf, descend, LINK, type Place } from './descend.js';
-import { PathRefused } from './path-refused.js';
+import { NotAFile } from './path-refused.js';
 import type { Admit, Workspace, WrittenFile } from './workspace.js';
 
 /** Not blocking: opening a pipe that nobody writes to would wait for ever. */
@@ -40,7 +40,7 @@ async function replace(place: Place, content: Uint8Array, admit: Admit): Promise
   });
   if (before?.isSymbolicLink()) return LINK;
   admit(place.real);
-  if (before && !before.isFile()) throw new PathRefused('path', `${place.real} is not a file`);
+  if (before && !before.isFile()) throw new NotAFile(`${place.real} is not a file`);
   const beside = `${place.at.slice(0, place.at.lastIndexOf('/'))}/.capstan-${randomBytes(12).toString('hex')}`;
   try {
     await writeFile(beside, content, {

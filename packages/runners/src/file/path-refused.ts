@@ -8,3 +8,8 @@ export class PathRefused extends Error {
     super(message);
   }
 }
+
+/** What is there can be neither read nor written as a file. No policy is against it. */
+export class NotAFile extends Error {
+  override readonly name = 'NotAFile';
+}

@@ -9,7 +9,7 @@ import { toBytes, toShown } from './content.js';
 import { codeOf } from './descend.js';
 import { linuxWorkspace } from './linux-workspace.js';
 import { checkPath } from './path-limits.js';
-import { PathRefused } from './path-refused.js';
+import { NotAFile, PathRefused } from './path-refused.js';
 import type { FileTool } from './session-tools.js';
 import type { Admit, Workspace } from './workspace.js';
 
@@ -87,7 +87,7 @@ const readFile: Act = async ({ inputs, limits, redact }, files, path, admit) => 
 /** A device has no size, and a file may grow while it is read. */
 async function readBounded(handle: FileHandle, path: string, max: number): Promise<Uint8Array> {
   const about = await handle.stat();
-  if (!about.isFile()) throw new PathRefused('path', `${path} is not a file`);
+  if (!about.isFile()) throw new NotAFile(`${path} is not a file`);
   if (about.size > max) throw tooLarge(path, max);
   const buffer = Buffer.alloc(Math.min(about.size + 1, max + 1));
   let size = 0;
@@ -125,14 +125,18 @@ const SAID: Record<string, string> = {
 };
 
 function toFailure(path: string, error: unknown): RunOutcome {
-  if (error instanceof PathRefused)
+  if (error instanceof PathRefused) {
+    const { rule } = error;
     return {
       success: false,
-      error: `${error.rule}: ${error.message}`,
+      error: `${rule}: ${error.message}`,
       kind: 'POLICY_DENIED',
       retryable: false,
-      payload: { path, rule_matched: error.rule },
+      rule,
+      payload: { path, rule_matched: rule },
     };
+  }
+  if (error instanceof NotAFile) return toolError(error.message);
   const said = SAID[codeOf(error)];
   if (said === undefined) throw error;
   return toolError(`${path} ${said}`);

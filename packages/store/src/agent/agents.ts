@@ -8,7 +8,7 @@ import { type PageWanted, pageOf } from '../page-of.js';
 const columns = ['agent_id', 'seq', 'definition', 'version', 'created_at', 'updated_at'] as const;
 type Row = Pick<Agent, 'agent_id' | 'version' | 'created_at' | 'updated_at'> & { seq: string; definition: NewAgent };
 
-const toAgent = ({ definition, seq: _, ...row }: Row): Agent => ({ ...row, ...definition });
+const toAgent = ({ definition, seq: _, ...row }: Row): Agent => ({ ...row, id: row.agent_id, ...definition });
 
 export async function createAgent(store: Store, by: Principal, definition: NewAgent): Promise<Agent> {
   return store.db.transaction().execute(async (db) => {

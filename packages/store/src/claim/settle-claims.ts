@@ -44,7 +44,7 @@ const ending = (plain: boolean): Statement => ({
         JOIN receipts r ON r.claim_id = e.claim_id AND e.invocation_id = ANY (r.ids)
         JOIN json_to_recordset($3::json) AS c (common int, tenant text, actor text, run_id text, watched boolean, status text,
           outcome text, attempt int, first_attempt int, success boolean, error text, code int, declared_side_effects json,
-          artifacts json, facts json, exit_code int, truncated boolean) ON c.common = e.of
+          artifacts json, facts json, exit_code int, truncated boolean, audit json) ON c.common = e.of
     ), written AS (
       INSERT INTO results (invocation_id, status, outcome, attempt, first_attempt, worker_id, started_at, success, payload, error,
         code, declared_side_effects, artifacts, facts, duration_ms, exit_code, truncated, input_hash, output_hash)
@@ -144,14 +144,18 @@ async function end(
   const plain = endings.every(({ run_id, watched }) => run_id === null && !watched);
   const settle = (query: Query) => query<Moved>(plain ? END_PLAIN : END, values);
   return endings.some(({ status }) => status === 'denied')
-    ? store.transact(async (query) => auditDenials(query, await settle(query)))
+    ? store.transact(async (query) => auditDenials(query, await settle(query), rulesOf(endings)))
     : settle(store.query);
 }
 
+const rulesOf = (endings: readonly Settlement[]): Record<string, string> =>
+  Object.fromEntries(endings.flatMap(({ invocation_id, rule }) => (rule === undefined ? [] : [[invocation_id, rule]])));
+
 const KEPT: ReadonlySet<InvocationStatus> = new Set(['succeeded', 'failed', 'timed_out', 'canceled']);
 
-/** Of what was denied, or may or may not have taken effect, no result is kept. */
-export const keptResult = ({ status, result }: Settlement): SettledResult | null => (KEPT.has(status) ? result : null);
+/** Of what was denied before it ran, or may or may not have taken effect, no result is kept. */
+export const keptResult = ({ status, result, rule }: Settlement): SettledResult | null =>
+  KEPT.has(status) || rule !== undefined ? result : null;
 
 /** Everything but ids, payloads, hashes and times. */
 const commonOf = (ending: Settlement): string => {
@@ -173,6 +177,7 @@ const commonOf = (ending: Settlement): string => {
     facts: result?.facts ?? undefined,
     exit_code: result?.exit_code ?? undefined,
     truncated: result?.truncated,
+    audit: ending.audit,
   });
 };
 

@@ -1,4 +1,4 @@
-import type { Artifact, InvocationStatus, Json, RunFacts, SideEffect } from '@capstan/contracts';
+import type { Artifact, InvocationStatus, Json, JsonObject, RunFacts, SideEffect } from '@capstan/contracts';
 import type { Claimed } from './claimed.js';
 
 /** The call that a settlement is about, as its receipt named it. */
@@ -19,6 +19,10 @@ export type Settlement = SettledCall & {
   backoff_ms: number;
   expires_in_ms?: number;
   outcome: string;
+  /** What the audit says of it beside its end, where its risk asks for that. */
+  audit?: JsonObject;
+  /** Of a denial that was found while it ran: the rule behind it. Its result is kept, because it may have begun. */
+  rule?: string;
   result: SettledResult | null;
   error: string | null;
 };

@@ -1,5 +1,6 @@
 import {
   type Attempt,
+  deniedAtRun,
   type Invocation,
   type InvocationFilter,
   isTerminal,
@@ -85,6 +86,7 @@ function toInvocation(row: Row): Invocation {
   } = row;
   const { result_input_hash, output_hash, chain_hash, removed_at, log_seq: _log_seq, ...about } = rest;
   const { replay_of, started_at, ...invocation } = about;
+  const decision = deniedAtRun(invocation, { error, payload });
   const result = {
     success,
     payload,
@@ -103,6 +105,7 @@ function toInvocation(row: Row): Invocation {
   };
   return {
     ...invocation,
+    decision: decision ?? invocation.decision,
     run_id: invocation.run_id ?? loneRunId(invocation.invocation_id),
     result: isTerminal(invocation.status) && isResult(result) ? result : null,
     // What a replay took over has a result, and never started.

@@ -3,6 +3,7 @@ import { exportAudit, listAudit, verifyAudit } from '@capstan/store';
 import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
 import { NDJSON, sendTexts } from '../http/send-lines.js';
+import { withExecutions } from './with-executions.js';
 
 const ListQuery = z.strictObject({ ...SequenceQuery.shape, ...AuditFilter.shape });
 
@@ -23,11 +24,13 @@ export const auditRoutes: Route[] = [
         schema: pageOf(AuditEntry),
       },
     },
-    handle: ({ store }, { principal, query, request, reply }) => {
+    handle: async (gateway, { principal, query, request, reply }) => {
+      const { store } = gateway;
       const { limit, cursor, ...filter } = query;
       if (request.headers.accept?.includes('application/x-ndjson'))
         return sendTexts(reply, NDJSON, lines(exportAudit(store, principal.tenant, filter)));
-      return listAudit(store.db, principal.tenant, filter, { limit, cursor });
+      const page = await listAudit(store.db, principal.tenant, filter, { limit, cursor });
+      return { ...page, items: await withExecutions(gateway, principal.tenant, page.items) };
     },
   }),
   route({

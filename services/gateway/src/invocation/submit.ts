@@ -1,4 +1,12 @@
-import { Failure, holdIdOf, type Invocation, isTerminal, loneRunId, type Principal } from '@capstan/contracts';
+import {
+  deniedAtRun,
+  Failure,
+  holdIdOf,
+  type Invocation,
+  isTerminal,
+  loneRunId,
+  type Principal,
+} from '@capstan/contracts';
 import { hasLiveGrants, type InvocationOutcome, type NewInvocation, type RoomLeft } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 import { noteWait } from '../http/trace-request.js';
@@ -73,7 +81,9 @@ async function waitFor(
 function answer(invocation: Invocation, outcome: InvocationOutcome | null): Answer {
   if (!outcome) return { status: 202, invocation };
   const { status, attempt, finished_at, result } = outcome;
-  return { status: 200, invocation: { ...invocation, status, attempt, finished_at, result } };
+  const ended = { ...invocation, status, attempt, finished_at, result };
+  const decision = result && deniedAtRun(ended, result);
+  return { status: 200, invocation: decision ? { ...ended, decision } : ended };
 }
 
 /** The row as every other answer shows it. */

@@ -1,4 +1,6 @@
 import {
+  Decision,
+  deniedAtRun,
   isRunOver,
   type Principal,
   RECORDED_STEP_LABEL,
@@ -131,7 +133,7 @@ function ofInvocation({ id, tables, chain_hash }: ReadEntry) {
     invocation_id: id,
     tool_id: row.tool_id,
     status: row.status,
-    decision: row.decision,
+    decision: decisionOf(row, result),
     created_at: row.created_at,
     started_at: row.started_at,
     finished_at: row.finished_at,
@@ -152,6 +154,13 @@ function ofInvocation({ id, tables, chain_hash }: ReadEntry) {
       : {}),
     hold: hold ? { ...hold, entries: tables.hold_entries ?? [] } : null,
   };
+}
+
+function decisionOf(row: Row, result: Row | undefined): unknown {
+  const decision = Decision.safeParse(row.decision).data;
+  const error = typeof result?.error === 'string' ? result.error : null;
+  const denied = decision && deniedAtRun({ status: String(row.status), decision }, { error, payload: result?.payload });
+  return denied ?? row.decision;
 }
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>

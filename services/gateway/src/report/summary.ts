@@ -36,17 +36,24 @@ export function createSummary(run: RunDetail) {
       counts.processes += facts?.observed?.processes ?? 0;
       counts.cost_units += facts?.cost_units ?? 0;
     },
-    result: (): ReportSummary => ({
-      total_duration_ms: Math.max(
-        0,
-        Date.parse(run.finished_at ?? new Date().toISOString()) - Date.parse(run.created_at),
-      ),
-      ...{ total_steps, completed_steps, denied_steps, failed_steps, canceled_steps, skipped_steps, ...counts },
-      files_read: sorted(names.files_read),
-      files_written: sorted(names.files_written),
-      domains_contacted: sorted(names.domains),
-      tools: Object.fromEntries([...tools].sort()),
-      workers: sorted(names.workers),
-    }),
+    result: (): ReportSummary => {
+      const resources = {
+        files_read: sorted(names.files_read),
+        files_written: sorted(names.files_written),
+        domains_contacted: sorted(names.domains),
+        processes: counts.processes,
+      };
+      return {
+        total_duration_ms: Math.max(
+          0,
+          Date.parse(run.finished_at ?? new Date().toISOString()) - Date.parse(run.created_at),
+        ),
+        ...{ total_steps, completed_steps, denied_steps, failed_steps, canceled_steps, skipped_steps, ...counts },
+        ...resources,
+        resources,
+        tools: Object.fromEntries([...tools].sort()),
+        workers: sorted(names.workers),
+      };
+    },
   };
 }

@@ -5,7 +5,10 @@ import { honoursDoubleDash } from './honours-double-dash.js';
 type Parameter = AtipBinding['parameters'][number];
 
 /** The path to the command, its options, and its positional arguments in the order they were declared in. */
-export function atipArguments({ executable, path, parameters }: AtipBinding, inputs: JsonObject): Arguments {
+export function atipArguments(
+  { executable, path, parameters, always = [] }: AtipBinding,
+  inputs: JsonObject,
+): Arguments {
   const options: string[] = [];
   for (const parameter of parameters.filter(({ flags }) => flags.length > 0)) {
     const built = optionArguments(parameter, inputOf(inputs, parameter.name));
@@ -16,7 +19,7 @@ export function atipArguments({ executable, path, parameters }: AtipBinding, inp
   const positionals = parameters
     .filter(({ flags }) => flags.length === 0)
     .flatMap(({ name }) => toTexts(inputOf(inputs, name)));
-  const head = [...path, ...options];
+  const head = [...path, ...always, ...options];
   const risky = positionals.find(looksLikeOption);
   if (risky === undefined) return { args: [...head, ...positionals] };
   if (!honoursDoubleDash(executable))
