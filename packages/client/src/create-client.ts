@@ -21,6 +21,7 @@ import { type Runs, runs } from './run.js';
 import { type Schedules, schedules } from './schedule.js';
 import { type Secrets, secrets } from './secret.js';
 import { type Sessions, sessions } from './session.js';
+import { type TenantEvents, tenantEvents } from './tenant-events.js';
 import { type Tools, tools } from './tool.js';
 import { type ToolCalls, toolCalls } from './tool-call.js';
 import { openTransport, type TransportOptions } from './transport.js';
@@ -31,7 +32,8 @@ export type ClientOptions = TransportOptions;
 
 export type Client = Invocations &
   HealthChecks &
-  Logins & {
+  Logins &
+  TenantEvents & {
     runs: Runs;
     records: Records;
     log: Log;
@@ -68,6 +70,7 @@ export const createClient = (options: ClientOptions): Client => {
     ...invocations(transport),
     ...healthChecks(transport),
     ...logins(transport),
+    ...tenantEvents(transport),
     runs: runs(transport),
     records: records(transport),
     log: log(transport),

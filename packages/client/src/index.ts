@@ -43,6 +43,7 @@ export type { RunQuery, Runs } from './run.js';
 export type { Schedules } from './schedule.js';
 export type { SecretScope, Secrets } from './secret.js';
 export type { Sessions } from './session.js';
+export type { TenantEvents } from './tenant-events.js';
 export type { ToolQuery, Tools } from './tool.js';
 export type { ToolCalls } from './tool-call.js';
 export { UnreachableError } from './unreachable-error.js';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CapstanError } from './errors.js';
 import { parseEventStream, type StreamMessage } from './event-stream/parse-event-stream.js';
-import type { Transport } from './transport.js';
+import type { RequestOptions, Transport } from './transport.js';
 import { UnreachableError } from './unreachable-error.js';
 
 export type EventsOptions = {
@@ -16,6 +16,7 @@ export type EventsOptions = {
 type Source<Event> = {
   /** What is followed; its events are under `/events`. */
   path: string;
+  query?: RequestOptions['query'] | undefined;
   /** Null for a kind of event that this client does not know. */
   read(message: StreamMessage): Event | null;
   /** Whether nothing comes after it; null when the event does not say. */
@@ -45,6 +46,7 @@ export async function* resumeStream<Event>(
     const opened = performance.now();
     try {
       const body = await transport.stream(`${source.path}/events`, {
+        ...(source.query ? { query: source.query } : {}),
         headers: { accept: 'text/event-stream', ...(lastId === '' ? {} : { 'last-event-id': lastId }) },
         signal,
       });

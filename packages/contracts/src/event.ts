@@ -20,3 +20,27 @@ export const InvocationEvent = z.discriminatedUnion('event', [
   z.object({ id: z.string(), event: z.literal('result'), data: Result }),
 ]);
 export type InvocationEvent = z.infer<typeof InvocationEvent>;
+
+export const TenantEventType = z.enum(['invocation', 'run', 'hold', 'queue', 'worker', 'policy', 'tool']);
+export type TenantEventType = z.infer<typeof TenantEventType>;
+
+/**
+ * What `GET /v1/events` sends: that something changed, not what it is now. After a reconnect the last few may come again.
+ */
+export const TenantEvent = z.object({
+  type: TenantEventType,
+  id: z.string().nullable().describe('Null where more changed at once than is told one by one: read the list again'),
+  status: z.string().nullable().describe('What it came to, where the change says so'),
+  at: z.iso.datetime(),
+});
+export type TenantEvent = z.infer<typeof TenantEvent>;
+
+const TYPES = TenantEventType.options.join(', ');
+export const TenantEventsQuery = z.strictObject({
+  types: z
+    .string()
+    .transform((text) => text.split(',').map((type) => type.trim()))
+    .pipe(z.array(TenantEventType, { error: `any of ${TYPES}, with commas between` }))
+    .optional()
+    .describe(`Only these: any of ${TYPES}, with commas between`),
+});

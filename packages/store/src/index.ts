@@ -22,6 +22,7 @@ export * from './claim/settlement.js';
 export * from './claim/undelivered.js';
 export * from './duty/look-for-work.js';
 export * from './event/fan-out-events.js';
+export * from './event/read-changes.js';
 export * from './event/record-events.js';
 export * from './event/tell-ended.js';
 export * from './extension/change-extension.js';

@@ -6,6 +6,7 @@ import type { DocumentReaders } from './aside/document-readers.js';
 import type { Authenticator } from './auth/authenticator.js';
 import type { Refusals } from './auth/refusals.js';
 import type { CheckOrigin } from './auth/same-origin.js';
+import type { Activity } from './event/activity.js';
 import type { Changes } from './event/changes.js';
 import type { Metrics } from './health/metrics.js';
 import type { Committer } from './invocation/committer.js';
@@ -36,6 +37,7 @@ export type GatewayContext = Backbone & {
   waiters: Waiters;
   metrics: Metrics;
   changes: Changes;
+  activity: Activity;
   readers: DocumentReaders;
   mcp_discovery: McpDiscovery;
   /** Whether it was told to stop; it goes on answering. */

@@ -16,8 +16,10 @@ import { loadCapabilities } from './capability/load-capabilities.js';
 import { commandRoutes } from './command/command-routes.js';
 import { findConsole, serveConsole } from './console/serve-console.js';
 import { DEFAULT_MAX_REQUESTS, DEFAULT_SESSION_HOURS } from './env.js';
+import { createActivity } from './event/activity.js';
 import { createChanges } from './event/changes.js';
 import { receiveEndings } from './event/endings.js';
+import { eventRoutes } from './event/event-routes.js';
 import { extensionRoutes } from './extension/extension-routes.js';
 import type { GatewayContext } from './gateway-context.js';
 import { healthRoutes, metricsRoute } from './health/health-routes.js';
@@ -96,6 +98,7 @@ export type Gateway = {
 const ROUTES = [
   ...healthRoutes,
   ...loginRoutes,
+  ...eventRoutes,
   ...invocationRoutes,
   ...runRoutes,
   ...verifyRoutes,
@@ -165,6 +168,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
     }),
     waiters,
     changes: createChanges(relay, endings),
+    activity: createActivity(relay),
     readers: createDocumentReaders({ max_ms: options.read_ms }),
     mcp_discovery: createMcpDiscovery(),
     isStopping: () => told_to_stop,

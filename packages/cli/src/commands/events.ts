@@ -1,0 +1,52 @@
+import type { TenantEvent, TenantEventType } from '@capstan/contracts';
+import { visibleJson, visibleLine } from '@capstan/contracts/visible-text';
+import type { Command } from 'commander';
+import type { AddCommand } from '../cli.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import type { Session } from '../session.js';
+import { UsageError } from '../usage-error.js';
+
+const TYPES = [
+  'invocation',
+  'run',
+  'hold',
+  'queue',
+  'worker',
+  'policy',
+  'tool',
+] as const satisfies readonly TenantEventType[];
+
+const parseTypes = (text: string): TenantEventType[] =>
+  text.split(',').map((given) => {
+    const type = TYPES.find((known) => known === given.trim());
+    if (!type) throw new UsageError(`${JSON.stringify(given)} is no type of event`, `Use any of ${TYPES.join(', ')}.`);
+    return type;
+  });
+
+export const addEvents: AddCommand = (program, cli) => {
+  program
+    .command('events')
+    .description('what changes in the tenant, as it does, until Ctrl-C')
+    .option('--types <types>', `only these: ${TYPES.join(', ')}`, parseTypes)
+    .action(({ types }: { types?: TenantEventType[] }, command: Command) =>
+      cli.run(command, (session) => printEvents(session, types)),
+    );
+};
+
+/** Until Ctrl-C, which is how it is meant to end. */
+const printEvents = async (session: Session, types: TenantEventType[] | undefined): Promise<ExitCode> => {
+  const client = await session.client();
+  const { signal } = session;
+  try {
+    for await (const event of client.changes({ types, signal })) await session.out.line(format(session, event));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return EXIT.success;
+};
+
+const format = ({ json, out: { colors } }: Session, event: TenantEvent): string => {
+  if (json) return visibleJson(event);
+  const { type, id, status, at } = event;
+  return `${colors.dim(at.slice(11, 19))}  ${type.padEnd(10)}  ${visibleLine(id ?? 'many')}${status ? `  ${status}` : ''}`;
+};
