@@ -66,7 +66,7 @@ describe.each(hardestQueue)(
     });
 
     test('a result that was taken is not refused when it is sent again', async () => {
-      const lost = proxy.loseAnswer('end-calls', 'inv_');
+      const lost = proxy.loseAnswer('end-calls', 'SELECT');
       const { accepted } = await submitSums(cluster.client, { bulk: 0, lone: 1 });
       await lost;
       const [invocation_id = ''] = accepted;

@@ -14,6 +14,7 @@ export * from './audit/read-executions.js';
 export * from './audit/verify-audit.js';
 export * from './claim/claim-next.js';
 export * from './claim/claimed.js';
+export { ENDED } from './claim/ended-message.js';
 export * from './claim/own-claims.js';
 export * from './claim/readied.js';
 export * from './claim/rescue-claims.js';

@@ -57,6 +57,44 @@ describe('a call that is handed over as it is inserted', () => {
     },
   );
 
+  test('is stored as it would be without a receipt, with all that it has', async () => {
+    const given = {
+      session_id: 'ses_1',
+      labels: { team: 'blue' },
+      webhook_url: 'https://example.com/',
+      retry_backoff_ms: 5,
+      spec_frozen: true,
+      spec_hash: 'sha256:spec',
+      priority: 3,
+      inputs: { text: 'a "quote", a \\, {braces} and \u0000' },
+    };
+    const { ids } = await handOver(store, {}, [newInvocation(given)]);
+    const waiting = newInvocation(given);
+    await insertInvocations(store, [waiting]);
+    const rowOf = (id: string) =>
+      store.db.selectFrom('invocations').selectAll().where('invocation_id', '=', id).executeTakeFirstOrThrow();
+    const [handed, waits] = [await rowOf(ids[0] ?? ''), await rowOf(waiting.invocation_id)];
+    const { seq: _s, created_at: _c, invocation_id: _i, ...stored } = handed;
+    expect(waits).toMatchObject(stored);
+  });
+
+  test('is on the receipt of its worker, whichever order the receipts are in', async () => {
+    const [one, two] = [await liveWorker(store), await liveWorker(store)];
+    const rows = manyInvocations(4);
+    const ids = rows.map(({ invocation_id }) => invocation_id);
+    const on = (worker_id: string, places: number[]) => ({
+      ...{ claim_id: `clm_${worker_id}`, runner: 'exec' as const, worker_id, owned: true },
+      ids: places.map((place) => ids[place] ?? ''),
+    });
+    await insertInvocations(store, rows, { hand_over: [on(two, [1, 3]), on(one, [0, 2])] });
+    const inputsOf = async (worker_id: string) =>
+      (await readClaims(store, worker_id, [`clm_${worker_id}`])).map(({ invocation_id }) => ids.indexOf(invocation_id));
+    expect([await inputsOf(one), await inputsOf(two)]).toEqual([
+      [0, 2],
+      [1, 3],
+    ]);
+  });
+
   test('leaves the others of its batch to wait in work', async () => {
     const [mine, other] = [newInvocation(), newInvocation()];
     const receipt = { claim_id: 'clm_mine', runner: mine.runner, worker_id: null, owned: false };

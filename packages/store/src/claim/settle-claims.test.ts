@@ -5,12 +5,14 @@ import { cancelInvocations } from '../invocation/cancel-invocations.js';
 import { insertInvocations } from '../invocation/insert-invocations.js';
 import { getInvocation, listAttempts } from '../invocation/read-invocations.js';
 import { claimByIds } from '../testing/claim-by-ids.js';
+import { handOver } from '../testing/hand-over.js';
 import { endLease, liveWorker } from '../testing/live-worker.js';
 import { manyInvocations } from '../testing/new-invocation.js';
 import { newSettlement } from '../testing/new-settlement.js';
 import { openTestStore } from '../testing/open-test-store.js';
 import { claimOne, startOne } from '../testing/run-one.js';
 import { settleAndTell } from '../testing/settle-and-tell.js';
+import { readClaims } from './own-claims.js';
 import { rescueClaims } from './rescue-claims.js';
 import { settleClaims } from './settle-claims.js';
 
@@ -94,6 +96,33 @@ describe('the end of an attempt', () => {
       actor: 'ann',
       detail: { calls: { [invocation_id]: { status: 'failed', duration_ms: 1.5, exit_code: 3 } } },
     });
+  });
+
+  test('is the same whether a batch ends alike or not', async () => {
+    const { receipt, ids } = await handOver(
+      store,
+      { worker_id: await liveWorker(store), owned: true },
+      manyInvocations(3),
+    );
+    const calls = await readClaims(store, receipt.worker_id ?? '', [receipt.claim_id]);
+    const [one, two, three] = calls.map((call) => newSettlement(call, { result: { duration_ms: 12.5, exit_code: 0 } }));
+    if (!one || !two || !three) throw new Error('its worker does not have them');
+    expect(await settleClaims(store, [one], () => false)).toMatchObject([{ status: 'succeeded' }]);
+    expect(await settleClaims(store, [two, three], () => true)).toMatchObject([
+      { status: 'succeeded' },
+      { status: 'succeeded' },
+    ]);
+    const [first, ...others] = await Promise.all(ids.map(read));
+    for (const other of others) {
+      expect(other?.result).toEqual(first?.result);
+      expect(other).toMatchObject({ status: 'succeeded', attempt: 1 });
+    }
+    const { items } = await listAudit(store.db, 'acme', {}, { limit: 2 });
+    const told = { status: 'succeeded', duration_ms: 12.5, exit_code: 0 };
+    expect(items.map(({ event, subject, detail }) => [event, subject, detail])).toEqual([
+      ['invocation.end', [ids[1], ids[2]].sort()[0], { calls: { [ids[1] ?? '']: told, [ids[2] ?? '']: told } }],
+      ['invocation.end', ids[0], { calls: { [ids[0] ?? '']: told } }],
+    ]);
   });
 
   test('is written for 500 at once, each its own', async () => {

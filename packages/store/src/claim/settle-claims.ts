@@ -5,11 +5,10 @@ import { inCommon } from '../in-common.js';
 import type { Query, Statement, Store } from '../open-store.js';
 import { tally } from '../run/tally.js';
 import { notify } from '../signal/channel.js';
+import { endAlike } from './end-alike.js';
+import { stamped } from './ended-message.js';
 import { returnCalls } from './return-calls.js';
-import { isReturn, type Settled, type SettledResult, type Settlement } from './settlement.js';
-
-/** The address of results, for whoever waits for them. Postgres says when they ended. */
-export const ENDED = 'ended';
+import { ENDED_WITH_RESULT, isReturn, keptResult, type Settled, type Settlement } from './settlement.js';
 
 const RARE = `), tallied AS (
       ${tally("SELECT run_id, 'running' AS was, status FROM moved WHERE run_id IS NOT NULL")}
@@ -61,8 +60,7 @@ const ending = (plain: boolean): Statement => ({
     SELECT invocation_id, attempt, status,
       (SELECT count(${notify('signal')}) FROM unnest(
         CASE WHEN (SELECT count(*) FROM written) = cardinality($4::text[]) THEN $11::text[] ELSE $12::text[] END) AS said,
-        LATERAL (SELECT CASE WHEN starts_with(said, '${ENDED} ')
-          THEN '${ENDED} ' || replace(now()::text, ' ', 'T') || substr(said, ${ENDED.length + 1}) ELSE said END AS signal) AS s)
+        LATERAL (SELECT ${stamped('said')} AS signal) AS s)
     FROM moved`,
 });
 const END = ending(false);
@@ -123,10 +121,18 @@ async function end(
   endings: readonly Settlement[],
   completes: (claim_id: string) => boolean,
   signals: EndSignals,
-): Promise<Moved[]> {
+): Promise<readonly Moved[]> {
   const claims = [...new Set(endings.map(({ claim_id }) => claim_id))];
   const kept = endings.map(keptResult);
-  const { common, of } = inCommon(endings, commonOf);
+  const { common, of, kinds } = inCommon(endings, commonOf);
+  const watched = endings.some((ending) => ending.watched);
+  if (
+    kinds === 1 &&
+    !watched &&
+    claims.every(completes) &&
+    endings.every(({ status }) => ENDED_WITH_RESULT.has(status))
+  )
+    if (await endAlike(store, endings, signals.all)) return endings;
   const values = [
     claims.filter(completes),
     claims.filter((claim_id) => !completes(claim_id)),
@@ -141,7 +147,7 @@ async function end(
     signals.all,
     signals.some,
   ];
-  const plain = endings.every(({ run_id, watched }) => run_id === null && !watched);
+  const plain = !watched && endings.every(({ run_id }) => run_id === null);
   const settle = (query: Query) => query<Moved>(plain ? END_PLAIN : END, values);
   return endings.some(({ status }) => status === 'denied')
     ? store.transact(async (query) => auditDenials(query, await settle(query), rulesOf(endings)))
@@ -150,12 +156,6 @@ async function end(
 
 const rulesOf = (endings: readonly Settlement[]): Record<string, string> =>
   Object.fromEntries(endings.flatMap(({ invocation_id, rule }) => (rule === undefined ? [] : [[invocation_id, rule]])));
-
-const KEPT: ReadonlySet<InvocationStatus> = new Set(['succeeded', 'failed', 'timed_out', 'canceled']);
-
-/** Of what was denied before it ran, or may or may not have taken effect, no result is kept. */
-export const keptResult = ({ status, result, rule }: Settlement): SettledResult | null =>
-  KEPT.has(status) || rule !== undefined ? result : null;
 
 /** Everything but ids, payloads, hashes and times. */
 const commonOf = (ending: Settlement): string => {

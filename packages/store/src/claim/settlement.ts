@@ -44,5 +44,17 @@ export type SettledResult = {
   output_hash: string;
 };
 
+/** Statuses of a tool that was run and whose end is known. */
+export const ENDED_WITH_RESULT: ReadonlySet<InvocationStatus> = new Set([
+  'succeeded',
+  'failed',
+  'timed_out',
+  'canceled',
+]);
+
+/** Of what was denied before it ran, or may or may not have taken effect, no result is kept. */
+export const keptResult = ({ status, result, rule }: Settlement): SettledResult | null =>
+  ENDED_WITH_RESULT.has(status) || rule !== undefined ? result : null;
+
 /** The status that the invocation has by a settlement; null when it was refused. */
 export type Settled = { status: InvocationStatus } | null;

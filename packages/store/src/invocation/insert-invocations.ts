@@ -5,6 +5,8 @@ import { inCommon } from '../in-common.js';
 import type { Statement, Store } from '../open-store.js';
 import { countOf, STEP_COUNTS } from '../run/tally.js';
 import { notify } from '../signal/channel.js';
+import { insertAlike } from './insert-alike.js';
+import { turnStands } from './turn-stands.js';
 
 /** Where an invocation goes at first. */
 export type AdmittedStatus = Extract<InvocationStatus, 'denied' | 'held' | 'deferred' | 'queued'>;
@@ -71,9 +73,7 @@ export type Inserted = {
   handed: string[];
 };
 
-const OF_THIS_TURN = `WHERE $12::text[] IS NULL OR (
-        SELECT count(*) FROM unnest($12::text[], $13::int[]) AS turn (run_id, seq) JOIN plan_runs p USING (run_id, seq)
-      ) = cardinality($12::text[])`;
+const OF_THIS_TURN = `WHERE $12::text[] IS NULL OR ${turnStands('$12', '$13')}`;
 
 /** Denials, holds, and the run that a bulk is. */
 const RARE = `), denied AS (
@@ -169,7 +169,7 @@ const INSERT_PLAIN = insertion(true);
 
 export type NewRun = { run_id: string; tenant: string; actor: string };
 
-type Together = {
+export type Together = {
   /** What goes to workers or the queue with the commit. Calls with an idempotency key or an expiry go through `work`. */
   hand_over?: readonly HandOver[];
   /** The run that a bulk submission is. */
@@ -181,11 +181,18 @@ type Together = {
 };
 
 export async function insertInvocations(
-  store: Pick<Store, 'query'>,
+  /** The store itself, or a transaction on it. */
+  store: Store | Pick<Store, 'query'>,
   rows: NewInvocation[],
   { hand_over = [], run = null, signals = [], turn = null }: Together = {},
 ): Promise<Inserted> {
-  const { common, of } = inCommon(rows, commonOf);
+  const queued = rows.every(({ status }) => status === 'queued');
+  const { common, of, kinds } = inCommon(rows, commonOf);
+  // Not within a transaction: what Postgres refuses would end it.
+  if (queued && kinds === 1 && 'transact' in store && rows.every(isPlain)) {
+    const inserted = await insertAlike(store, rows, { hand_over, run, signals, turn });
+    if (inserted) return inserted;
+  }
   const values = [
     common,
     rows.map((row) => row.invocation_id),
@@ -201,7 +208,7 @@ export async function insertInvocations(
     JSON.stringify(submissionEvents(rows)),
     signals,
   ];
-  const plain = run === null && turn === null && rows.every(({ status }) => status === 'queued');
+  const plain = queued && run === null && turn === null;
   const rare = [
     turn?.map(({ run_id }) => run_id) ?? null,
     turn?.map(({ seq }) => seq) ?? null,
@@ -213,6 +220,10 @@ export async function insertInvocations(
   if (!inserted) throw new Error('insert-invocations answered no row');
   return inserted;
 }
+
+/** Whether it waits for nothing but a worker, and no other call can be in its place. */
+const isPlain = (row: NewInvocation): boolean =>
+  row.idempotency_key === null && row.expires_in_ms === null && row.quota_scopes === undefined;
 
 /** Everything but the id, the inputs and the key. Null members are left out: most rows have many. Written out, because spreading costs more than all else here. */
 const commonOf = (row: NewInvocation): string =>

@@ -30,20 +30,31 @@ function digested(texts: readonly string[]): string {
 
 /** Rows of any number, in this order: their hash as a field of the record, and their digests. */
 function many(table: LogTable, from: string, order: string): string {
-  const texts = textsOf(table, 't');
+  const texts = textsOf(table, 'x');
   return `(SELECT ARRAY[
       coalesce(sha256(string_agg(${encoded(texts)}, '' ORDER BY ${order})), ''),
       int4send(count(*)::int) || coalesce(string_agg(${digested(texts)}, '' ORDER BY ${order}), '')]
-    FROM ${from} AS t)`;
+    FROM ${from} AS x)`;
 }
 
+/**
+ * The texts of a record's own rows, each worked out once: the record and the digests both take them, and writing them out is
+ * half of the work. OFFSET 0, or Postgres puts the expressions back where they are used.
+ */
+const textsAs = (kind: LogKind, aliases: Partial<Record<LogTable, string>>): string =>
+  LOG_KINDS[kind].one
+    .flatMap((table) => textsOf(table, aliases[table] ?? table))
+    .map((text, at) => `${text} AS t${at}`)
+    .join(', ');
+
 /** The two columns of a batch that a record is: its hash, and the digests of its fields. */
-function columnsFor(kind: LogKind, aliases: Partial<Record<LogTable, string>>, rows: readonly string[]): string {
+function columnsFor(kind: LogKind, rows: readonly string[]): string {
   const { version, one } = LOG_KINDS[kind];
-  const texts = one.flatMap((table) => textsOf(table, aliases[table] ?? table));
+  let at = 0;
+  const texts = one.map((table) => LOG_COLUMNS[table].map(() => `t.t${at++}`));
   const hashes = rows.map((name) => `nullif(encode(${name}[1], 'hex'), '')`);
-  return `sha256(${encoded([`'${version}'::text`, ...texts, ...hashes])}) AS hash,
-    ${one.map((table) => digested(textsOf(table, aliases[table] ?? table))).join(' || ')} ||
+  return `sha256(${encoded([`'${version}'::text`, ...texts.flat(), ...hashes])}) AS hash,
+    ${texts.map(digested).join(' || ')} ||
     ${rows.map((name) => `coalesce(${name}[2], int4send(0))`).join(' || ')} AS digests`;
 }
 
@@ -51,44 +62,48 @@ function columnsFor(kind: LogKind, aliases: Partial<Record<LogTable, string>>, r
 export const VOTES = `kind <> 'comment'`;
 
 /**
- * Of `i` (invocations) and `r` (results). Most calls have no attempt beside the one that ended them, and no hold: looking
+ * Of `t`, an invocation and its result. Most calls have no attempt beside the one that ended them, and no hold: looking
  * whether there are any costs a tenth of what aggregating none of them does. OFFSET 0, or each is worked out twice.
  */
 const INVOCATION = {
-  columns: columnsFor('invocation', { invocations: 'i', results: 'r' }, ['m.attempts', 'm.holds', 'm.hold_entries']),
+  columns: columnsFor('invocation', ['m.attempts', 'm.holds', 'm.hold_entries']),
   joins: `
-    LEFT JOIN holds h ON h.invocation_id = i.invocation_id
+    LEFT JOIN holds h ON h.invocation_id = t.invocation_id
     CROSS JOIN LATERAL (SELECT
-      CASE WHEN EXISTS (SELECT FROM attempts a WHERE a.invocation_id = i.invocation_id)
-        THEN ${many('attempts', '(SELECT * FROM attempts a WHERE a.invocation_id = i.invocation_id)', 't.attempt')} END AS attempts,
+      CASE WHEN EXISTS (SELECT FROM attempts a WHERE a.invocation_id = t.invocation_id)
+        THEN ${many('attempts', '(SELECT * FROM attempts a WHERE a.invocation_id = t.invocation_id)', 'x.attempt')} END AS attempts,
       CASE WHEN h.hold_id IS NOT NULL
-        THEN ${many('holds', '(SELECT * FROM holds o WHERE o.hold_id = h.hold_id)', 't.hold_id')} END AS holds,
+        THEN ${many('holds', '(SELECT * FROM holds o WHERE o.hold_id = h.hold_id)', 'x.hold_id')} END AS holds,
       CASE WHEN h.hold_id IS NOT NULL
-        THEN ${many('hold_entries', `(SELECT * FROM hold_entries e WHERE e.hold_id = h.hold_id AND e.${VOTES})`, 't.seq')}
+        THEN ${many('hold_entries', `(SELECT * FROM hold_entries e WHERE e.hold_id = h.hold_id AND e.${VOTES})`, 'x.seq')}
         END AS hold_entries
       OFFSET 0) AS m`,
 };
 
-/** Of `n` (runs). */
+/** Of `t`, a run. */
 const RUN = {
-  columns: columnsFor('run', { runs: 'n' }, ['plan_runs', 'steps', 'calls']),
+  columns: columnsFor('run', ['plan_runs', 'steps', 'calls']),
   joins: `
-    LEFT JOIN LATERAL ${many('plan_runs', '(SELECT * FROM plan_runs p WHERE p.run_id = n.run_id)', 't.run_id')}
+    LEFT JOIN LATERAL ${many('plan_runs', '(SELECT * FROM plan_runs p WHERE p.run_id = t.run_id)', 'x.run_id')}
       AS of_plan (plan_runs) ON true
-    LEFT JOIN LATERAL ${many('steps', '(SELECT * FROM steps s WHERE s.run_id = n.run_id)', 't.step, t.element')}
+    LEFT JOIN LATERAL ${many('steps', '(SELECT * FROM steps s WHERE s.run_id = t.run_id)', 'x.step, x.element')}
       AS of_steps (steps) ON true
-    LEFT JOIN LATERAL ${many('calls', '(SELECT * FROM invocations c WHERE c.run_id = n.run_id)', 't.seq')}
+    LEFT JOIN LATERAL ${many('calls', '(SELECT * FROM invocations c WHERE c.run_id = t.run_id)', 'x.seq')}
       AS of_calls (calls) ON true`,
 };
 
 /** Records of calls that have ended, by a condition on `r`: tenant, xid, seq, hash, digests. */
 export const invocationRecords = (where: string): string => `
-  SELECT i.tenant, r.xid, r.seq, ${INVOCATION.columns}
-  FROM results r JOIN invocations i ON i.invocation_id = r.invocation_id ${INVOCATION.joins}
-  WHERE ${where}`;
+  SELECT t.tenant, t.xid, t.seq, ${INVOCATION.columns}
+  FROM (
+    SELECT i.tenant, i.invocation_id, r.xid, r.seq, ${textsAs('invocation', { invocations: 'i', results: 'r' })}
+    FROM results r JOIN invocations i ON i.invocation_id = r.invocation_id
+    WHERE ${where} OFFSET 0
+  ) AS t ${INVOCATION.joins}`;
 
 /** The same of runs, by a condition on `n`. */
 export const runRecords = (where: string): string => `
-  SELECT n.tenant, n.end_xid AS xid, n.end_seq AS seq, ${RUN.columns}
-  FROM runs n ${RUN.joins}
-  WHERE ${where}`;
+  SELECT t.tenant, t.xid, t.seq, ${RUN.columns}
+  FROM (
+    SELECT n.tenant, n.run_id, n.end_xid AS xid, n.end_seq AS seq, ${textsAs('run', { runs: 'n' })} FROM runs n WHERE ${where} OFFSET 0
+  ) AS t ${RUN.joins}`;

@@ -44,6 +44,16 @@ export const tally = (moved: string) => `
   ) t
   WHERE r.run_id = ANY (ARRAY (SELECT run_id FROM (${moved}) AS moved)) AND r.run_id = t.run_id`;
 
+/** The same for steps of one run that all end the same way; `run_id`, `status` and `count` are expressions. */
+export const tallyAlike = (run_id: string, status: string, count: string) => `
+  UPDATE runs r SET
+    ${STEP_COUNTS.filter((one) => one !== 'live_steps')
+      .map((one) => `${one} = r.${one} + CASE WHEN ${among(status, one)} THEN ${count} ELSE 0 END`)
+      .join(',\n    ')},
+    live_steps = r.live_steps - ${count},
+    finished_at = CASE WHEN r.live_steps - ${count} = 0 THEN clock_timestamp() END
+  WHERE r.run_id = ${run_id}`;
+
 type Moved = { run_id: string | null; status: InvocationStatus };
 
 export async function tallyRuns(db: Db, rows: Moved[], was: InvocationStatus): Promise<void> {

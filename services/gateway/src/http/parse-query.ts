@@ -5,11 +5,13 @@ import { invalidRequest } from './parse-request.js';
 
 /** Where nothing is to be asked, an unknown parameter is still an error. */
 const NoQuery = z.strictObject({});
+/** Once: making a schema for each request took a tenth of the gateway's time. */
+const Parameters = z.record(z.string(), z.unknown());
 
 /** A parameter that is not known is refused: ignored, a misspelt filter would show everything, and `validate` would run the call. */
 export function parseQuery(schema: z.ZodObject = NoQuery, sent: unknown): Record<string, unknown> {
   const known = Object.keys(schema.shape);
-  const unknown = Object.keys(z.record(z.string(), z.unknown()).parse(sent)).filter((name) => !known.includes(name));
+  const unknown = Object.keys(Parameters.parse(sent)).filter((name) => !known.includes(name));
   if (unknown.length > 0) throw unknownParameters(unknown, known);
   const parsed = schema.safeParse(sent);
   if (parsed.success) return parsed.data;

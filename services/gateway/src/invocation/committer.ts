@@ -11,10 +11,10 @@ import {
   leastRoom,
   type NewInvocation,
   type NewRun,
-  type Query,
   queryIn,
   type RoomLeft,
   recordUses,
+  type Store,
   storageFailure,
   takeQuotas,
   type Usage,
@@ -43,9 +43,9 @@ const LINGER_MS = 2;
 
 /** Commits invocations and hands the queued ones over. What fails after the commit is the coordinator's to finish. */
 export function createCommitter({ store, relay, dispatcher, rules }: Backbone): Committer {
-  const insert = async (query: Query, rows: NewInvocation[], run: NewRun | null) => {
+  const insert = async (into: Pick<Store, 'query'>, rows: NewInvocation[], run: NewRun | null) => {
     const { hand_over, signals, committed } = dispatcher.plan(rows);
-    const { created_at, inserted, handed } = await insertInvocations({ query }, rows, { hand_over, signals, run });
+    const { created_at, inserted, handed } = await insertInvocations(into, rows, { hand_over, signals, run });
     return { created_at, inserted, tellWorkers: () => committed(handed) };
   };
 
@@ -55,7 +55,7 @@ export function createCommitter({ store, relay, dispatcher, rules }: Backbone): 
     try {
       return await store.db.transaction().execute(async (db) => {
         const { uses, usages } = await takeQuotas(db, rows, quotas);
-        const inserted = await insert(queryIn(db), rows, run);
+        const inserted = await insert({ query: queryIn(db) }, rows, run);
         await recordUses(db, uses);
         await warnNear(db, quotas, usages);
         return { ...inserted, usages };
@@ -70,7 +70,7 @@ export function createCommitter({ store, relay, dispatcher, rules }: Backbone): 
   const write = async (rows: NewInvocation[], run: NewRun | null): Promise<Committed[]> => {
     const quotas = quotasThat('deny', rules, rows);
     const counted = quotas.length === 0 ? null : await insertCounted(rows, run, quotas);
-    const { created_at, inserted, tellWorkers } = counted ?? (await insert(store.query, rows, run));
+    const { created_at, inserted, tellWorkers } = counted ?? (await insert(store, rows, run));
     tellWorkers();
     if (rows.some((row) => row.status === 'deferred' || row.expires_in_ms !== null)) relay.publish('due', ['now']);
     const committed: Committed = { kind: 'new', created_at };
