@@ -68,6 +68,7 @@ export async function startSystem(
     bulk_limit: 67_108_864,
     max_requests,
     mcp_file,
+    mcp_wait_ms: 3000,
     secret_keys,
     seal_key,
     webhook_allow_private: webhooks.allow_private ?? false,

@@ -62,7 +62,18 @@ const Action = z.strictObject({
   preset: JsonObject.optional(),
 });
 
-const Mcp = z.strictObject({ kind: z.literal('mcp'), server: z.string(), tool: z.string() });
+/** What else than tools is asked of an MCP server; the inputs are the parameters of the request. */
+export const McpMethod = z.enum(['prompts/get', 'resources/read', 'resources/subscribe', 'completion/complete']);
+export type McpMethod = z.infer<typeof McpMethod>;
+
+const Mcp = z.strictObject({
+  kind: z.literal('mcp'),
+  server: z.string(),
+  tool: z.string(),
+  method: McpMethod.optional(),
+  /** Whether its server runs it as a task. */
+  task: z.enum(['optional', 'required']).optional(),
+});
 
 /** How a runner carries a tool out. */
 export const Binding = z.discriminatedUnion('kind', [Native, Command, Atip, Request, Action, Mcp]);

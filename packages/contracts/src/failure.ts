@@ -53,6 +53,7 @@ const FAILURES = {
     'The other side could not be reached or broke off; try again, or check the address.',
   ],
   MCP_SERVER_FAILED: [2030, 502, true, 'GET /v1/mcp-servers has its last error; the next call starts it again.'],
+  INPUT_REQUIRED: [2031, 409, false, 'Answer the questions of its hold: capstan answer <id>.'],
   SANDBOX_UNAVAILABLE: [
     2011,
     502,

@@ -26,7 +26,7 @@ export type BoundHashes = z.infer<typeof BoundHashes>;
 export const HoldEntry = z.object({
   at: z.iso.datetime(),
   actor: z.string(),
-  kind: z.enum(['release', 'reject', 'comment', 'edit', 'return', 'withdraw']),
+  kind: z.enum(['release', 'reject', 'comment', 'edit', 'return', 'withdraw', 'answer']),
   comment: z.string().nullable(),
   /** A hold that came back, or was changed into another call, is in its next round. */
   round: z.int(),
@@ -66,6 +66,18 @@ export const HoldEdit = z.object({
 });
 export type HoldEdit = z.infer<typeof HoldEdit>;
 
+/** What a tool asks in the middle of a call, as MCP spells it: `elicitation/create` with a form, for example. */
+export const QuestionRequest = z.object({ method: z.string(), params: JsonObject.optional() });
+export type QuestionRequest = z.infer<typeof QuestionRequest>;
+
+/** The questions of a hold that waits for answers instead of an agreement, by their keys. */
+export const Question = z.object({ requests: z.record(z.string(), QuestionRequest) });
+export type Question = z.infer<typeof Question>;
+
+/** Answers by the keys of their questions: `{action: 'accept', content: {…}}` to a form. */
+export const Answers = z.record(z.string().max(256), JsonObject);
+export type Answers = z.infer<typeof Answers>;
+
 /** What lists show of a hold, and the invocation's own answer. */
 export const HoldSummary = z.object({
   hold_id: z.string(),
@@ -84,6 +96,8 @@ export const HoldSummary = z.object({
   input_hash: Hash,
   /** Of the inputs as they were submitted; null when nobody has changed them. */
   original_input_hash: Hash.nullable(),
+  /** Set where it waits for answers: what the tool asks, without what was answered already. */
+  question: Question.nullable(),
   edits: z.array(HoldEdit),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime(),
@@ -213,6 +227,7 @@ export const Release = z.strictObject({
     'Changed inputs; policy decides on them again. Votes given before stay good unless policy sees another call in them',
   ),
   input_hash: Hash.optional().describe('Refuse when the inputs are others by now than those seen'),
+  answers: Answers.optional().describe('To the questions of a hold that asks some, by their keys'),
 });
 export type Release = z.infer<typeof Release>;
 export const Rejection = z.strictObject({ comment: Comment });

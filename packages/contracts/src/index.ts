@@ -40,6 +40,7 @@ export * from './status.js';
 export * from './tool.js';
 export * from './tool-alias.js';
 export * from './tool-call.js';
+export * from './toolset.js';
 export * from './visible-text.js';
 export * from './webhook.js';
 export * from './wildcard.js';

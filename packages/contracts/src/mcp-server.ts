@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Trust } from './descriptor.js';
+import { JsonObject } from './json.js';
 
 /** It is part of tool ids (`mcp:<server>:<tool>`), so it holds no colon. */
 export const McpServerName = z
@@ -24,9 +25,18 @@ const plainHttp = (text: string) => {
   return url.username === '' && url.password === '' && url.hash === '';
 };
 
+/** What of the caller's own a server may ask for in the middle of a call; people can always be asked. */
+export const McpAsk = z.enum(['sampling', 'roots']);
+export type McpAsk = z.infer<typeof McpAsk>;
+
 /** What a program gets of the machine it runs on beyond a read-only system and a folder of its own. */
-export const McpPermission = z.enum(['network', 'home']);
+export const McpPermission = z.enum(['network', 'home', 'paths']);
 export type McpPermission = z.infer<typeof McpPermission>;
+
+const ToolChoice = z.strictObject({
+  allow: z.array(z.string().min(1).max(256)).max(1000).optional(),
+  deny: z.array(z.string().min(1).max(256)).max(1000).optional(),
+});
 
 const Fields = z.strictObject({
   name: McpServerName,
@@ -36,7 +46,14 @@ const Fields = z.strictObject({
   permissions: z
     .array(McpPermission)
     .optional()
-    .describe('Of a program in its sandbox: network, and a home folder that it finds again'),
+    .describe(
+      'Of a program in its sandbox: network, a home folder that it finds again, and writing to the folders it is given',
+    ),
+  paths: z
+    .array(z.string().regex(/^\//, 'an absolute path').max(4096))
+    .max(100)
+    .optional()
+    .describe('Folders that a program with the permission paths may write to, beside those that its arguments name'),
   url: z
     .url({ protocol: /^https?$/ })
     .max(4096)
@@ -44,6 +61,17 @@ const Fields = z.strictObject({
     .optional()
     .describe('Over streamable HTTP: its endpoint'),
   headers: Headers.optional().describe('Values may be secret://name'),
+  asks: z
+    .array(McpAsk)
+    .optional()
+    .describe(
+      'What of the MCP client that makes a call the server may use: its model (sampling), the list of its folders (roots)',
+    ),
+  tools: ToolChoice.optional().describe('Which of its tools to take, by name or pattern; all by default'),
+  pin: z
+    .boolean()
+    .optional()
+    .describe('Whether a tool whose description changed waits until somebody has looked at it; true by default'),
   trust: Trust.exclude(['native']).optional().describe('By default what its tier deserves'),
   timeout_ms: z.int().min(100).max(600_000).optional().describe('For one call of a tool'),
   enabled: z.boolean().optional(),
@@ -51,12 +79,12 @@ const Fields = z.strictObject({
 
 type Shape = z.infer<typeof Fields>;
 const oneTransport = ({ command, url }: Shape) => (command === undefined) !== (url === undefined);
-const belongTogether = ({ url, args, env, permissions, headers }: Shape) =>
-  url === undefined ? headers === undefined : args === undefined && env === undefined && permissions === undefined;
+const belongTogether = ({ url, args, env, permissions, paths, headers }: Shape) =>
+  url === undefined ? headers === undefined : [args, env, permissions, paths].every((field) => field === undefined);
 
 export const NewMcpServer = Fields.refine(oneTransport, 'give either command (stdio) or url (streamable HTTP)').refine(
   belongTogether,
-  'args, env and permissions go with command, headers go with url',
+  'args, env, permissions and paths go with command, headers go with url',
 );
 export type NewMcpServer = z.infer<typeof NewMcpServer>;
 
@@ -76,6 +104,10 @@ export const McpServer = z.object({
   args: z.array(z.string()),
   env: z.record(z.string(), z.string()),
   permissions: z.array(McpPermission),
+  paths: z.array(z.string()),
+  asks: z.array(McpAsk),
+  tool_choice: ToolChoice,
+  pin: z.boolean(),
   url: z.string().nullable(),
   headers: z.record(z.string(), z.string()),
   tier: McpTier,
@@ -85,6 +117,12 @@ export const McpServer = z.object({
   /** pending: not looked at yet, or being looked at for the first time. */
   status: z.enum(['ready', 'failing', 'pending', 'disabled']),
   tools: z.int(),
+  prompts: z.int(),
+  resources: z.int(),
+  /** The newest protocol that it speaks; null before it was looked at. */
+  protocol_version: z.string().nullable(),
+  /** Tools whose description has changed, and that wait until somebody has looked at them. */
+  changed: z.array(z.string()),
   /** It said that its tools changed, or could not be reached; it is looked at again soon. */
   stale: z.boolean(),
   last_discovery: z.iso.datetime().nullable(),
@@ -93,6 +131,30 @@ export const McpServer = z.object({
   updated_at: z.iso.datetime(),
 });
 export type McpServer = z.infer<typeof McpServer>;
+
+/** What a server offers beside its tools, as it was found. */
+export const McpListing = z.object({
+  protocol_version: z.string().nullable(),
+  instructions: z.string().nullable(),
+  prompts: z.array(JsonObject),
+  resources: z.array(JsonObject),
+  resource_templates: z.array(JsonObject),
+  completions: z.boolean(),
+  subscribe: z.boolean(),
+});
+export type McpListing = z.infer<typeof McpListing>;
+
+/** A tool whose description is another than the one that was accepted. */
+export const McpToolChange = z.object({
+  tool_id: z.string(),
+  before: z.object({ description: z.string(), input_schema: JsonObject, output_schema: JsonObject.nullable() }),
+  after: z.object({ description: z.string(), input_schema: JsonObject, output_schema: JsonObject.nullable() }),
+  found_at: z.iso.datetime(),
+});
+export type McpToolChange = z.infer<typeof McpToolChange>;
+
+export const McpAcceptance = z.strictObject({ tools: z.array(z.string()).min(1).optional() });
+export type McpAcceptance = z.infer<typeof McpAcceptance>;
 
 /** `mcp.json`, as other clients keep it. Entries are checked one by one. */
 export const McpFile = z.object({ mcpServers: z.record(z.string(), z.record(z.string(), z.unknown())) });

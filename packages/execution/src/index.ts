@@ -5,6 +5,7 @@ export * from './metrics.js';
 export * from './own-redactor.js';
 export * from './pipeline.js';
 export * from './policies.js';
+export * from './question-ports.js';
 export * from './receipts.js';
 export * from './resolve-secret.js';
 export * from './running.js';

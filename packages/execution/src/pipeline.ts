@@ -166,6 +166,7 @@ function run(worker: WorkerContext, running: Running, tool: Tool, decision: Deci
       descriptor: tool.entry.descriptor,
       inputs,
       traceparent,
+      labels: claimed.labels,
       limits: decision.limits,
       redact,
       get signal() {
@@ -178,6 +179,12 @@ function run(worker: WorkerContext, running: Running, tool: Tool, decision: Deci
         redact.learn(value);
         return value;
       },
+      checkpoint: async (state, repeatable) => {
+        await worker.questions.checkpoint(claimed, { state, repeatable });
+        running.repeatable = repeatable;
+      },
+      resumed: () => worker.questions.resumed(claimed),
+      ask: (question) => worker.questions.ask(running, question, decision.limits.timeout_ms),
       get session() {
         return worker.session(claimed);
       },

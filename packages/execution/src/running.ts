@@ -16,6 +16,8 @@ export class Running {
   stopped: StopReason | null = null;
   /** Knows the secrets that this call has asked for; null before its tool is started. */
   redactor: Redactor | null = null;
+  /** It can be gone on with from its checkpoint without a second effect. */
+  repeatable = false;
   #controller: AbortController | null = null;
   #onStop: (() => void) | null = null;
 

@@ -28,6 +28,7 @@ const worker: WorkerContext = {
   keep: () => Promise.reject(new Error('not asked for here')),
   secret: () => Promise.reject(new Error('not asked for here')),
   session: () => null,
+  questions: { checkpoint: async () => {}, resumed: async () => null, ask: async () => null },
   log: pino({ level: 'silent' }),
 };
 const descriptor = BUILTIN_TOOLS.find((tool) => tool.tool_id === 'cap:test_math:add');

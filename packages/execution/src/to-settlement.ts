@@ -6,6 +6,7 @@ import {
   type FailureName,
   type Json,
   type JsonObject,
+  type Question,
   RunFacts,
 } from '@capstan/contracts';
 import { CanonicalJsonError, hashJson } from '@capstan/integrity';
@@ -28,7 +29,7 @@ export type Finished =
   /** `started`: the runner had been called. */
   | { kind: 'broke'; error: unknown; started: boolean };
 
-type Verdict = Pick<Settlement, 'status' | 'backoff_ms' | 'outcome' | 'expires_in_ms'> & {
+type Verdict = Pick<Settlement, 'status' | 'backoff_ms' | 'outcome' | 'expires_in_ms' | 'question'> & {
   error: string | null;
   code: number | null;
   /** Of a refusal that was found while it ran. */
@@ -62,6 +63,7 @@ export function toSettlement(
     status: verdict.status,
     backoff_ms: verdict.backoff_ms,
     ...(verdict.expires_in_ms === undefined ? {} : { expires_in_ms: verdict.expires_in_ms }),
+    ...(verdict.question === undefined ? {} : { question: verdict.question }),
     outcome: verdict.outcome,
     ...auditedWith(claimed, finished, redactor),
     ...(rule === undefined ? {} : { rule: storableText(redactor.text(rule)) }),
@@ -122,6 +124,7 @@ function judgeOutcome(running: Running, finished: Finished): Verdict {
   if (finished.kind === 'broke') return judgeFault(running, finished);
   const { outcome } = finished;
   if (outcome === null) return failed(running, 'RUNNER_FAILED', 'the runner did not stop', false);
+  if (!outcome.success && outcome.asks) return asked(outcome.asks, outcome.error);
   if (outcome.success) return { status: 'succeeded', backoff_ms: 0, outcome: 'succeeded', error: null, code: null };
   if (REFUSALS.has(outcome.kind))
     return {
@@ -145,6 +148,13 @@ const RULES: Partial<Record<FailureName, string>> = { EGRESS_DENIED: 'network', 
 
 const membersOf = (payload: Json | undefined): JsonObject =>
   typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? payload : {};
+
+/** How long a question waits for its answer. */
+const QUESTION_MS = 86_400_000;
+
+const asked = (question: Question, error: string): Verdict => ({
+  ...{ status: 'held', backoff_ms: 0, expires_in_ms: QUESTION_MS, outcome: 'handed_back', error, code: null, question },
+});
 
 /** A fault that nobody foresaw leaves open whether the tool took effect before it. */
 function judgeFault(running: Running, { error, started }: Extract<Finished, { kind: 'broke' }>): Verdict {
@@ -210,10 +220,12 @@ const unknown = (error: string): Verdict => ({
 });
 
 /** A tool that was stopped half-way may have taken effect: only an idempotent one may go to another worker unasked. */
-const handBack = ({ claimed }: Running): Verdict => {
+const handBack = ({ claimed, repeatable }: Running): Verdict => {
   const ambiguous = unknown('the worker was shut down during the run');
   // The backoff marks the row as waiting, so that the coordinator delivers it should this worker end before it does.
-  return claimed.idempotent ? { ...ambiguous, status: 'queued', backoff_ms: 1, outcome: 'handed_back' } : ambiguous;
+  return claimed.idempotent || repeatable
+    ? { ...ambiguous, status: 'queued', backoff_ms: 1, outcome: 'handed_back' }
+    : ambiguous;
 };
 
 function hashed(payload: Json): { payload: Json; output_hash: string } {

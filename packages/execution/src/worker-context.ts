@@ -7,6 +7,7 @@ import type { ApprovalUse, AuditEvent, Claimed, Settlement } from '@capstan/stor
 import type { LogWriter } from './log-writer.js';
 import type { WorkerMetrics } from './metrics.js';
 import type { Policies } from './policies.js';
+import type { QuestionPorts } from './question-ports.js';
 import type { Running } from './running.js';
 
 /** What the pipeline works with. */
@@ -29,5 +30,6 @@ export type WorkerContext = {
   keep(claimed: Claimed, file: KeptFile): Promise<Artifact>;
   secret(claimed: Claimed, name: string, hosts: readonly string[]): Promise<string>;
   session(claimed: Claimed): SessionPort | null;
+  questions: QuestionPorts;
   log: Backbone['log'];
 };

@@ -1,4 +1,5 @@
 import type {
+  Answers,
   Artifact,
   Descriptor,
   FailureName,
@@ -6,6 +7,7 @@ import type {
   JsonObject,
   Limits,
   LogStream,
+  Question,
   RunFacts,
   RunnerType,
 } from '@capstan/contracts';
@@ -35,6 +37,7 @@ export type Call = {
   inputs: JsonObject;
   /** The span it runs in, as W3C Trace Context writes it, to be passed on; absent where traces are not sent. */
   traceparent?: string | undefined;
+  labels: Readonly<Record<string, string>>;
   limits: Limits;
   signal: AbortSignal;
   /**
@@ -51,9 +54,20 @@ export type Call = {
    * out. Throws a Failure for a name that is not known, or not for this tool or these hosts.
    */
   secret(name: string, hosts: readonly string[]): Promise<string>;
+  /**
+   * Keeps what the next attempt can go on from. `repeatable`: going on from it has no second effect, so that a lost worker
+   * leaves nothing for a person to find out.
+   */
+  checkpoint(state: Json, repeatable: boolean): Promise<void>;
+  /** What an earlier attempt left, with the answers to what it asked; null when there is nothing. */
+  resumed(): Promise<Resumed | null>;
+  /** Asks while the tool waits. Null when nobody answers before the deadline, or somebody declines. */
+  ask(question: Question): Promise<Answers | null>;
   /** The files and notes of the call's session; null when it has none. */
   readonly session: SessionPort | null;
 };
+
+export type Resumed = { state: Json; answers: Answers | null };
 
 export type KeptFile = { name: string; media_type: string; content: Uint8Array | AsyncIterable<Uint8Array> };
 
@@ -71,4 +85,6 @@ export type ToolFailure = Outcome & {
   /** Of a refusal: the rule behind it, as policies name it. */
   rule?: string;
   payload?: Json;
+  /** It has not ended: it asks this, and goes on in another attempt once it is answered. */
+  asks?: Question;
 };

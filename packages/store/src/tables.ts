@@ -10,6 +10,7 @@ import type { KeyTables } from './key/tables.js';
 import type { LogTables } from './log/tables.js';
 import type { LoginTables } from './login/tables.js';
 import type { McpServerTables } from './mcp-server/tables.js';
+import type { McpSessionTables } from './mcp-session/tables.js';
 import type { MerkleTables } from './merkle/tables.js';
 import type { PlanTables } from './plan/tables.js';
 import type { PolicyTables } from './policy/tables.js';
@@ -23,6 +24,7 @@ import type { SealTables } from './seal/tables.js';
 import type { SecretTables } from './secret/tables.js';
 import type { SessionTables } from './session/tables.js';
 import type { ToolTables } from './tool/tables.js';
+import type { ToolsetTables } from './toolset/tables.js';
 import type { WebhookTables } from './webhook/tables.js';
 import type { WorkerTables } from './worker/tables.js';
 
@@ -38,6 +40,7 @@ export type Tables = AgentTables &
   LogTables &
   LoginTables &
   McpServerTables &
+  McpSessionTables &
   MerkleTables &
   PlanTables &
   PolicyTables &
@@ -51,5 +54,6 @@ export type Tables = AgentTables &
   SecretTables &
   SessionTables &
   ToolTables &
+  ToolsetTables &
   WebhookTables &
   WorkerTables;

@@ -11,6 +11,8 @@ const Origins = List.pipe(z.array(z.url({ protocol: /^https?$/ })));
 export const DEFAULT_MAX_REQUESTS = 1000;
 /** A working day. */
 export const DEFAULT_SESSION_HOURS = 12;
+/** Clients give up after a minute unless they hear of progress. */
+export const DEFAULT_MCP_WAIT_MS = 45_000;
 const Port = z.coerce.number().int().min(0).max(65_535);
 
 export const GatewayEnv = BackboneEnv.extend({
@@ -32,6 +34,7 @@ export const GatewayEnv = BackboneEnv.extend({
   CAPSTAN_METRICS: z.stringbool().default(true),
   CAPSTAN_SECRETS_KEY: SecretsKey.optional(),
   CAPSTAN_MCP_FILE: z.string().optional(),
+  CAPSTAN_MCP_WAIT_MS: z.coerce.number().int().min(0).max(900_000).default(DEFAULT_MCP_WAIT_MS),
   CAPSTAN_API_KEY: z.string().min(8).optional(),
   /** Where people reach the gateway. */
   CAPSTAN_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),

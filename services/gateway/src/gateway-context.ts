@@ -12,8 +12,11 @@ import type { Metrics } from './health/metrics.js';
 import type { Committer } from './invocation/committer.js';
 import type { Waiters } from './invocation/waiters.js';
 import type { Shedder } from './load/create-shedder.js';
-import type { CheckCaller } from './mcp/check-caller.js';
-import type { McpDiscovery } from './mcp-server/mcp-discovery.js';
+import type { CheckCaller } from './mcp-endpoint/check-caller.js';
+import type { McpEndpoint } from './mcp-endpoint/mcp-endpoint.js';
+import type { McpListings } from './mcp-endpoint/mcp-listings.js';
+import type { McpNews } from './mcp-endpoint/mcp-news.js';
+import type { McpDiscovery } from './mcp-sources/mcp-discovery.js';
 import type { TenantPolicies } from './policy/tenant-policies.js';
 import type { WebhookAddresses } from './webhook/webhook-addresses.js';
 
@@ -40,6 +43,13 @@ export type GatewayContext = Backbone & {
   activity: Activity;
   readers: DocumentReaders;
   mcp_discovery: McpDiscovery;
+  mcp_endpoint: McpEndpoint;
+  mcp_listings: McpListings;
+  mcp_news: McpNews;
+  /** How long a call over MCP is waited for when its client hears of no progress. */
+  mcp_wait_ms: number;
+  /** Where people reach the gateway, if that is configured. */
+  public_url: string | undefined;
   /** Whether it was told to stop; it goes on answering. */
   isStopping(): boolean;
   /** Aborts when the gateway takes no more connections, so that no open stream keeps it up. */

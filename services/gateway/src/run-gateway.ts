@@ -51,6 +51,7 @@ export const gatewayOptions = (env: Omit<GatewayEnv, 'DATABASE_URL'>): GatewayOp
   webhook_allow_private: env.CAPSTAN_WEBHOOK_ALLOW_PRIVATE,
   max_requests: env.CAPSTAN_MAX_REQUESTS,
   mcp_file: env.CAPSTAN_MCP_FILE,
+  mcp_wait_ms: env.CAPSTAN_MCP_WAIT_MS,
   capabilities_file: env.CAPSTAN_CAPABILITIES_FILE,
   session_hours: env.CAPSTAN_SESSION_HOURS,
   console_dir: env.CAPSTAN_CONSOLE_DIR,

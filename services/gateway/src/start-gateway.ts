@@ -15,7 +15,7 @@ import { capabilityRoutes } from './capability/capability-routes.js';
 import { loadCapabilities } from './capability/load-capabilities.js';
 import { commandRoutes } from './command/command-routes.js';
 import { findConsole, serveConsole } from './console/serve-console.js';
-import { DEFAULT_MAX_REQUESTS, DEFAULT_SESSION_HOURS } from './env.js';
+import { DEFAULT_MAX_REQUESTS, DEFAULT_MCP_WAIT_MS, DEFAULT_SESSION_HOURS } from './env.js';
 import { createActivity } from './event/activity.js';
 import { createChanges } from './event/changes.js';
 import { receiveEndings } from './event/endings.js';
@@ -39,11 +39,14 @@ import { createShedder } from './load/create-shedder.js';
 import { watchStrain } from './load/process-strain.js';
 import { logRoutes } from './log/log-routes.js';
 import { loginRoutes } from './login/login-routes.js';
-import { type CallerRules, createCallerCheck } from './mcp/check-caller.js';
-import { mcpRoutes } from './mcp/mcp-routes.js';
-import { takeFile } from './mcp-server/keep-mcp-servers.js';
-import { createMcpDiscovery } from './mcp-server/mcp-discovery.js';
-import { mcpServerRoutes } from './mcp-server/mcp-server-routes.js';
+import { type CallerRules, createCallerCheck } from './mcp-endpoint/check-caller.js';
+import { createMcpEndpoint } from './mcp-endpoint/mcp-endpoint.js';
+import { createMcpListings } from './mcp-endpoint/mcp-listings.js';
+import { createMcpNews } from './mcp-endpoint/mcp-news.js';
+import { mcpRoutes } from './mcp-endpoint/mcp-routes.js';
+import { takeFile } from './mcp-sources/keep-mcp-servers.js';
+import { createMcpDiscovery } from './mcp-sources/mcp-discovery.js';
+import { mcpServerRoutes } from './mcp-sources/mcp-server-routes.js';
 import { policyRoutes } from './policy/policy-routes.js';
 import { createTenantPolicies } from './policy/tenant-policies.js';
 import { queueRoutes } from './queue/queue-routes.js';
@@ -85,6 +88,7 @@ export type GatewayOptions = CallerRules & {
   session_hours?: number;
   /** The built files of the console; where they were built unless given, null for no console. */
   console_dir?: string | null | undefined;
+  mcp_wait_ms?: number | undefined;
   /** To be shown at /metrics, too. */
   metrics_beside?: readonly Registry[];
 };
@@ -172,6 +176,11 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
     readers: createDocumentReaders({ max_ms: options.read_ms }),
     mcp_discovery: createMcpDiscovery(),
     isStopping: () => told_to_stop,
+    mcp_endpoint: createMcpEndpoint(),
+    mcp_listings: await createMcpListings(store, relay),
+    mcp_news: createMcpNews(relay),
+    mcp_wait_ms: options.mcp_wait_ms ?? DEFAULT_MCP_WAIT_MS,
+    public_url: options.public_url,
     stopping: stopping.signal,
     metrics,
   };
@@ -207,6 +216,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
       told_to_stop = true;
       await app.close();
       stopDiscovery();
+      await gateway.mcp_endpoint.close();
       strain.close();
       await metrics_server?.close();
       await gateway.readers.close();

@@ -2,7 +2,7 @@ import type { Backbone } from '@capstan/backbone';
 import { mcpTrust } from '@capstan/catalog';
 import type { NewMcpServer, Trust } from '@capstan/contracts';
 import type { McpPorts, McpServerSettings } from '@capstan/runners';
-import { getMcpServer, markMcpServerStale } from '@capstan/store';
+import { getMcpServer, markMcpServerStale, mcpResourceTopic } from '@capstan/store';
 
 /** A change is forgotten at once by signal, and after this long should the signal be lost. */
 const CACHE_MS = 5000;
@@ -36,6 +36,9 @@ export function createMcpPorts({ store, relay, log }: Pick<Backbone, 'store' | '
     onChange: (listener) => {
       listeners.push(listener);
     },
+    // What changed is a matter between the server and whoever subscribed: a hash is enough to tell it by.
+    updated: (name, uri) => relay.publish('refresh', [mcpResourceTopic(name, uri)]),
+    authProvider: () => undefined,
     stale: (name) => {
       markStale(name).catch((error: unknown) =>
         log.warn({ err: error, server: name }, 'a stale MCP server was not noted'),

@@ -6,6 +6,7 @@ import {
   createKeeper,
   createLogWriter,
   createPolicies,
+  createQuestionPorts,
   createSecretResolver,
   createSessionPorts,
   createSettler,
@@ -125,6 +126,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     keep: createKeeper(store, options.artifacts ?? artifactStorage(null)),
     secret: createSecretResolver(store, options.secrets ?? { env: {}, keys: parseSecretKeys(undefined) }),
     session: createSessionPorts(store),
+    questions: createQuestionPorts({ store, relay }),
     log,
   };
 

@@ -1,4 +1,4 @@
-import type { Descriptor, NewMcpServer, Trust } from '@capstan/contracts';
+import { type Descriptor, matchesWildcard, type NewMcpServer, type Trust } from '@capstan/contracts';
 import { inferDanger } from '../infer/infer-danger.js';
 import { cluesInWords } from '../infer/words.js';
 import { concludeMcpEffects } from './mcp-effects.js';
@@ -18,11 +18,18 @@ export function toMcpDescriptors(server: NewMcpServer, listed: readonly unknown[
       skipped.push({ tool: nameOf(one) ?? `number ${index + 1}`, why: `${issue?.path.join('.')}: ${issue?.message}` });
       return;
     }
+    if (!isChosen(server, parsed.data.name)) return;
     const descriptor = toDescriptor(server, parsed.data);
     if (descriptors.has(descriptor.tool_id)) skipped.push({ tool: parsed.data.name, why: 'it is listed twice' });
     else descriptors.set(descriptor.tool_id, descriptor);
   });
   return { descriptors: [...descriptors.values()], skipped };
+}
+
+/** What is denied stays out, also where a pattern allows it. */
+function isChosen({ tools = {} }: NewMcpServer, name: string): boolean {
+  const matches = (patterns: readonly string[]) => patterns.some((pattern) => matchesWildcard(pattern, name));
+  return !matches(tools.deny ?? []) && (tools.allow === undefined || matches(tools.allow));
 }
 
 function toDescriptor(server: NewMcpServer, tool: McpTool): Descriptor {
@@ -34,7 +41,7 @@ function toDescriptor(server: NewMcpServer, tool: McpTool): Descriptor {
     source: 'mcp',
     origin: server.name,
     runner: 'mcp',
-    binding: { kind: 'mcp', server: server.name, tool: tool.name },
+    binding: { kind: 'mcp', server: server.name, tool: tool.name, ...taskOf(tool) },
     input_schema: tool.inputSchema,
     output_schema: {
       type: 'object',
@@ -48,6 +55,11 @@ function toDescriptor(server: NewMcpServer, tool: McpTool): Descriptor {
     ...(server.timeout_ms === undefined ? {} : { timeout_ms: server.timeout_ms }),
   };
 }
+
+const taskOf = ({ execution }: McpTool): { task?: 'optional' | 'required' } => {
+  const task = execution?.taskSupport;
+  return task === 'optional' || task === 'required' ? { task } : {};
+};
 
 /** What a tool says of itself, and what its words give away: the stricter wins. */
 function judge({ name, description = '', annotations = {}, inputSchema }: McpTool, trust: Trust, local: boolean) {

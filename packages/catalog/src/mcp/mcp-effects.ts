@@ -34,18 +34,19 @@ export function concludeMcpEffects(annotations: McpAnnotations, trust: Trust, lo
   // The two hints that follow mean something only for tools that change things.
   const destructive = !readOnly && read('destructiveHint');
   const idempotent = readOnly || read('idempotentHint');
-  const network = read('openWorldHint');
+  const isOpen = read('openWorldHint');
   const effects: Effects = {
     idempotent,
     destructive,
     reversible: readOnly,
-    network,
+    // A call of a server elsewhere leaves this machine, whatever its tool does there.
+    network: isOpen || !local,
     filesystem: { read: true, write: !readOnly, delete: destructive },
     subprocess: local && !readOnly,
     billable: !readOnly,
     interactive: false,
   };
-  return { effects, side_effects: sideEffects(effects), risk: risk(effects, readOnly), inferred };
+  return { effects, side_effects: sideEffects(effects), risk: risk(effects, readOnly, isOpen), inferred };
 }
 
 function sideEffects({ network, filesystem, subprocess }: Effects): SideEffect[] {
@@ -59,7 +60,7 @@ function sideEffects({ network, filesystem, subprocess }: Effects): SideEffect[]
   return tags.flatMap(([has, tag]) => (has ? [tag] : []));
 }
 
-function risk({ destructive, network }: Effects, readOnly: boolean): Risk {
-  if (readOnly) return network ? 'MED' : 'LOW';
+function risk({ destructive }: Effects, readOnly: boolean, isOpen: boolean): Risk {
+  if (readOnly) return isOpen ? 'MED' : 'LOW';
   return destructive ? 'HIGH' : 'MED';
 }

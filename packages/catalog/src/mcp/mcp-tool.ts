@@ -23,5 +23,6 @@ export const McpTool = z.object({
   inputSchema: JsonObject,
   outputSchema: JsonObject.optional(),
   annotations: McpAnnotations.optional(),
+  execution: z.object({ taskSupport: z.string().optional() }).optional(),
 });
 export type McpTool = z.infer<typeof McpTool>;

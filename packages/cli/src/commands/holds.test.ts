@@ -37,6 +37,7 @@ const HOLD: Hold = {
   returned_because: null,
   risk: 'HIGH',
   approvals: { required: 2, allow_self: false, given: 1, given_by: ['ann'] },
+  question: null,
   edits: [],
   created_at: AT,
   expires_at: '2026-01-01T12:15:30.000Z',

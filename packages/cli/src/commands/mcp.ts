@@ -24,7 +24,7 @@ type McpTrust = NonNullable<NewMcpServer['trust']>;
 
 /** The words of the contracts; their schemas would load zod into every start of the command. */
 const TRUST: Record<McpTrust, true> = { vendor: true, org: true, community: true, user: true, inferred: true };
-const PERMISSION: Record<McpPermission, true> = { network: true, home: true };
+const PERMISSION: Record<McpPermission, true> = { network: true, home: true, paths: true };
 
 const collect = (value: string, before: string[]): string[] => [...before, value];
 

@@ -69,6 +69,11 @@ export function createConnectionPool({ open, idle_ms, max_connections }: PoolOpt
       domain: (hostname) => {
         for (const listener of listeners) listener.domain(hostname);
       },
+      // The older protocol does not say which call a question belongs to: with several under way it cannot be put to anybody.
+      ask: async (request) => {
+        const [only, ...others] = listeners;
+        return only && others.length === 0 ? only.ask(request) : null;
+      },
     };
     const opened = open(server, all, onEnd);
     const entry: Entry = { server, opened, ended: false, users: 0, unwanted: false, idle_since: started, listeners };

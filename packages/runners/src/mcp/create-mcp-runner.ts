@@ -1,21 +1,21 @@
-import { Failure, type RunFacts } from '@capstan/contracts';
+import { Failure, type NewMcpServer, type QuestionRequest, type RunFacts } from '@capstan/contracts';
 import { createEgress, type Egress, urlRefusal } from '@capstan/egress';
-import type { Redactor } from '@capstan/redact';
-import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { Client } from '@modelcontextprotocol/client';
 import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
 import { sandboxNeeds } from '../sandbox/require-sandbox.js';
 import type { SandboxLevel } from '../sandbox/sandbox.js';
 import type { UserRange } from '../sandbox/tool-users.js';
 import { callLog } from './call-log.js';
-import { connect } from './connection.js';
+import { CALLER_ASKS, callServer, requestTimeout } from './call-server.js';
+import { type Connection, connect, type Listener } from './connection.js';
 import { type ConnectionPool, createConnectionPool, type Lease } from './connection-pool.js';
-import { discoverTools } from './discover-tools.js';
+import { discover } from './discover.js';
 import { createHttpTransport } from './http-transport.js';
 import { callFailure, connectFailure, isForgottenSession } from './mcp-failure.js';
 import type { McpPorts } from './mcp-ports.js';
+import { ProcessTransport } from './process-transport.js';
 import { isOnline, type ResolvedServer, resolveServer } from './resolve-server.js';
 import { createServerSpawner, type ServerSpawner } from './server-spawner.js';
-import { toOutcome } from './to-outcome.js';
 
 export type McpRunnerOptions = {
   ports: McpPorts;
@@ -45,15 +45,7 @@ export function createMcpRunner(options: McpRunnerOptions): Runner {
   const pool = createConnectionPool({
     idle_ms,
     max_connections,
-    open: (server, all, onEnd) => {
-      const { name, url } = server.config;
-      return connect({
-        ...(url === undefined
-          ? { spawn: () => spawner.spawn(server, all.domain) }
-          : { transport: createHttpTransport(server, new URL(url), egress) }),
-        ...{ say: all.text, onEnd, start_ms, onToolsChanged: () => ports.stale(name) },
-      });
-    },
+    open: createOpener({ spawner, ports, egress, start_ms }),
   });
   // What was changed, disabled or removed must not linger; the others keep their state.
   ports.onChange(() => void pool.closeUnwanted((server) => isCurrent(server, ports)));
@@ -65,6 +57,41 @@ export function createMcpRunner(options: McpRunnerOptions): Runner {
       await spawner.close();
       if (!options.egress) await egress.close();
     },
+  };
+}
+
+type Opener = { spawner: ServerSpawner; ports: McpPorts; egress: Egress; start_ms: number };
+
+/** How long a server is taken to speak the older protocol only, without being asked. */
+const LEGACY_MS = 3_600_000;
+
+function createOpener({ spawner, ports, egress, start_ms }: Opener) {
+  const legacy = new Map<string, number>();
+  return async (server: ResolvedServer, all: Listener, onEnd: () => void): Promise<Connection> => {
+    const { config, key } = server;
+    const { name, url } = config;
+    let isConnected = false;
+    const open = (is_legacy: boolean) =>
+      connect({
+        transport: (ears) =>
+          url === undefined
+            ? new ProcessTransport({ spawn: () => spawner.spawn(server, all.domain), ...ears })
+            : createHttpTransport(server, new URL(url), egress, ports.authProvider?.(server)),
+        ...{ config, is_legacy, listener: all, start_ms },
+        onListChanged: () => ports.stale(name),
+        onResourceUpdated: (uri) => ports.updated?.(name, uri),
+        // A program that ends at the first question is started again, and only then has it ended.
+        onEnd: () => isConnected && onEnd(),
+      });
+    const isKnown = (legacy.get(key) ?? 0) > performance.now();
+    const connection = await open(isKnown).catch((error: unknown) => {
+      // Some programs end at a request that they do not know.
+      if (url !== undefined || isKnown || error instanceof Failure) throw error;
+      return open(true);
+    });
+    isConnected = true;
+    if (connection.client.getProtocolEra() === 'legacy') legacy.set(key, performance.now() + LEGACY_MS);
+    return connection;
   };
 }
 
@@ -136,22 +163,23 @@ async function useOnce(
 
   let lease: Lease;
   try {
-    lease = await pool.acquire(server, { text: log.hear, domain }, call.signal);
+    lease = await pool.acquire(server, { text: log.hear, domain, ask: askerOf(call, server.config) }, call.signal);
   } catch (error) {
     if (!call.signal.aborted && call.descriptor.binding.kind === 'mcp') ports.stale(name);
     return clean(connectFailure(name, error));
   }
   const { connection } = lease;
   try {
+    const { client } = connection;
     return call.descriptor.binding.kind === 'mcp'
-      ? await callTool(call, lease, call.descriptor.binding.tool, log.progress, redact)
-      : await discoverTools(connection.client, call.signal, requestTimeout(call));
+      ? await callServer({ call, client, config: server.config, log, redact }, call.descriptor.binding)
+      : await discover(client, call.signal, requestTimeout(call));
   } catch (error) {
     if (isForgottenSession(error) && connection.ended() === null) {
       lease.drop();
       return 'forgotten';
     }
-    if (call.signal.aborted) lease.doubt(connection.client.ping({ timeout: PING_MS }));
+    if (call.signal.aborted) lease.doubt(stillAnswers(connection.client));
     else ports.stale(name);
     return clean(callFailure(name, error, connection.ended(), call.descriptor.effects.idempotent));
   } finally {
@@ -160,24 +188,19 @@ async function useOnce(
   }
 }
 
-/** As the conventions for MCP say it: servers find the trace in `_meta`. */
-const traced = ({ traceparent }: Call) => (traceparent === undefined ? {} : { _meta: { traceparent } });
+/** The newest protocol has no ping. */
+const stillAnswers = (client: Client): Promise<unknown> =>
+  client.getProtocolEra() === 'modern' ? client.discover({ timeout: PING_MS }) : client.ping({ timeout: PING_MS });
 
-async function callTool(
-  call: Call,
-  { connection: { client } }: Lease,
-  tool: string,
-  onprogress: (progress: { progress: number; total?: number | undefined; message?: string | undefined }) => void,
-  redact: Redactor,
-): Promise<RunOutcome> {
-  const result = await client.request(
-    { method: 'tools/call', params: { name: tool, arguments: call.inputs, ...traced(call) } },
-    CallToolResultSchema,
-    // When the signal aborts, the SDK tells the server (notifications/cancelled) and rejects at once.
-    { signal: call.signal, timeout: requestTimeout(call), onprogress },
-  );
-  return toOutcome(call, result, redact);
-}
+/** What a server of the 2025 protocol may ask of the call that is under way. */
+const askerOf =
+  (call: Call, { asks = [] }: NewMcpServer): Listener['ask'] =>
+  async (request) => {
+    const what = request.method.split('/')[0];
+    if ((what === 'sampling' || what === 'roots') && !(asks.includes(what) && callerTakes(call, what))) return null;
+    const asked = call.redact.json(JSON.parse(JSON.stringify(request))) as QuestionRequest;
+    return (await call.ask({ requests: { [QUESTION]: asked } }))?.[QUESTION] ?? null;
+  };
 
-/** The worker's own deadline comes first; this is for a worker that forgot. */
-const requestTimeout = ({ limits }: Call): number => limits.timeout_ms + 5000;
+const QUESTION = 'question';
+const callerTakes = ({ labels }: Call, what: string): boolean => (labels[CALLER_ASKS] ?? '').split(' ').includes(what);

@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 import type { Egress } from '@capstan/egress';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { type FetchLike, type OAuthClientProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { DepthGuard, type Framing } from './depth-guard.js';
 import type { ResolvedServer } from './resolve-server.js';
 
@@ -26,7 +25,12 @@ const WITHOUT_BODY = new Set([204, 205, 304]);
  * settled here: a stream that ends without its answer fails the request, which would otherwise wait for its deadline; and
  * a canceled request lets go of its connection.
  */
-export function createHttpTransport(server: ResolvedServer, url: URL, egress: Egress): StreamableHTTPClientTransport {
+export function createHttpTransport(
+  server: ResolvedServer,
+  url: URL,
+  egress: Egress,
+  authProvider?: OAuthClientProvider,
+): StreamableHTTPClientTransport {
   const rules = { network: [url.hostname], deny_private_ips: !server.allow_private };
   const underWay = new Map<RequestId, AbortController>();
 
@@ -65,6 +69,7 @@ export function createHttpTransport(server: ResolvedServer, url: URL, egress: Eg
     requestInit: { headers: server.headers },
     fetch: send,
     reconnectionOptions: RECONNECT,
+    ...(authProvider ? { authProvider } : {}),
   });
   return transport;
 }

@@ -1,6 +1,5 @@
-import { Failure, type FailureName } from '@capstan/contracts';
-import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { Failure, type FailureName, type Json } from '@capstan/contracts';
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client';
 import type { ToolFailure } from '../runner.js';
 
 const failure = (kind: FailureName, error: string, retryable: boolean): ToolFailure => ({
@@ -18,13 +17,14 @@ export function connectFailure(server: string, error: unknown): ToolFailure {
       `the MCP server ${server} could not be started or reached: ${error.message}`,
       error.retryable,
     );
-  if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
     return failure('MCP_SERVER_FAILED', `the MCP server ${server} did not answer the first message in time`, true);
-  const status = error instanceof StreamableHTTPError ? error.code : undefined;
+  if (error instanceof UnauthorizedError) return loginNeeded(server);
+  const status = statusOf(error);
   if (status === 401 || status === 403)
     return failure(
       'MCP_SERVER_FAILED',
-      `the MCP server ${server} refuses the credentials in its headers (${status})`,
+      `the MCP server ${server} refuses the credentials in its headers (${status}); log in with: capstan mcp login ${server}`,
       false,
     );
   return failure(
@@ -33,6 +33,9 @@ export function connectFailure(server: string, error: unknown): ToolFailure {
     true,
   );
 }
+
+const loginNeeded = (server: string): ToolFailure =>
+  failure('MCP_SERVER_FAILED', `the MCP server ${server} wants a login: capstan mcp login ${server}`, false);
 
 /** Where a request failed before any of it was sent. */
 const UNSENT: ReadonlySet<unknown> = new Set(['resolve', 'connect']);
@@ -46,18 +49,28 @@ export function callFailure(server: string, error: unknown, ended: string | null
       idempotent || UNSENT.has(error.context.phase),
     );
   if (error instanceof Failure) return failure(error.kind, error.message, false);
+  if (error instanceof UnauthorizedError) return loginNeeded(server);
   if (ended !== null)
     return failure('MCP_SERVER_FAILED', `the MCP server ${server} ended during the call: it ${ended}`, idempotent);
-  if (error instanceof McpError && error.code === ErrorCode.ConnectionClosed)
+  if (isBrokenOff(error))
     return failure('MCP_SERVER_FAILED', `the MCP server ${server} broke off during the call`, idempotent);
-  if (error instanceof McpError) return failure('TOOL_ERROR', withoutCode(error), false);
+  if (error instanceof ProtocolError)
+    return { ...failure('TOOL_ERROR', error.message, false), payload: { error: protocolError(error) } };
   return failure('TOOL_ERROR', `the MCP server ${server} gave no answer that can be used: ${messageOf(error)}`, false);
 }
 
-/** A server that was restarted does not know our session; nothing was run. */
-export const isForgottenSession = (error: unknown): boolean =>
-  error instanceof StreamableHTTPError && error.code === 404;
+/** The SDK's own code for a connection that ended, and the one that our transport gives a stream without an answer. */
+const CONNECTION_CLOSED = -32_000;
+const isBrokenOff = (error: unknown): boolean =>
+  (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) ||
+  (error instanceof ProtocolError && error.code === CONNECTION_CLOSED);
 
+/** As the server gave it: whoever speaks the protocol with us gets it back in the same form. */
+const protocolError = ({ code, message, data }: ProtocolError): Json =>
+  JSON.parse(JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) }));
+
+/** A server that was restarted does not know our session; nothing was run. */
+export const isForgottenSession = (error: unknown): boolean => statusOf(error) === 404;
+
+const statusOf = (error: unknown): number | undefined => (error instanceof SdkHttpError ? error.status : undefined);
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-/** The SDK puts the number in front of what the server said. */
-const withoutCode = (error: McpError): string => error.message.replace(/^MCP error -?\d+: /, '');

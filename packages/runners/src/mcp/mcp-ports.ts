@@ -1,4 +1,6 @@
 import type { NewMcpServer } from '@capstan/contracts';
+import type { OAuthClientProvider } from '@modelcontextprotocol/client';
+import type { ResolvedServer } from './resolve-server.js';
 
 export type McpServerSettings = {
   config: NewMcpServer;
@@ -14,4 +16,8 @@ export type McpPorts = {
   onChange(listener: () => void): void;
   /** Its tools may have changed, or it cannot be reached: somebody should look at it again. */
   stale(name: string): void;
+  /** A resource that somebody subscribed to has changed. */
+  updated?(name: string, uri: string): void;
+  /** The tokens for a server that people logged in to; undefined where nobody has. */
+  authProvider?(server: ResolvedServer): OAuthClientProvider | undefined;
 };

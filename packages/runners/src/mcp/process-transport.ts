@@ -1,6 +1,4 @@
-import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from '@modelcontextprotocol/client';
 import type { ContainedProcess } from './contained-process.js';
 import { DepthGuard } from './depth-guard.js';
 
@@ -18,6 +16,9 @@ type Options = {
 
 /** The protocol over the pipes of a process that somebody else starts and contains. */
 export class ProcessTransport implements Transport {
+  /** By these two the SDK knows a transport over pipes: silence there means a server of the older protocol. */
+  readonly stderr = null;
+  readonly pid = null;
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
-import { Failure } from '@capstan/contracts';
+import { Failure, type NewMcpServer } from '@capstan/contracts';
 import { packageOf } from '../exec/package-of.js';
 import { findExecutable, isExecutable } from '../sandbox/find-executable.js';
 import type { Mount } from '../sandbox/sandbox.js';
@@ -21,15 +21,33 @@ export function findProgram(command: string, path: string): string {
 
 /**
  * What a server needs to see of the machine beside the system: the installation its program belongs to, and the files and
- * folders that its arguments name, because an operator wrote them there. All of it read-only.
+ * folders that its arguments name, because an operator wrote them there. All of it read-only, but for the folders that it
+ * was given to write to.
  */
-export function programMounts(file: string, args: readonly string[], system: readonly SystemPart[]): Mount[] {
+export function programMounts(
+  file: string,
+  { args = [], permissions = [], paths = [] }: Pick<NewMcpServer, 'args' | 'permissions' | 'paths'>,
+  system: readonly SystemPart[],
+): Mount[] {
+  const given = permissions.includes('paths') ? [...paths, ...args].flatMap(namedFolder) : [];
   const wanted = [installationOf(file), installationOf(realpathSync(file)), ...args.flatMap(namedPaths)];
-  return [...new Set(wanted)]
-    .filter((path) => path !== '/' && !isVisible(system, path))
+  const readOnly = wanted.filter((path) => path !== '/' && !given.includes(path) && !isVisible(system, path));
+  return [...new Set([...readOnly, ...given])]
     .sort((a, b) => a.length - b.length)
-    .map((path) => ({ source: path, path, file: !statSync(path).isDirectory() }));
+    .map((path) => ({
+      ...{ source: path, path, file: !statSync(path).isDirectory() },
+      ...(given.includes(path) ? { writable: true } : {}),
+    }));
 }
+
+/** Folders of the system itself stay as they are, whoever names them. */
+function namedFolder(path: string): string[] {
+  if (!isAbsolute(path) || !existsSync(path) || !statSync(path).isDirectory()) return [];
+  const real = realpathSync(path);
+  return SYSTEM.test(`${real}/`) ? [] : [...new Set([real, path])];
+}
+
+const SYSTEM = /^\/(?:$|(?:bin|boot|etc|lib\w*|proc|sbin|sys|usr)\/|(?:dev|run)\/$)/;
 
 /** `…/bin/program` belongs to `…`, where its libraries are; anything else to its folder. */
 const installationOf = (program: string): string => {

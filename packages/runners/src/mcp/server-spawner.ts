@@ -85,7 +85,7 @@ export function createServerSpawner(options: Options, egress: Egress): ServerSpa
         env: { PATH: path, HOME: home, TMPDIR: sandbox.maps_paths ? '/tmp' : work, ...languages(env) },
         secret_env: server.env,
         work: { source: work, path: HOME, writable: true },
-        mounts: [...programMounts(program, args, system), ...(network?.mounts ?? [])],
+        mounts: [...programMounts(program, server.config, system), ...(network?.mounts ?? [])],
         temporary: null,
         loopback: network !== null,
         network: 'own',

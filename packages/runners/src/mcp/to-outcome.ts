@@ -1,11 +1,8 @@
 import type { Artifact, Json, JsonObject } from '@capstan/contracts';
 import type { Redactor } from '@capstan/redact';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { redactedBytes } from '../redact-bytes.js';
 import type { Call, RunOutcome } from '../runner.js';
 import { cutAnswer, isObject } from './cut-answer.js';
-
-type Block = CallToolResult['content'][number];
 
 /** Those without a word in them would cost nothing, however many there are. */
 const MAX_BLOCKS = 1000;
@@ -14,40 +11,67 @@ const MAX_BLOCKS = 1000;
  * A tool's answer in the protocol's own spelling, `{content, structuredContent}`: whoever knows MCP knows it. Images, audio
  * and other blobs are kept as artifacts, and their blocks name them. Redacted before anything is cut or kept.
  */
-export async function toOutcome(call: Call, result: CallToolResult, redact: Redactor): Promise<RunOutcome> {
-  const artifacts: Artifact[] = [];
-  const blocks: Json[] = [];
-  const content = result.content ?? [];
-  for (const [index, block] of content.slice(0, MAX_BLOCKS).entries())
-    blocks.push(await withoutBlob({ call, redact, artifacts }, block, index));
-  const clean = redact.json(toJson({ content: blocks, structuredContent: result.structuredContent ?? null }));
+export async function toOutcome(call: Call, result: Answer, redact: Redactor): Promise<RunOutcome> {
+  const content = Array.isArray(result.content) ? toJson(result.content) : [];
+  const blocks = Array.isArray(content) ? content : [];
+  const keeping: Keeping = { call, redact, artifacts: [], number: 0 };
+  const kept: Json[] = [];
+  for (const block of blocks.slice(0, MAX_BLOCKS)) {
+    keeping.number += 1;
+    kept.push(await withoutBlobs(keeping, block));
+  }
+  const clean = redact.json(toJson({ content: kept, structuredContent: result.structuredContent ?? null }));
   const { payload, isCut } = cutAnswer(clean, call.limits.max_output_bytes);
-  const common = { payload, artifacts, truncated: isCut || content.length > MAX_BLOCKS };
-  if (!result.isError) return { ...common, success: true };
+  const common = { payload, artifacts: keeping.artifacts, truncated: isCut || blocks.length > MAX_BLOCKS };
+  if (result.isError !== true) return { ...common, success: true };
   return { ...common, success: false, kind: 'TOOL_ERROR', error: errorText(payload), retryable: false };
 }
 
-type Keeping = { call: Call; redact: Redactor; artifacts: Artifact[] };
+/** The answer to any other request, such as a prompt or a resource: whole, or not at all. */
+export async function toMethodOutcome(call: Call, { _meta, ...result }: Answer, redact: Redactor): Promise<RunOutcome> {
+  const keeping: Keeping = { call, redact, artifacts: [], number: 1 };
+  const payload = redact.json(await withoutBlobs(keeping, toJson(result)));
+  const { max_output_bytes } = call.limits;
+  if (Buffer.byteLength(JSON.stringify(payload)) <= max_output_bytes)
+    return { success: true, payload, artifacts: keeping.artifacts };
+  const error = `the answer is larger than the ${max_output_bytes} bytes that this call may have`;
+  return { success: false, kind: 'TOOL_ERROR', error, retryable: false };
+}
 
-async function withoutBlob({ call, redact, artifacts }: Keeping, block: Block, index: number): Promise<Json> {
-  const keep = async (base64: string, said: string, stem: string) => {
-    const media_type = MEDIA_TYPE.test(said) && redact.text(said) === said ? said : 'application/octet-stream';
-    const name = `${stem}-${index + 1}.${extension(media_type)}`;
-    const content = redactedBytes(Buffer.from(base64, 'base64'), redact);
-    const artifact = await call.keep({ name, media_type, content });
-    artifacts.push(artifact);
-    return { sha256: artifact.sha256, name: artifact.name, size: artifact.size };
-  };
-  if (block.type === 'image' || block.type === 'audio') {
-    const { data, ...rest } = block;
-    return toJson({ ...rest, artifact: await keep(data, block.mimeType, block.type) });
+type Answer = Record<string, unknown>;
+/** `number`: of the block that is looked at, for the names of what is kept. */
+type Keeping = { call: Call; redact: Redactor; artifacts: Artifact[]; number: number };
+
+/** Blocks of images and audio have `data`, resources have `blob`; both are artifacts from here on. */
+async function withoutBlobs(keeping: Keeping, value: Json): Promise<Json> {
+  if (Array.isArray(value)) {
+    const items: Json[] = [];
+    for (const item of value) items.push(await withoutBlobs(keeping, item));
+    return items;
   }
-  if (block.type === 'resource' && 'blob' in block.resource) {
-    const { blob, ...rest } = block.resource;
-    const artifact = await keep(blob, block.resource.mimeType ?? '', 'resource');
-    return toJson({ ...block, resource: { ...rest, artifact } });
-  }
-  return toJson(block);
+  if (!isObject(value)) return value;
+  const { data, blob, ...rest } = value;
+  const media_type = typeof value.mimeType === 'string' ? value.mimeType : '';
+  if ((value.type === 'image' || value.type === 'audio') && typeof data === 'string')
+    return { ...rest, artifact: await keep(keeping, data, media_type, value.type) };
+  if (typeof value.uri === 'string' && typeof blob === 'string')
+    return { ...rest, artifact: await keep(keeping, blob, media_type, 'resource') };
+  const entries: [string, Json][] = [];
+  for (const [name, inner] of Object.entries(value)) entries.push([name, await withoutBlobs(keeping, inner)]);
+  return Object.fromEntries(entries);
+}
+
+async function keep(
+  { call, redact, artifacts, number }: Keeping,
+  base64: string,
+  said: string,
+  stem: string,
+): Promise<Json> {
+  const media_type = MEDIA_TYPE.test(said) && redact.text(said) === said ? said : 'application/octet-stream';
+  const name = `${stem}-${number}.${extension(media_type)}`;
+  const artifact = await call.keep({ name, media_type, content: redactedBytes(Buffer.from(base64, 'base64'), redact) });
+  artifacts.push(artifact);
+  return { sha256: artifact.sha256, name: artifact.name, size: artifact.size };
 }
 
 function errorText({ content }: JsonObject): string {

@@ -59,7 +59,10 @@ export const createBareProcess = ({ prlimit, inits, identity }: BareProcessOptio
 /** What Landlock leaves: the system, what the run was given, and its own directories. */
 const filesOf = ({ work, mounts, temporary }: Confined): LandlockRule[] => [
   ...PUBLIC_FILES,
-  ...mounts.map(({ source }) => ({ path: source, access: 'read' as const })),
+  ...mounts.map(({ source, writable }) => ({
+    path: source,
+    access: writable ? ('write' as const) : ('read' as const),
+  })),
   // Where it is started.
   { path: '.', access: work.writable ? 'write' : 'read' },
   ...(temporary === null ? [] : [{ path: temporary, access: 'write' as const }]),

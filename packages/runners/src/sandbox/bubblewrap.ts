@@ -42,8 +42,7 @@ export const createBubblewrap = (options: BubblewrapOptions): Sandbox => {
         ...(options.nests && confined.network === 'of_shell' ? [] : ['--unshare-net']),
         ...(confined.tty ? [] : ['--new-session']),
         ...temporary(confined),
-        ...confined.mounts.flatMap(readOnly),
-        ...(confined.work.writable ? ['--bind', confined.work.source, confined.work.path] : readOnly(confined.work)),
+        ...[...confined.mounts, confined.work].flatMap((one) => (one.writable ? writable(one) : readOnly(one))),
         // The directories made on the way to all of these are in memory, and may not be filled.
         '--remount-ro',
         '/',
@@ -104,4 +103,5 @@ const aroundShell = ({ bwrap }: BubblewrapOptions): string[] => [
 const temporary = ({ limits }: Confined): string[] =>
   ['/dev/shm', '/tmp'].flatMap((path) => ['--size', `${limits.temporary_bytes}`, '--tmpfs', path]);
 
+const writable = ({ source, path }: Mount): string[] => ['--bind', source, path];
 const readOnly = ({ source, path }: Mount): string[] => ['--ro-bind', source, path];

@@ -104,8 +104,7 @@ ${confined.tty ? `: > dev/console; ${mount} --bind /proc/self/fd/0 dev/console` 
 ln -s /proc/self/fd dev/fd; ln -s fd/0 dev/stdin; ln -s fd/1 dev/stdout; ln -s fd/2 dev/stderr
 ${memory('/dev/shm')}
 ${memory('/tmp')}
-${confined.mounts.map((one) => bindReadOnly(mount, one)).join('\n')}
-${confined.work.writable ? bind(mount, confined.work) : bindReadOnly(mount, confined.work)}
+${[...confined.mounts, confined.work].map((one) => (one.writable ? bind(mount, one) : bindReadOnly(mount, one))).join('\n')}
 ${confined.loopback && ip !== null ? `${ip} link set lo up` : ''}
 ${pivot_root} . old
 cd /

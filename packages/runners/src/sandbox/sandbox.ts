@@ -4,7 +4,7 @@ import type { ResourceLimits } from './resource-limits.js';
 export type SandboxLevel = Level;
 
 /** A directory (or one file) of the worker's machine, and where the tool finds it. */
-export type Mount = { source: string; path: string; file?: boolean };
+export type Mount = { source: string; path: string; file?: boolean; writable?: boolean };
 
 /** A program and all that it gets. What is not named here is not there for it. */
 export type Confined = {
@@ -14,7 +14,7 @@ export type Confined = {
   /** Variables whose values may appear on no command line. */
   secret_env: Readonly<Record<string, string>>;
   work: Mount & { writable: boolean };
-  /** Read-only, beside the system. */
+  /** Beside the system; read-only unless they say otherwise. */
   mounts: readonly Mount[];
   /** Where temporary files go when there is no /tmp of its own. */
   temporary: string | null;

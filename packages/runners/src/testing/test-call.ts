@@ -27,6 +27,7 @@ export const testCall = (descriptor: Descriptor, over: Partial<Call> = {}): Call
   session_id: null,
   descriptor,
   inputs: {},
+  labels: {},
   limits: { timeout_ms: 30_000, max_output_bytes: 1_000_000 },
   signal: new AbortController().signal,
   redact: createRedactor({ values: [] }),
@@ -39,6 +40,9 @@ export const testCall = (descriptor: Descriptor, over: Partial<Call> = {}): Call
   secret: async (name) => {
     throw new Error(`no secret ${name}`);
   },
+  checkpoint: async () => {},
+  resumed: async () => null,
+  ask: async () => null,
   session: null,
   ...over,
 });

@@ -77,7 +77,8 @@ async function moveCalls(db: Db, receipts: readonly Receipt[]): Promise<Moved[]>
       SELECT i.invocation_id, i.seq, i.tenant, i.runner, i.priority, i.run_id, i.input_hash, i.expires_at, i.quota_scopes,
         i.watched, c.worker_id, c.owned_at, c.attempt, c.first_attempt, c.owned_at IS NOT NULL AS begun,
         CASE WHEN c.owned_at IS NULL THEN 'queued'
-          WHEN NOT i.idempotent THEN 'ambiguous'
+          WHEN NOT i.idempotent AND NOT EXISTS (SELECT FROM checkpoints k
+            WHERE k.invocation_id = i.invocation_id AND k.repeatable) THEN 'ambiguous'
           WHEN c.canceled THEN 'canceled'
           WHEN c.attempt - c.first_attempt + 1 < i.max_attempts THEN 'queued'
           ELSE 'failed' END AS status

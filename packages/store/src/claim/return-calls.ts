@@ -15,7 +15,7 @@ const RETURN: Statement = {
   text: `
     WITH asked AS MATERIALIZED (
       SELECT a.* FROM json_to_recordset($1::json) AS a (invocation_id text, claim_id text, attempt int, status text,
-        backoff_ms bigint, expires_in_ms bigint, outcome text, error text)
+        backoff_ms bigint, expires_in_ms bigint, outcome text, error text, question json)
       WHERE NOT EXISTS (SELECT FROM results r WHERE r.invocation_id = a.invocation_id)
     ), ${removeFromClaims(
       `SELECT claim_id, worker_id, owned_at, ids, attempts, first_attempts, canceled FROM claims
@@ -23,7 +23,7 @@ const RETURN: Statement = {
       'EXISTS (SELECT FROM asked a WHERE a.claim_id = l.claim_id AND a.invocation_id = u.id AND a.attempt = u.attempt)',
     )}, moved AS MATERIALIZED (
       SELECT t.invocation_id, t.attempt, t.worker_id, t.owned_at, i.seq, i.tenant, i.runner, i.priority, i.run_id,
-        i.quota_scopes, i.watched, a.outcome, a.error,
+        i.quota_scopes, i.watched, i.actor, i.tool_id, a.outcome, a.error, a.question, a.expires_in_ms,
         t.first_attempt + (a.outcome = 'handed_back')::int AS first_attempt,
         CASE WHEN t.canceled THEN 'canceled' ELSE a.status END AS status,
         CASE WHEN a.status = 'queued' AND a.backoff_ms > 0 THEN now() + a.backoff_ms * interval '1 millisecond' END AS available_at,
@@ -61,8 +61,10 @@ type Moved = { invocation_id: string; attempt: number; status: InvocationStatus 
 export const returnCalls = (store: Store, returns: readonly Settlement[]): Promise<Moved[]> =>
   store.query<Moved>(RETURN, [
     JSON.stringify(
-      returns.map(({ invocation_id, claim_id, attempt, status, backoff_ms, expires_in_ms, outcome, error }) => ({
-        ...{ invocation_id, claim_id, attempt, status, backoff_ms, expires_in_ms, outcome, error },
-      })),
+      returns.map(
+        ({ invocation_id, claim_id, attempt, status, backoff_ms, expires_in_ms, outcome, error, question }) => ({
+          ...{ invocation_id, claim_id, attempt, status, backoff_ms, expires_in_ms, outcome, error, question },
+        }),
+      ),
     ),
   ]);

@@ -1,4 +1,4 @@
-import type { Artifact, InvocationStatus, Json, JsonObject, RunFacts, SideEffect } from '@capstan/contracts';
+import type { Artifact, InvocationStatus, Json, JsonObject, Question, RunFacts, SideEffect } from '@capstan/contracts';
 import type { Claimed } from './claimed.js';
 
 /** The call that a settlement is about, as its receipt named it. */
@@ -9,7 +9,7 @@ export type SettledCall = Pick<
 
 /**
  * The end of an attempt. `queued` hands the call back: a retry after backoff_ms, or at once. `held`: what was released is not
- * what would run; `error` says why, and it waits for a person for expires_in_ms again.
+ * what would run, and `error` says why; or its tool asks a `question`. It waits for a person for expires_in_ms.
  */
 export type Settlement = SettledCall & {
   status: Extract<
@@ -18,6 +18,7 @@ export type Settlement = SettledCall & {
   >;
   backoff_ms: number;
   expires_in_ms?: number;
+  question?: Question;
   outcome: string;
   /** What the audit says of it beside its end, where its risk asks for that. */
   audit?: JsonObject;

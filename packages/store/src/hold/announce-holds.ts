@@ -48,14 +48,15 @@ export async function warnOfHolds(store: Store, limit: number): Promise<number> 
   });
 }
 
-export type HoldsToDo = { fresh: boolean; granted: boolean; warn_in_ms: number | null };
+export type HoldsToDo = { fresh: boolean; granted: boolean; overdue: boolean; warn_in_ms: number | null };
 
 /** One look tells whether there is anything to do: whoever waits for whatever makes the coordinator look. */
 export async function holdsToDo(store: Store): Promise<HoldsToDo> {
   const { rows } = await sql<HoldsToDo>`
     SELECT EXISTS (SELECT FROM holds WHERE status = 'pending' AND announced_round < round) AS fresh,
       EXISTS (SELECT FROM grants WHERE NOT applied) AS granted,
+      EXISTS (SELECT FROM holds WHERE live AND status = 'pending' AND expires_at <= now()) AS overdue,
       (SELECT extract(epoch FROM min(warn_at) - now())::float8 * 1000 FROM holds
         WHERE status = 'pending' AND warn_at IS NOT NULL) AS warn_in_ms`.execute(store.db);
-  return rows[0] ?? { fresh: false, granted: false, warn_in_ms: null };
+  return rows[0] ?? { fresh: false, granted: false, overdue: false, warn_in_ms: null };
 }

@@ -1,4 +1,5 @@
 import {
+  type Answers,
   type Approval,
   type Approvals,
   type Decision,
@@ -10,6 +11,7 @@ import {
   type JsonObject,
   loneInvocationId,
   type Page,
+  type Question,
   type Role,
   type RunnerType,
 } from '@capstan/contracts';
@@ -52,6 +54,11 @@ export type HeldCall = {
   decided_at: string | null;
   decided_by: string | null;
   approval: Approval | null;
+  /** What it asks, and what was answered so far. */
+  question: Question | null;
+  answers: Answers | null;
+  /** Its attempt is running, and waits for the answers. */
+  live: boolean;
 };
 
 /**
@@ -74,7 +81,7 @@ const SELECT = sql`
     i.session_id, i.labels, i.spec_frozen, i.spec_hash, i.timeout_ms, h.created_at, h.expires_at, h.decided_at, h.decided_by,
     CASE WHEN h.approved_input_hash IS NOT NULL THEN json_build_object('input_hash', h.approved_input_hash,
       'descriptor_hash', h.approved_descriptor_hash, 'policy_hash', h.approved_policy_hash,
-      'expires_at', h.approval_expires_at, 'used_at', h.used_at) END AS approval
+      'expires_at', h.approval_expires_at, 'used_at', h.used_at) END AS approval, h.question, h.answers, h.live
   FROM holds h JOIN invocations i ON i.invocation_id = h.invocation_id`;
 
 export async function getHold(db: Db, tenant: string, hold_id: string): Promise<HeldCall | undefined> {

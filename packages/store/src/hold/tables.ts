@@ -1,4 +1,4 @@
-import type { Approvals, HoldEntry, HoldStatus, JsonObject, Risk, Role } from '@capstan/contracts';
+import type { Answers, Approvals, HoldEntry, HoldStatus, JsonObject, Question, Risk, Role } from '@capstan/contracts';
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 import type { NullableJsonText, NullableTimestamp, Timestamp } from '../columns.js';
 
@@ -35,6 +35,11 @@ type HoldTable = {
   announced_round: Generated<number>;
   decided_at: NullableTimestamp;
   decided_by: string | null;
+  question: NullableJsonText<Question>;
+  answers: NullableJsonText<Answers>;
+  /** The approval that it had when the question came. */
+  approved_before: NullableJsonText<JsonObject>;
+  live: Generated<boolean>;
 };
 
 type HoldEntryTable = {

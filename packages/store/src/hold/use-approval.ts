@@ -2,6 +2,7 @@ import type { BoundHashes } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Store } from '../open-store.js';
 import { policyInForce } from './policy-in-force.js';
+import { endLiveQuestion } from './questions.js';
 
 /** `none`: nobody was ever asked. `stale`: what was approved is not what would run, and why. */
 export type ApprovalUse = { kind: 'valid' } | { kind: 'none' } | { kind: 'stale'; why: string; expires_in_ms: number };
@@ -28,6 +29,7 @@ export async function useApproval(
   about_to_run: BoundHashes,
 ): Promise<ApprovalUse> {
   return store.db.transaction().execute(async (db) => {
+    await endLiveQuestion(db, invocation_id);
     const { rows } = await sql<Row>`
       SELECT h.tenant, i.run_id, h.status, h.approved_input_hash, h.approved_descriptor_hash, h.approved_policy_hash,
         coalesce(h.approval_expires_at <= now(), false) AS is_over, h.spent, h.expires_in_ms::float8 AS expires_in_ms

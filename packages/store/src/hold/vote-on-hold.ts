@@ -36,6 +36,7 @@ export async function voteOnHold(db: Db, vote: ReleaseVote): Promise<Voted> {
   const hold = await lockHold(db, vote.tenant, vote.hold_id);
   if (!hold) return { kind: 'missing' };
   if (hold.status !== 'pending' || Date.parse(hold.expires_at) <= (await now(db))) return { kind: 'decided' };
+  if (hold.question) return { kind: 'refused', why: 'it asks for answers, not for an agreement' };
   if (hold.input_hash !== vote.seen_input_hash) return { kind: 'moved' };
   const approvals = proposal.decision.approvals ?? hold.approvals;
   const why = whyMayNotRelease(approvals, hold.actor, voter);

@@ -24,6 +24,7 @@ export type InvocationTables = {
   results: ResultTable;
   ends_to_tell: { invocation_id: string };
   invocation_states: InvocationStateView;
+  checkpoints: { invocation_id: string; state: JsonText<Json>; repeatable: boolean; created_at: Timestamp };
   /** Attempts that did not end the invocation. The one that did stands with the result. */
   attempts: {
     invocation_id: string;

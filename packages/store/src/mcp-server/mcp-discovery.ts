@@ -1,7 +1,9 @@
-import type { Descriptor, Principal, ToolChanges } from '@capstan/contracts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Descriptor, McpListing, Principal, ToolChanges } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Statement, Store } from '../open-store.js';
 import { replaceToolsIn } from '../tool/replace-tools.js';
+import { pinTools } from './mcp-pins.js';
 
 /** Its tools may have changed, or it could not be reached: it is to be looked at again. */
 export async function markMcpServerStale(store: Store, name: string): Promise<boolean> {
@@ -47,7 +49,13 @@ export const claimMcpServer = (store: Store, name: string): Promise<ClaimedDisco
     .returning(['name', 'version'])
     .executeTakeFirst();
 
-export type Discovered = { descriptors: Descriptor[] } | { error: string };
+/** `methods`: its prompts and resources as tools. `pin`: what its tools were is what they stay until somebody has looked. */
+export type Discovered =
+  | { descriptors: Descriptor[]; methods?: Descriptor[]; listing?: McpListing; pin?: boolean }
+  | { error: string };
+
+/** `lists`: its prompts or resources are others than before. */
+export type DiscoveryChanges = ToolChanges & { lists: boolean };
 
 /**
  * What a look at a server found, unless its configuration has changed since. A server that fails keeps the tools it had:
@@ -58,9 +66,15 @@ export async function recordMcpDiscovery(
   by: Pick<Principal, 'tenant' | 'actor'>,
   { name, version }: ClaimedDiscovery,
   found: Discovered,
-): Promise<ToolChanges | null> {
+): Promise<DiscoveryChanges | null> {
   const failed = 'error' in found;
   return store.db.transaction().execute(async (db) => {
+    const before = await db
+      .selectFrom('mcp_servers')
+      .select('listing')
+      .where('name', '=', name)
+      .forUpdate()
+      .executeTakeFirst();
     const row = await db
       .updateTable('mcp_servers')
       .set((eb) =>
@@ -70,6 +84,7 @@ export async function recordMcpDiscovery(
               ...{ error: null, failures: 0, tools: found.descriptors.length },
               stale: sql<boolean>`coalesce(marked_at > attempted_at, false)`,
               discovered_at: eb.fn<string>('now'),
+              listing: found.listing ? JSON.stringify(found.listing) : null,
             },
       )
       .where('name', '=', name)
@@ -78,7 +93,10 @@ export async function recordMcpDiscovery(
       .returning('name')
       .executeTakeFirst();
     if (!row) return null;
-    if (failed) return { added: [], changed: [], removed: [] };
-    return replaceToolsIn(db, by, { source: 'mcp', origin: name, descriptors: found.descriptors });
+    if (failed) return { added: [], changed: [], removed: [], lists: false };
+    const { descriptors, disabled } = await pinTools(db, by, name, found.descriptors, found.pin ?? true);
+    const tools = [...descriptors, ...(found.methods ?? [])];
+    const changes = await replaceToolsIn(db, by, { source: 'mcp', origin: name, descriptors: tools, disabled });
+    return { ...changes, lists: !isDeepStrictEqual(before?.listing ?? null, found.listing ?? null) };
   });
 }

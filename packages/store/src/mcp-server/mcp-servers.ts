@@ -1,7 +1,8 @@
-import type { NewMcpServer, Principal } from '@capstan/contracts';
+import type { McpListing, NewMcpServer, Principal } from '@capstan/contracts';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
 import { replaceToolsIn } from '../tool/replace-tools.js';
+import { unpinTools } from './mcp-pins.js';
 
 type By = Pick<Principal, 'tenant' | 'actor'>;
 
@@ -17,6 +18,7 @@ const columns = [
   'discovered_at',
   'created_at',
   'updated_at',
+  'listing',
 ] as const;
 
 /** A server with its configuration as it was given, secrets and all: for workers, never for an answer. */
@@ -32,6 +34,8 @@ export type McpServerRow = {
   discovered_at: string | null;
   created_at: string;
   updated_at: string;
+  /** Null before it was looked at. */
+  listing: McpListing | null;
 };
 
 export const listMcpServers = (db: Db): Promise<McpServerRow[]> =>
@@ -81,6 +85,8 @@ export async function changeMcpServer(store: Store, by: By, config: NewMcpServer
       .executeTakeFirst();
     if (!row) return undefined;
     if (!enabled) await removeTools(db, by, config.name);
+    // Whoever configures a server has it looked at anew.
+    await unpinTools(db, config.name);
     await audit(db, by, 'mcp_server.change', config);
     return row;
   });
@@ -91,6 +97,8 @@ export async function removeMcpServer(store: Store, by: By, name: string): Promi
     const row = await db.deleteFrom('mcp_servers').where('name', '=', name).returning('config').executeTakeFirst();
     if (!row) return false;
     await removeTools(db, by, name);
+    await unpinTools(db, name);
+    await db.deleteFrom('mcp_credentials').where('server', '=', name).execute();
     await audit(db, by, 'mcp_server.remove', row.config);
     return true;
   });

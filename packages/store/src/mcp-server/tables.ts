@@ -1,6 +1,6 @@
-import type { NewMcpServer } from '@capstan/contracts';
+import type { Descriptor, McpListing, NewMcpServer } from '@capstan/contracts';
 import type { Generated } from 'kysely';
-import type { JsonText, NullableTimestamp, Timestamp } from '../columns.js';
+import type { JsonText, NullableJsonText, NullableTimestamp, Timestamp } from '../columns.js';
 
 export type McpServerTables = {
   mcp_servers: {
@@ -18,5 +18,35 @@ export type McpServerTables = {
     created_by: string;
     created_at: Timestamp;
     updated_at: Timestamp;
+    listing: NullableJsonText<McpListing>;
+  };
+  mcp_pins: {
+    server: string;
+    tool_id: string;
+    descriptor: JsonText<Descriptor>;
+    descriptor_hash: string;
+    found: NullableJsonText<Descriptor>;
+    found_hash: string | null;
+    found_at: NullableTimestamp;
+    accepted_by: string;
+    accepted_at: Timestamp;
+  };
+  mcp_credentials: {
+    server: string;
+    tenant: string;
+    owner: string;
+    key_id: string;
+    sealed: Buffer;
+    updated_at: Timestamp;
+  };
+  mcp_logins: {
+    state: string;
+    server: string;
+    tenant: string;
+    owner: string;
+    actor: string;
+    key_id: string;
+    sealed: Buffer;
+    created_at: Timestamp;
   };
 };

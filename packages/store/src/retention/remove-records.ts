@@ -95,7 +95,7 @@ async function deleteCalls(db: Db, ids: readonly string[]): Promise<void> {
     DELETE FROM hold_entries e USING holds h WHERE h.invocation_id = ANY (${ids}) AND e.hold_id = h.hold_id`.execute(
     db,
   );
-  for (const table of ['logs', 'attempts', 'artifact_names', 'holds', 'results', 'invocations'])
+  for (const table of ['logs', 'attempts', 'artifact_names', 'holds', 'checkpoints', 'results', 'invocations'])
     await sql`DELETE FROM ${sql.table(table)} WHERE invocation_id = ANY (${ids})`.execute(db);
 }
 

@@ -9,7 +9,14 @@ export type { ToolChanges };
 export type Actor = Pick<Principal, 'tenant' | 'actor'>;
 
 /** All the tools that one origin (an extension, an MCP server, an ATIP document) has from now on. */
-export type ToolSet = { source: ToolSource; origin: string; descriptors: Descriptor[]; enabled?: boolean };
+export type ToolSet = {
+  source: ToolSource;
+  origin: string;
+  descriptors: Descriptor[];
+  enabled?: boolean;
+  /** Those among them that cannot be called for now. */
+  disabled?: readonly string[];
+};
 
 /**
  * Makes `descriptors` the tools of that origin: what is new is added, what is gone is removed, and every change of a
@@ -21,7 +28,7 @@ export const replaceTools = (store: Store, by: Actor, set: ToolSet): Promise<Too
 
 /** The same inside a transaction of the caller's. */
 export async function replaceToolsIn(db: Db, by: Actor, set: ToolSet): Promise<ToolChanges> {
-  const { source, origin, enabled = true } = set;
+  const { source, origin, enabled = true, disabled = [] } = set;
   // Two who change the same origin at once would each see the tools as they were before the other.
   await sql`SELECT pg_advisory_xact_lock(hashtext(${`tools:${source}:${origin}`}))`.execute(db);
   const before = new Map((await toolHashes(db, source, origin)).map((row) => [row.tool_id, row.descriptor_hash]));
@@ -38,13 +45,9 @@ export async function replaceToolsIn(db: Db, by: Actor, set: ToolSet): Promise<T
     set,
     [...added, ...changed].flatMap((tool_id) => after.get(tool_id) ?? []),
   );
-  await db
-    .updateTable('tools')
-    .set({ enabled })
-    .where('source', '=', source)
-    .where('origin', '=', origin)
-    .where('enabled', '!=', enabled)
-    .execute();
+  await sql`
+    UPDATE tools SET enabled = NOT enabled WHERE source = ${source} AND origin = ${origin}
+      AND enabled IS DISTINCT FROM (${enabled}::boolean AND NOT tool_id = ANY (${[...disabled]}::text[]))`.execute(db);
 
   const event = (name: string, tool_id: string): AuditEvent => ({
     ...{ tenant: by.tenant, actor: by.actor, event: name, subject: tool_id },

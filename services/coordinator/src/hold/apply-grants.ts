@@ -20,7 +20,7 @@ export async function applyGrants(
   const { store } = backbone;
   const hold = await getHold(store.db, tenant, hold_id);
   // One that came back is for a person to look at; and what would come back each time must not go round for ever.
-  if (hold?.status !== 'pending' || hold.round > 1) return;
+  if (hold?.status !== 'pending' || hold.round > 1 || hold.question) return;
   const grants = await grantsFor(store.db, hold);
   if (grants.length === 0) return;
   const policy = await policyInForce(store.db, hold);

@@ -2,6 +2,7 @@ import type { Backbone } from '@capstan/backbone';
 import type { CompiledPolicy } from '@capstan/policy';
 import {
   announceHolds,
+  endOverdueQuestions,
   freshHolds,
   holdsToDo,
   markApplied,
@@ -27,7 +28,8 @@ export function runHolds(backbone: Backbone, sweep_ms: number): { stop(): Promis
   const backstop = every(sweep_ms, BACKSTOP.due);
   let warn_in_ms: number | null = null;
   const turn = async (): Promise<number> => {
-    const { fresh, granted, ...next } = await holdsToDo(store);
+    const { fresh, granted, overdue, ...next } = await holdsToDo(store);
+    if (overdue) await endOverdueQuestions(store);
     warn_in_ms = next.warn_in_ms;
     // Before they are told of: what a grant releases at once is no news to anybody. Should this process end here, the next
     // one finds them just as fresh.

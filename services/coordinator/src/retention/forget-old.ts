@@ -5,6 +5,7 @@ import {
   deleteExpiredLogins,
   deleteOldEvents,
   deleteOldFires,
+  deleteOldMcpSessions,
   deleteOldSessions,
   deleteUnusedArtifacts,
   forgetWorkers,
@@ -17,6 +18,8 @@ import {
 
 const BATCH = 5000;
 const DAY_MS = 86_400_000;
+/** A client that has not been heard of for so long opens another session. */
+const MCP_SESSION_MS = 7 * DAY_MS;
 
 /** Retention: what each tenant keeps, and the installation for all others; results first, then the records themselves. */
 export async function forgetOld(
@@ -28,6 +31,7 @@ export async function forgetOld(
   await deleteExpiredLogins(store.db);
   const { records_days } = installation;
   if (records_days) await deleteOldFires(store, records_days * DAY_MS);
+  await deleteOldMcpSessions(store, MCP_SESSION_MS);
   const forgotten = { news: 0, results: 0, records: 0 };
   for (const rule of retentionRules(installation, await listRetentions(store.db))) {
     if (rule.sessions_ms !== null) await deleteOldSessions(store, rule.sessions_ms, rule.tenants);

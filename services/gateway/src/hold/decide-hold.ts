@@ -1,6 +1,7 @@
 import { proposeRelease } from '@capstan/admission';
 import { tellReady } from '@capstan/backbone';
 import {
+  type Answers,
   Failure,
   type Hold,
   type Principal,
@@ -11,6 +12,7 @@ import {
 import { type CompiledPolicy, compilePolicy } from '@capstan/policy';
 import { publishEnded } from '@capstan/queue';
 import {
+  answerHold,
   commentOnHold,
   endHold,
   getHold,
@@ -21,6 +23,7 @@ import {
 } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 import { notFound } from '../invocation/act-on.js';
+import { checkAnswers } from './check-answers.js';
 import { redactComment } from './redact-comment.js';
 import { readHold } from './show-hold.js';
 
@@ -32,8 +35,9 @@ export async function release(
   gateway: GatewayContext,
   principal: Principal,
   hold_id: string,
-  { comment, inputs, input_hash }: Release,
+  { comment, inputs, input_hash, answers }: Release,
 ): Promise<Hold> {
+  if (answers) return answer(gateway, principal, hold_id, answers);
   const hold = await find(gateway, principal, hold_id);
   if (hold.status !== 'pending') return answerDecided(gateway, principal, hold_id, 'release');
   // Who changes a call has a say in the call as it was; whether they have one in what it would be is looked at with the vote.
@@ -75,6 +79,32 @@ export async function release(
     case 'released':
       tellReleased(gateway, hold, voted.readied);
   }
+  return readHold(gateway, principal, hold_id);
+}
+
+/**
+ * Answers to what the tool of a held call asks. They are those of whoever made the call, or of who operates; the tool gets them
+ * as they are, so each has to fit the form it is for.
+ */
+export async function answer(
+  gateway: GatewayContext,
+  principal: Principal,
+  hold_id: string,
+  answers: Answers,
+): Promise<Hold> {
+  const hold = await find(gateway, principal, hold_id);
+  if (!hold.question)
+    throw new Failure('ILLEGAL_STATE', {
+      detail: `${hold_id} asks nothing: it waits for an agreement.`,
+      suggestion: 'Release or reject it.',
+    });
+  const why = hold.actor === principal.actor ? null : whyMayNotDecide(hold.approvals, principal);
+  if (why) throw mayNot(hold, why);
+  checkAnswers(hold_id, hold.question, answers);
+  const answered = await answerHold(gateway.store, principal, hold_id, answers);
+  if (answered.kind === 'missing') throw notFound(hold_id);
+  if (answered.kind === 'decided') return answerDecided(gateway, principal, hold_id, 'release');
+  if (answered.kind === 'answered') tellReleased(gateway, hold, answered.readied);
   return readHold(gateway, principal, hold_id);
 }
 

@@ -1,4 +1,4 @@
-import { type HoldSummary, loneRunId } from '@capstan/contracts';
+import { type Answers, type HoldSummary, loneRunId, type Question } from '@capstan/contracts';
 import { createRedactor } from '@capstan/redact';
 import type { HeldCall } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
@@ -6,10 +6,16 @@ import type { GatewayContext } from '../gateway-context.js';
 const redactor = createRedactor({ values: [] });
 
 /** Inputs that were changed may be allowed as they are; what was asked for before is asked for still. */
-const reasonOf = ({ status, decision }: HeldCall): string =>
-  status === 'pending' && decision.effect !== 'hold'
-    ? `still to be agreed to, although it is ${decision.reason} as it was changed`
-    : decision.reason;
+const reasonOf = ({ status, decision, question }: HeldCall): string =>
+  question && status === 'pending'
+    ? 'its tool asks a question'
+    : status === 'pending' && decision.effect !== 'hold'
+      ? `still to be agreed to, although it is ${decision.reason} as it was changed`
+      : decision.reason;
+
+const openQuestions = ({ requests }: Question, answers: Answers | null): Question => ({
+  requests: Object.fromEntries(Object.entries(requests).filter(([key]) => !(key in (answers ?? {})))),
+});
 
 /** A reason may quote the inputs. */
 export function summarize({ catalog }: Pick<GatewayContext, 'catalog'>, hold: HeldCall): HoldSummary {
@@ -28,6 +34,7 @@ export function summarize({ catalog }: Pick<GatewayContext, 'catalog'>, hold: He
     approvals: { ...hold.approvals, required, allow_self, given: hold.given_by.length, given_by: hold.given_by },
     input_hash: hold.input_hash,
     original_input_hash: hold.original_input_hash,
+    question: hold.question && openQuestions(hold.question, hold.answers),
     edits: hold.edits,
     created_at: hold.created_at,
     expires_at: hold.expires_at,

@@ -3,7 +3,7 @@ import type { ChangedDecision, Decision, WhatIfAnswer, WhatIfLine } from '@capst
 import type { CompiledPolicy } from '@capstan/policy';
 import { countDecisions, type DecisionRange, type RecordedDecision, readDecisions } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
-import { INTERNAL_POLICY_HASH } from '../mcp-server/internal-policy.js';
+import { INTERNAL_POLICY_HASH } from '../mcp-sources/internal-policy.js';
 
 /**
  * What a draft would have decided of what is on record, with the first `limit` that would change: batch by batch, in

@@ -14,6 +14,7 @@ import { useToast } from '../../ui/toast.js';
 
 const DID: Record<HoldEntry['kind'], string> = {
   release: 'approved',
+  answer: 'answered',
   reject: 'rejected',
   comment: 'said',
   edit: 'changed the inputs',

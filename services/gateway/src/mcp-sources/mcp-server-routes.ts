@@ -1,14 +1,25 @@
 import {
   DEFAULT_TENANT,
+  type Descriptor,
   Failure,
+  McpAcceptance,
   McpFile,
   McpServer,
   McpServerChange,
+  McpToolChange,
   NewMcpServer,
   type Principal,
   pageOf,
 } from '@capstan/contracts';
-import { getMcpServer, listMcpServers, removeMcpServer } from '@capstan/store';
+import {
+  acceptChangedTools,
+  type ChangedTool,
+  getMcpServer,
+  listChangedTools,
+  listMcpServers,
+  markMcpServerStale,
+  removeMcpServer,
+} from '@capstan/store';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
 import { AllQuery, pageOfAll } from '../http/page-of-all.js';
@@ -29,8 +40,18 @@ function requireInstallation({ tenant }: Principal): void {
 const show = async ({ store }: GatewayContext, name: string): Promise<McpServer> => {
   const row = await getMcpServer(store.db, name);
   if (!row) throw notFound(`MCP server ${name}`);
-  return toMcpServer(row);
+  return toMcpServer(
+    row,
+    (await listChangedTools(store.db, name)).map(({ tool_id }) => tool_id),
+  );
 };
+
+const said = ({ description, input_schema, output_schema }: Descriptor): McpToolChange['before'] => ({
+  ...{ description, input_schema, output_schema: output_schema ?? null },
+});
+const toChange = ({ tool_id, before, after, found_at }: ChangedTool): McpToolChange => ({
+  ...{ tool_id, before: said(before), after: said(after), found_at },
+});
 
 const isFile = (body: unknown): boolean => McpFile.safeParse(body).success;
 const Servers = pageOf(McpServer);
@@ -46,7 +67,13 @@ export const mcpServerRoutes: Route[] = [
     answers: { 200: { description: 'All servers', schema: Servers } },
     handle: async ({ store }, { principal, query }) => {
       requireInstallation(principal);
-      return pageOfAll((await listMcpServers(store.db)).map(toMcpServer), query);
+      const changed = await listChangedTools(store.db);
+      const ofServer = (name: string) => changed.filter(({ server }) => server === name).map(({ tool_id }) => tool_id);
+      const servers = await listMcpServers(store.db);
+      return pageOfAll(
+        servers.map((row) => toMcpServer(row, ofServer(row.name))),
+        query,
+      );
     },
   }),
   route({
@@ -105,6 +132,36 @@ export const mcpServerRoutes: Route[] = [
       await show(gateway, params.name ?? '');
       await gateway.mcp_discovery.now(gateway, params.name ?? '');
       return show(gateway, params.name ?? '');
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/mcp-servers/{name}/changes',
+    summary: 'Tools whose description changed since somebody took them, as they were and as they are',
+    roles: READERS,
+    query: AllQuery,
+    answers: { 200: { description: 'All changes', schema: pageOf(McpToolChange) } },
+    handle: async ({ store }, { principal, params, query }) => {
+      requireInstallation(principal);
+      const changes = await listChangedTools(store.db, params.name ?? '');
+      return pageOfAll(changes.map(toChange), query);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/mcp-servers/{name}/accept',
+    summary: 'Take changed tools as they are now; all of the server by default',
+    roles: ['admin'],
+    body: McpAcceptance.default({}),
+    answers: { 200: { description: 'The server', schema: McpServer } },
+    handle: async (gateway, { principal, params, body }) => {
+      requireInstallation(principal);
+      const name = params.name ?? '';
+      await show(gateway, name);
+      await acceptChangedTools(gateway.store, principal, name, body.tools);
+      await markMcpServerStale(gateway.store, name);
+      await gateway.mcp_discovery.now(gateway, name);
+      return show(gateway, name);
     },
   }),
   route({

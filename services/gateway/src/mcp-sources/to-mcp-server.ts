@@ -3,7 +3,7 @@ import type { McpServer } from '@capstan/contracts';
 import type { McpServerRow } from '@capstan/store';
 
 /** A server as everybody may see it. */
-export function toMcpServer(row: McpServerRow): McpServer {
+export function toMcpServer(row: McpServerRow, changed: readonly string[] = []): McpServer {
   const { config } = row;
   return {
     name: row.name,
@@ -12,6 +12,10 @@ export function toMcpServer(row: McpServerRow): McpServer {
     args: config.args ?? [],
     env: hidden(config.env),
     permissions: config.permissions ?? [],
+    paths: config.paths ?? [],
+    asks: config.asks ?? [],
+    tool_choice: config.tools ?? {},
+    pin: config.pin ?? true,
     url: config.url === undefined ? null : withoutQuery(config.url),
     headers: hidden(config.headers),
     tier: mcpTier(config),
@@ -20,6 +24,10 @@ export function toMcpServer(row: McpServerRow): McpServer {
     enabled: row.enabled,
     status: statusOf(row),
     tools: row.tools,
+    prompts: row.listing?.prompts.length ?? 0,
+    resources: row.listing?.resources.length ?? 0,
+    protocol_version: row.listing?.protocol_version ?? null,
+    changed: [...changed],
     stale: row.stale,
     last_discovery: row.discovered_at,
     last_error: row.error,

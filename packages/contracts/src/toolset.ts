@@ -1,0 +1,33 @@
+import { z } from 'zod';
+
+export const ToolsetName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'small letters, digits, dash and underscore, 63 at most');
+
+const Patterns = z.array(z.string().min(1).max(512)).max(1000);
+
+/** A named choice of tools, prompts and resources, served at /mcp/{name}. What a key may not use stays closed to it here, too. */
+export const NewToolset = z.strictObject({
+  name: ToolsetName,
+  title: z.string().max(256).optional(),
+  description: z.string().max(4096).optional().describe('Told to clients as the instructions of the server'),
+  tools: Patterns.default(['*']).describe('Ids of tools, or patterns: mcp:files:*'),
+  servers: Patterns.default([]).describe('MCP servers whose prompts and resources belong to it, by name or pattern'),
+  labels: z
+    .record(z.string().min(1).max(255), z.string().max(1024))
+    .default({})
+    .describe('Put on every call made through it, for policy to match'),
+  names: z
+    .enum(['full', 'plain'])
+    .default('full')
+    .describe('plain: tools of MCP servers under the names that their servers gave them, where those are unique'),
+  search: z
+    .boolean()
+    .default(false)
+    .describe('List a tool that searches the others instead of all of them; any can be called by its name'),
+});
+export type NewToolset = z.infer<typeof NewToolset>;
+export type NewToolsetInput = z.input<typeof NewToolset>;
+
+export const Toolset = NewToolset.extend({ created_at: z.iso.datetime(), updated_at: z.iso.datetime() });
+export type Toolset = z.infer<typeof Toolset>;

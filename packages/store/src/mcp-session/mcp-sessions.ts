@@ -1,0 +1,74 @@
+import type { JsonObject, Principal } from '@capstan/contracts';
+import { hashText } from '@capstan/integrity';
+import { sql } from 'kysely';
+import type { Store } from '../open-store.js';
+
+/** What a client of the 2025 protocol said of itself when it opened its session. */
+export type McpSession = {
+  session_id: string;
+  protocol_version: string;
+  capabilities: JsonObject;
+  client_info: JsonObject;
+  log_level: string | null;
+  /** The URIs of resources that it wants to hear of. */
+  subscriptions: string[];
+};
+
+type By = Pick<Principal, 'tenant' | 'actor'>;
+type NewSession = Pick<McpSession, 'session_id' | 'protocol_version' | 'capabilities' | 'client_info'>;
+
+export async function openMcpSession(store: Store, { tenant, actor }: By, session: NewSession): Promise<void> {
+  const { session_id, protocol_version, capabilities, client_info } = session;
+  await store.db
+    .insertInto('mcp_sessions')
+    .values({
+      ...{ session_id, tenant, actor, protocol_version },
+      capabilities: JSON.stringify(capabilities),
+      client_info: JSON.stringify(client_info),
+      log_level: null,
+    })
+    .execute();
+}
+
+/** One of somebody else's is as unknown as one that was ended. Noted as seen once a minute at most. */
+export async function findMcpSession(store: Store, by: By, session_id: string): Promise<McpSession | undefined> {
+  const row = await store.db
+    .selectFrom('mcp_sessions')
+    .select(['session_id', 'protocol_version', 'capabilities', 'client_info', 'log_level', 'subscriptions'])
+    .select(sql<boolean>`seen_at < now() - interval '1 minute'`.as('is_stale'))
+    .where('session_id', '=', session_id)
+    .where('tenant', '=', by.tenant)
+    .where('actor', '=', by.actor)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const { is_stale, ...session } = row;
+  if (is_stale) await sql`UPDATE mcp_sessions SET seen_at = now() WHERE session_id = ${session_id}`.execute(store.db);
+  return session;
+}
+
+export async function changeMcpSession(
+  store: Store,
+  session_id: string,
+  change: Partial<Pick<McpSession, 'log_level' | 'subscriptions'>>,
+): Promise<void> {
+  await store.db.updateTable('mcp_sessions').set(change).where('session_id', '=', session_id).execute();
+}
+
+export async function endMcpSession(store: Store, { tenant, actor }: By, session_id: string): Promise<boolean> {
+  const { numDeletedRows } = await store.db
+    .deleteFrom('mcp_sessions')
+    .where('session_id', '=', session_id)
+    .where('tenant', '=', tenant)
+    .where('actor', '=', actor)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Clients come and go without a word. */
+export async function deleteOldMcpSessions(store: Store, age_ms: number): Promise<void> {
+  await sql`DELETE FROM mcp_sessions WHERE seen_at < now() - ${age_ms} * interval '1 millisecond'`.execute(store.db);
+}
+
+/** What processes tell each other when a resource of a server changed. */
+export const mcpResourceTopic = (server: string, uri: string): string =>
+  `mcp-updated:${hashText(JSON.stringify([server, uri])).replace('sha256:', '')}`;
