@@ -10,7 +10,8 @@ const failure = (kind: FailureName, error: string, retryable: boolean): ToolFail
 });
 
 /** The server could not be reached at all, so nothing has happened and another try is safe. */
-export function connectFailure(server: string, error: unknown): ToolFailure {
+export function connectFailure(server: string, thrown: unknown): ToolFailure {
+  const error = failureIn(thrown) ?? thrown;
   if (error instanceof Failure)
     return failure(
       error.kind,
@@ -33,6 +34,17 @@ export function connectFailure(server: string, error: unknown): ToolFailure {
     true,
   );
 }
+
+/** The SDK puts what went wrong while it looks for the protocol into an error of its own. */
+function failureIn(error: unknown): Failure | null {
+  if (error instanceof Failure) return error;
+  const inner =
+    error instanceof SdkError ? (error.cause ?? causeIn(error.data)) : error instanceof Error && error.cause;
+  return inner ? failureIn(inner) : null;
+}
+
+const causeIn = (data: unknown): unknown =>
+  typeof data === 'object' && data !== null && 'cause' in data ? data.cause : undefined;
 
 const loginNeeded = (server: string): ToolFailure =>
   failure('MCP_SERVER_FAILED', `the MCP server ${server} wants a login: capstan mcp login ${server}`, false);
