@@ -68,6 +68,66 @@ const routes = root.addChildren([
       ...under('/overview'),
       component: lazyRouteComponent(() => import('../pages/overview/overview.js'), 'Overview'),
     }),
+    createRoute({
+      ...under('/runs'),
+      component: lazyRouteComponent(() => import('../pages/runs/runs.js'), 'Runs'),
+    }),
+    createRoute({
+      ...under('/runs/$id'),
+      component: lazyRouteComponent(() => import('../pages/run/run.js'), 'RunPage'),
+    }),
+    createRoute({
+      ...under('/compare'),
+      component: lazyRouteComponent(() => import('../pages/run/compare.js'), 'Compare'),
+    }),
+    createRoute({
+      ...under('/invocations'),
+      component: lazyRouteComponent(() => import('../pages/invocations/invocations.js'), 'Invocations'),
+    }),
+    createRoute({
+      ...under('/invocations/$id'),
+      component: lazyRouteComponent(() => import('../pages/invocation/invocation.js'), 'InvocationPage'),
+    }),
+    createRoute({
+      ...under('/queues'),
+      component: lazyRouteComponent(() => import('../pages/queues/queues.js'), 'Queues'),
+    }),
+    createRoute({
+      ...under('/tools'),
+      component: lazyRouteComponent(() => import('../pages/tools/tools.js'), 'Tools'),
+    }),
+    createRoute({
+      ...under('/tools/$id'),
+      component: lazyRouteComponent(() => import('../pages/tools/tool.js'), 'ToolPage'),
+    }),
+    createRoute({
+      ...under('/policy'),
+      component: lazyRouteComponent(() => import('../pages/policy/policy.js'), 'PolicyPage'),
+    }),
+    createRoute({
+      ...under('/audit'),
+      component: lazyRouteComponent(() => import('../pages/audit/audit.js'), 'Audit'),
+    }),
+    createRoute({
+      ...under('/schedules'),
+      component: lazyRouteComponent(() => import('../pages/schedules/schedules.js'), 'Schedules'),
+    }),
+    createRoute({
+      ...under('/webhooks'),
+      component: lazyRouteComponent(() => import('../pages/webhooks/webhooks.js'), 'Webhooks'),
+    }),
+    createRoute({
+      ...under('/quotas'),
+      component: lazyRouteComponent(() => import('../pages/quotas/quotas.js'), 'Quotas'),
+    }),
+    createRoute({
+      ...under('/keys'),
+      component: lazyRouteComponent(() => import('../pages/keys/keys.js'), 'Keys'),
+    }),
+    createRoute({
+      ...under('/secrets'),
+      component: lazyRouteComponent(() => import('../pages/secrets/secrets.js'), 'Secrets'),
+    }),
   ]),
 ]);
 

@@ -1,0 +1,152 @@
+import type { InvocationDetail, Resolution } from '@capstan/contracts';
+import { useNavigate } from '@tanstack/react-router';
+import { CircleX, Copy, HelpCircle, RotateCcw, Stamp } from 'lucide-react';
+import { useState } from 'react';
+import { canRedrive, hasEnded, useInvocationActions } from '../../api/invocations.js';
+import { useMay } from '../../api/me.js';
+import { Button } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { ProblemNote } from '../../ui/empty.js';
+import { SelectField, TextField } from '../../ui/field.js';
+import { useToast } from '../../ui/toast.js';
+
+type Asking = 'cancel' | 'redrive' | 'resolve';
+
+export function InvocationActions({ call }: { call: InvocationDetail }) {
+  const navigate = useNavigate();
+  const operate = useMay('operate');
+  const submit = useMay('submit');
+  const either = useMay('submit', 'operate');
+  const [asking, setAsking] = useState<Asking | null>(null);
+  const { status, hold_id, tool_id, invocation_id } = call;
+  const close = () => setAsking(null);
+  return (
+    <>
+      {status === 'held' && hold_id ? (
+        <Button
+          kind="primary"
+          icon={<Stamp />}
+          onClick={() => void navigate({ to: '/approvals/$id', params: { id: hold_id } })}
+        >
+          Decide
+        </Button>
+      ) : null}
+      {status === 'ambiguous' ? (
+        <Button kind="primary" icon={<HelpCircle />} may={operate} onClick={() => setAsking('resolve')}>
+          Resolve
+        </Button>
+      ) : null}
+      {canRedrive(status) ? (
+        <Button icon={<RotateCcw />} may={operate} onClick={() => setAsking('redrive')}>
+          Run again
+        </Button>
+      ) : null}
+      <Button
+        icon={<Copy />}
+        may={submit}
+        onClick={() => void navigate({ to: '/tools/$id', params: { id: tool_id }, search: { from: invocation_id } })}
+      >
+        New call like this
+      </Button>
+      {hasEnded(status) ? null : (
+        <Button kind="danger" icon={<CircleX />} may={either} onClick={() => setAsking('cancel')}>
+          Cancel
+        </Button>
+      )}
+      {asking === 'resolve' ? <ResolveDialog call={call} onClose={close} /> : null}
+      {asking === 'cancel' || asking === 'redrive' ? <ConfirmDialog call={call} action={asking} onClose={close} /> : null}
+    </>
+  );
+}
+
+type DialogProps = { call: InvocationDetail; onClose(): void };
+
+function ConfirmDialog({ call, action, onClose }: DialogProps & { action: 'cancel' | 'redrive' }) {
+  const actions = useInvocationActions();
+  const say = useToast();
+  const [problem, setProblem] = useState<unknown>(null);
+  const submit = async () => {
+    try {
+      await actions[action](call.invocation_id);
+      say(action === 'cancel' ? 'Canceled' : 'Queued again');
+      onClose();
+    } catch (error) {
+      setProblem(error);
+    }
+  };
+  return (
+    <Dialog
+      title={action === 'cancel' ? 'Cancel this call' : 'Run this call again'}
+      onClose={onClose}
+      onSubmit={() => void submit()}
+      footer={
+        <>
+          <Button onClick={onClose}>Keep as it is</Button>
+          <Button kind={action === 'cancel' ? 'danger filled' : 'primary'} submit>
+            {action === 'cancel' ? 'Cancel the call' : 'Run again'}
+          </Button>
+        </>
+      }
+    >
+      <p>
+        {action === 'cancel'
+          ? call.status === 'running'
+            ? 'The tool is stopped where it is. What it has done already stays done.'
+            : 'It will not run. It can be submitted again.'
+          : 'It is queued with the same inputs. A tool that is not idempotent takes effect once more.'}
+      </p>
+      <ProblemNote error={problem} />
+    </Dialog>
+  );
+}
+
+/** A worker was lost on the way, and nobody but a person can find out whether the tool took effect. */
+function ResolveDialog({ call, onClose }: DialogProps) {
+  const { resolve } = useInvocationActions();
+  const say = useToast();
+  const [outcome, setOutcome] = useState<string>('succeeded');
+  const [comment, setComment] = useState('');
+  const [problem, setProblem] = useState<unknown>(null);
+  const submit = async () => {
+    if (comment.trim() === '') return;
+    try {
+      await resolve(call.invocation_id, { outcome: outcome as Resolution['outcome'], comment });
+      say('Resolved');
+      onClose();
+    } catch (error) {
+      setProblem(error);
+    }
+  };
+  return (
+    <Dialog
+      title="Say what became of it"
+      onClose={onClose}
+      onSubmit={() => void submit()}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            submit
+            may={comment.trim() ? { ok: true, why: null } : { ok: false, why: 'Say first how you know.' }}
+          >
+            Resolve
+          </Button>
+        </>
+      }
+    >
+      <p>Its worker was lost during the run. Find out whether it took effect, then say so; it is kept on record.</p>
+      <SelectField
+        label="What happened"
+        value={outcome}
+        onChange={setOutcome}
+        options={[
+          ['succeeded', 'It took effect'],
+          ['failed', 'It did not take effect'],
+        ]}
+      />
+      <TextField label="How you know" value={comment} onChange={setComment} lines={3} />
+      <ProblemNote error={problem} />
+    </Dialog>
+  );
+}

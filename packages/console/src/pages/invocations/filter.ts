@@ -1,0 +1,26 @@
+import type { Query } from '../../api/request.js';
+import { listOf, type Search } from '../../app/search.js';
+
+const HOUR_MS = 3_600_000;
+export const SPANS: Readonly<Record<string, number>> = {
+  '1h': HOUR_MS,
+  '24h': 24 * HOUR_MS,
+  '7d': 168 * HOUR_MS,
+  '30d': 720 * HOUR_MS,
+};
+export const FACETS = ['q', 'status', 'runner', 'tool_id', 'actor', 'label', 'since', 'until', 'run_id', 'session_id'];
+
+export const isFiltered = (search: Search): boolean => FACETS.some((name) => Boolean(search[name]));
+
+/** The filter of the address as the interface takes it. A span is counted from the full minute, so that the answer is found again. */
+export function apiFilter(search: Search): Query {
+  const { status, label, since, ...others } = search;
+  const span = since === undefined ? undefined : SPANS[since];
+  const plain = Object.fromEntries(FACETS.flatMap((name) => (others[name] ? [[name, others[name]]] : [])));
+  return {
+    ...plain,
+    ...(status ? { status: listOf(status) } : {}),
+    ...(label ? { label: listOf(label) } : {}),
+    ...(since ? { since: span ? new Date(Math.floor((Date.now() - span) / 60_000) * 60_000).toISOString() : since } : {}),
+  };
+}

@@ -1,0 +1,103 @@
+import { Bookmark, Plus, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import type { Search } from '../../app/search.js';
+import { Button } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { TextField } from '../../ui/field.js';
+import { Menu } from '../../ui/menu.js';
+import { FACETS, isFiltered } from './filter.js';
+
+type View = { name: string; search: Search };
+type Props = { search: Search; change(change: Search): void };
+
+const KEY = 'capstan-views';
+const GIVEN: readonly View[] = [
+  { name: 'Went wrong, last 24 hours', search: { status: 'failed,timed_out,ambiguous', since: '24h' } },
+  { name: 'To be resolved', search: { status: 'ambiguous' } },
+  { name: 'Under way', search: { status: 'queued,running' } },
+  { name: 'Denied, last 24 hours', search: { status: 'denied', since: '24h' } },
+];
+const NOTHING: Search = Object.fromEntries(FACETS.map((name) => [name, undefined]));
+
+const read = (): View[] => {
+  try {
+    return JSON.parse(localStorage.getItem(KEY) ?? '[]');
+  } catch {
+    return [];
+  }
+};
+
+/** A view is its address; those with a name are kept in this browser. */
+export function SavedViews({ search, change }: Props) {
+  const [views, setViews] = useState(read);
+  const [naming, setNaming] = useState(false);
+  const [name, setName] = useState('');
+  const keep = (next: View[]) => {
+    localStorage.setItem(KEY, JSON.stringify(next));
+    setViews(next);
+  };
+  const save = () => {
+    if (name.trim() === '') return;
+    const kept = Object.fromEntries(FACETS.flatMap((facet) => (search[facet] ? [[facet, search[facet]]] : [])));
+    keep([...views.filter((view) => view.name !== name), { name, search: kept }]);
+    setNaming(false);
+    setName('');
+  };
+  const show = (view: View) => ({
+    label: view.name,
+    icon: <Bookmark />,
+    onSelect: () => change({ ...NOTHING, ...view.search }),
+  });
+  return (
+    <>
+      <Menu
+        trigger={
+          <button type="button" className="button ghost">
+            <Bookmark />
+            Views
+          </button>
+        }
+        items={[
+          ...GIVEN.map(show),
+          ...(views.length > 0 ? (['line'] as const) : []),
+          ...views.map(show),
+          'line',
+          {
+            label: 'Save this view',
+            icon: <Plus />,
+            may: { ok: isFiltered(search), why: 'Filter the list first.' },
+            onSelect: () => setNaming(true),
+          },
+          ...views.map((view) => ({
+            label: `Forget ${view.name}`,
+            icon: <Trash2 />,
+            onSelect: () => keep(views.filter((other) => other !== view)),
+          })),
+        ]}
+      />
+      {naming ? (
+        <Dialog
+          title="Save this view"
+          onClose={() => setNaming(false)}
+          onSubmit={save}
+          footer={
+            <>
+              <Button onClick={() => setNaming(false)}>Cancel</Button>
+              <Button kind="primary" submit>
+                Save
+              </Button>
+            </>
+          }
+        >
+          <TextField
+            label="Name"
+            value={name}
+            onChange={setName}
+            hint="It is kept in this browser; its address can be shared."
+            autoFocus
+          />
+        </Dialog>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,134 @@
+import { Background, Controls, type Edge, Handle, type Node, type NodeProps, Position, ReactFlow } from '@xyflow/react';
+import { memo, useMemo } from 'react';
+import { useTheme } from '../../app/theme.js';
+import { inWords, toneOf } from '../../ui/badge.js';
+import { EmptyState } from '../../ui/empty.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { layOut, NODE_HEIGHT, NODE_WIDTH } from './layout.js';
+import { countBy, type Group, gravest } from './plan-steps.js';
+import '@xyflow/react/dist/base.css';
+import './graph.css';
+
+/** Beyond this a layer is one node. */
+const MAX_DRAWN = 2000;
+
+type StepNode = Node<{ group: Group; selected: boolean }, 'step'>;
+type LayerNode = Node<{ groups: readonly Group[]; layer: number }, 'layer'>;
+type GraphProps = { groups: readonly Group[]; selected: string | undefined; onSelect(step_id: string): void };
+
+/** The plan as a graph that follows the run. */
+export function Graph({ groups, selected, onSelect }: GraphProps) {
+  const theme = useTheme();
+  const shape = groups.map(({ needs }) => needs.join(' ')).join(',');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: places follow the shape alone, which no change of status touches
+  const layout = useMemo(() => layOut(groups.map(({ needs }) => needs)), [shape]);
+  const folded = groups.length > MAX_DRAWN;
+
+  const nodes = useMemo((): (StepNode | LayerNode)[] => {
+    if (folded)
+      return layout.layers.map((layer, at) => ({
+        id: `layer ${at}`,
+        type: 'layer',
+        position: { x: (at % 12) * (NODE_WIDTH + 60), y: Math.floor(at / 12) * 120 },
+        width: NODE_WIDTH,
+        height: 76,
+        data: { layer: at, groups: layer.flatMap((index) => groups[index] ?? []) },
+      }));
+    return groups.map((group) => ({
+      id: String(group.index),
+      type: 'step',
+      position: layout.place.get(group.index) ?? { x: 0, y: 0 },
+      width: NODE_WIDTH,
+      height: NODE_HEIGHT,
+      data: { group, selected: group.step_id === selected },
+      ariaLabel: `${group.title}, ${inWords(group.status)}`,
+    }));
+  }, [groups, layout, selected, folded]);
+
+  const edges = useMemo((): Edge[] => {
+    if (folded)
+      return layout.layers.slice(1).map((_, at) => ({
+        id: `${at}`,
+        source: `layer ${at}`,
+        target: `layer ${at + 1}`,
+        type: 'smoothstep',
+      }));
+    return groups.flatMap(({ index, needs, status }) =>
+      needs.map((before) => ({
+        id: `${before}-${index}`,
+        source: String(before),
+        target: String(index),
+        className: status === 'running' ? 'lit' : '',
+      })),
+    );
+  }, [groups, layout, folded]);
+
+  if (groups.length === 0) return <EmptyState title="There are no steps yet" />;
+  return (
+    <div className="graph" data-nodes={nodes.length}>
+      <ReactFlow
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={NODE_TYPES}
+        colorMode={theme}
+        fitView
+        fitViewOptions={{ maxZoom: 1, padding: 0.12 }}
+        minZoom={0.05}
+        maxZoom={1.6}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        edgesFocusable={false}
+        zoomOnDoubleClick={false}
+        onlyRenderVisibleElements={nodes.length > 300}
+        proOptions={{ hideAttribution: true }}
+        onNodeClick={(_, node) => node.type === 'step' && onSelect(node.data.group.step_id)}
+        onSelectionChange={({ nodes: [node] }) => node?.type === 'step' && onSelect(node.data.group.step_id)}
+      >
+        <Background gap={22} size={1} color="var(--line)" />
+        <Controls showInteractive={false} />
+      </ReactFlow>
+    </div>
+  );
+}
+
+const StepView = memo(({ data: { group, selected } }: NodeProps<StepNode>) => (
+  <div className={`node tone-${toneOf(group.status)} ${group.status}`} data-chosen={selected || undefined}>
+    <Handle type="target" position={Position.Left} isConnectable={false} />
+    <span className="dot" />
+    <span className="node-text">
+      <span className="truncate node-title">
+        <SafeText text={group.title} />
+        {group.steps.length > 1 ? <span className="muted"> × {group.steps.length}</span> : null}
+      </span>
+      <span className="truncate node-tool">
+        <SafeText text={group.tool_id} />
+      </span>
+    </span>
+    <Handle type="source" position={Position.Right} isConnectable={false} />
+  </div>
+));
+
+const LayerView = memo(({ data: { groups, layer } }: NodeProps<LayerNode>) => {
+  const steps = groups.flatMap((group) => (group.steps.length > 0 ? group.steps : [group]));
+  return (
+    <div className={`node layer tone-${toneOf(gravest(steps.map(({ status }) => status)))}`}>
+      <Handle type="target" position={Position.Left} isConnectable={false} />
+      <span className="node-text">
+        <span className="node-title">
+          Layer {layer + 1}: {groups.length.toLocaleString()} steps
+        </span>
+        {countBy(steps)
+          .slice(0, 3)
+          .map(([status, count]) => (
+            <span key={status} className={`node-count tone-${toneOf(status)}`}>
+              <span className="dot" />
+              {count.toLocaleString()} {inWords(status).toLowerCase()}
+            </span>
+          ))}
+      </span>
+      <Handle type="source" position={Position.Right} isConnectable={false} />
+    </div>
+  );
+});
+
+const NODE_TYPES = { step: StepView, layer: LayerView };
