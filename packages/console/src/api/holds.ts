@@ -1,15 +1,15 @@
-import type { Grant, Hold, HoldSummary, JsonObject, NewGrantInput, Page, RuleLook } from '@capstan/contracts';
+import type {
+  DecideAnswer,
+  Grant,
+  Hold,
+  HoldItem,
+  JsonObject,
+  NewGrantInput,
+  Page,
+  SimilarHolds,
+} from '@capstan/contracts';
 import { keepPreviousData, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { get, post, type Query } from './request.js';
-
-export type CanDecide = { ok: boolean; why: string | null };
-export type HoldItem = HoldSummary & {
-  inputs?: JsonObject;
-  step_id?: string | null;
-  rules?: RuleLook[];
-  can_decide?: CanDecide;
-};
-export type HoldDetail = Hold & { step_id?: string | null; can_decide?: CanDecide };
 
 export const holdsQuery = (filter: Query) =>
   queryOptions({
@@ -24,13 +24,19 @@ const at = (id: string, action = ''): string => `/v1/holds/${encodeURIComponent(
 export const holdQuery = (id: string) =>
   queryOptions({
     queryKey: ['hold', id],
-    queryFn: ({ signal }) => get<HoldDetail>(at(id), {}, signal),
+    queryFn: ({ signal }) => get<Hold>(at(id), {}, signal),
+  });
+
+export const similarQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['hold', id, 'similar'],
+    queryFn: ({ signal }) => get<SimilarHolds>(at(id, '/similar'), {}, signal),
   });
 
 const holdCountQuery = queryOptions({
   queryKey: ['hold-count'],
   queryFn: async ({ signal }) => {
-    const { items } = await get<Page<HoldSummary>>('/v1/holds', { status: 'pending', limit: 1000 }, signal);
+    const { items } = await get<Page<HoldItem>>('/v1/holds', { status: 'pending', limit: 1000 }, signal);
     return items.length;
   },
   refetchInterval: 60_000,
@@ -39,7 +45,6 @@ const holdCountQuery = queryOptions({
 /** How many calls wait for a person. */
 export const useHoldCount = (): number => useQuery(holdCountQuery).data ?? 0;
 
-export type Outcome = { hold_id: string; ok: boolean; why: string | null };
 export type Release = { comment?: string | undefined; inputs?: JsonObject | undefined; input_hash: string };
 
 /** What people do with holds; each refreshes what it changes. */
@@ -54,9 +59,14 @@ export function useHoldActions() {
     release: (id: string, release: Release) => post<Hold>(at(id, '/release'), release).then(then),
     reject: (id: string, comment: string) => post<Hold>(at(id, '/reject'), { comment }).then(then),
     comment: (id: string, comment: string) => post<Hold>(at(id, '/comments'), { comment }).then(then),
-    /** An outcome for each: some may be decided already, or not be theirs to decide. */
-    decideMany: (hold_ids: string[], decision: 'release' | 'reject', comment: string | undefined) =>
-      post<{ items: Outcome[] }>('/v1/holds/decide', { hold_ids, decision, comment }).then(({ items }) => then(items)),
+    /** By the same rules as one by one; of each it is said whether it was taken, and if not, why. */
+    decideMany: (holds: readonly HoldItem[], decision: 'release' | 'reject', comment: string | undefined) =>
+      post<DecideAnswer>('/v1/holds/decide', {
+        hold_ids: holds.map(({ hold_id }) => hold_id),
+        input_hashes: Object.fromEntries(holds.map(({ hold_id, input_hash }) => [hold_id, input_hash])),
+        decision,
+        comment,
+      }).then(then),
     grant: (grant: NewGrantInput) => post<Grant>('/v1/grants', grant).then(then),
     withdraw: (id: string, comment: string | undefined) => post<Hold>(at(id, '/withdraw'), { comment }).then(then),
   };

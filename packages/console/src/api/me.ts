@@ -1,15 +1,6 @@
-import type { Role } from '@capstan/contracts';
+import type { LoginOptions, Role, Whoami } from '@capstan/contracts';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { get, post, request } from './request.js';
-
-export type Whoami = {
-  tenant: string;
-  actor: string;
-  roles: Role[];
-  via: 'key' | 'session' | 'jwt';
-  expires_at: string | null;
-};
-export type LoginOptions = { key: boolean; oidc: { name: string } | null };
 
 export const meQuery = queryOptions({
   queryKey: ['me'],

@@ -69,7 +69,9 @@ function merged(steps: readonly Step[], changes: ReadonlyMap<string, Omit<Step, 
     return change ? { ...step, ...change } : step;
   });
   const fresh = [...left.values()].map((step): Step => ({ ...step, result: null }));
-  return [...known, ...fresh].sort((one, other) => one.index - other.index || (one.element ?? 0) - (other.element ?? 0));
+  return [...known, ...fresh].sort(
+    (one, other) => one.index - other.index || (one.element ?? 0) - (other.element ?? 0),
+  );
 }
 
 export function useRunActions() {

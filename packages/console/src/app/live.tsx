@@ -2,7 +2,8 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react';
 
 export type LiveType = 'invocation' | 'run' | 'hold' | 'queue' | 'worker' | 'policy' | 'tool';
-export type LiveEvent = { type: LiveType; id: string; status: string | null; at: string };
+/** Without an id: more changed at once than is told one by one. */
+export type LiveEvent = { type: LiveType; id: string | null; status: string | null; at: string };
 /** `behind`: the stream broke off; what is shown may be old until it is back. */
 export type LiveState = 'connecting' | 'live' | 'behind';
 
@@ -101,8 +102,10 @@ export function useLiveEvents(listener: Listener): void {
 
 function refresh(queries: QueryClient, events: readonly LiveEvent[]): void {
   const lists = new Set(events.flatMap(({ type }) => TOUCHES[type]?.lists ?? []));
-  const ones = new Set(events.flatMap(({ type, id }) => (TOUCHES[type]?.one ?? []).map((key) => `${key} ${id}`)));
+  const ones = new Set(
+    events.flatMap(({ type, id }) => (TOUCHES[type]?.one ?? []).map((key) => (id === null ? key : `${key} ${id}`))),
+  );
   void queries.invalidateQueries({
-    predicate: ({ queryKey: [key, id] }) => lists.has(String(key)) || ones.has(`${key} ${id}`),
+    predicate: ({ queryKey: [key, id] }) => lists.has(String(key)) || ones.has(String(key)) || ones.has(`${key} ${id}`),
   });
 }

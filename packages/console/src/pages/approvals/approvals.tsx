@@ -1,8 +1,9 @@
+import type { HoldItem } from '@capstan/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Inbox } from 'lucide-react';
 import { useCallback, useMemo, useRef, useState } from 'react';
-import { type HoldItem, holdsQuery } from '../../api/holds.js';
+import { holdsQuery } from '../../api/holds.js';
 import { useKeys } from '../../app/keys.js';
 import { useSearchState } from '../../app/search.js';
 import { Button } from '../../ui/button.js';
@@ -31,8 +32,8 @@ export function Approvals() {
   const [asking, setAsking] = useState<Asking | null>(null);
   const filter = useMemo(() => Object.fromEntries(FILTERS.map((name) => [name, search[name]])), [search]);
   const is_filtered = Object.values(filter).some(Boolean);
-  const { data, error, refetch } = useQuery(holdsQuery({ ...filter, sort: search.sort }));
-  const { data: all } = useQuery(holdsQuery({}));
+  const { data, error, refetch } = useQuery(holdsQuery({ ...filter, sort: search.sort ?? 'expires_at' }));
+  const { data: all } = useQuery(holdsQuery({ sort: search.sort ?? 'expires_at' }));
   const holds = data?.items ?? [];
   const at = Math.min(active, Math.max(0, holds.length - 1));
   const current = holds[at];
@@ -111,7 +112,7 @@ export function Approvals() {
         <FacetSelect
           label="Rule"
           value={search.rule}
-          options={distinct(all?.items, ({ rules }) => (rules ?? []).map(({ id }) => id))}
+          options={distinct(all?.items, ({ rules }) => rules.map(({ id }) => id))}
           onChange={(rule) => change({ rule })}
         />
         <FacetSelect

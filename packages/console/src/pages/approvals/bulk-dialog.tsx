@@ -1,5 +1,6 @@
+import type { HoldItem } from '@capstan/contracts';
 import { useState } from 'react';
-import { type HoldItem, useHoldActions } from '../../api/holds.js';
+import { useHoldActions } from '../../api/holds.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { ProblemNote } from '../../ui/empty.js';
@@ -28,15 +29,11 @@ export function BulkDialog({ bulk: { decision, holds }, onClose, onDone }: Props
     if (busy || needsReason || mine.length === 0) return;
     setBusy(true);
     try {
-      const outcomes = await decideMany(
-        mine.map(({ hold_id }) => hold_id),
-        decision,
-        comment.trim() || undefined,
-      );
-      const failed = outcomes.filter(({ ok }) => !ok);
-      say(`${decision === 'release' ? 'Approved' : 'Rejected'} ${outcomes.length - failed.length} of ${mine.length}`);
+      const { decided, items } = await decideMany(mine, decision, comment.trim() || undefined);
+      say(`${decision === 'release' ? 'Approved' : 'Rejected'} ${decided} of ${mine.length}`);
+      const failed = items.filter(({ ok }) => !ok);
       if (failed.length === 0) onDone();
-      else setRefused(failed.map(({ hold_id, why }) => ({ hold_id, why: why ?? 'It was refused.' })));
+      else setRefused(failed.map(({ hold_id, problem: why }) => ({ hold_id, why: why?.detail ?? 'It was refused.' })));
     } catch (error) {
       setProblem(error);
     }

@@ -1,6 +1,6 @@
-import type { JsonObject } from '@capstan/contracts';
+import type { HoldItem, JsonObject } from '@capstan/contracts';
 import { useState } from 'react';
-import { type HoldItem, useHoldActions } from '../../api/holds.js';
+import { useHoldActions } from '../../api/holds.js';
 import { Intent } from '../../domain/intent.js';
 import { RiskBadge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';

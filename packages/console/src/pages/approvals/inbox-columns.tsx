@@ -1,5 +1,5 @@
+import type { HoldItem } from '@capstan/contracts';
 import { Check, X } from 'lucide-react';
-import type { HoldItem } from '../../api/holds.js';
 import { Intent } from '../../domain/intent.js';
 import { RiskBadge, Tag } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
@@ -97,7 +97,7 @@ export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column
       width: '130px',
       cell: ({ rules }) => (
         <span className="muted truncate">
-          <SafeText text={(rules ?? []).map(({ id }) => id).join(', ')} />
+          <SafeText text={rules.map(({ id }) => id).join(', ')} />
         </span>
       ),
     },
@@ -126,7 +126,7 @@ export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column
   ];
 }
 
-export const mayOf = ({ can_decide }: Pick<HoldItem, 'can_decide'>) => (can_decide ? { may: can_decide } : {});
+export const mayOf = ({ can_decide }: Pick<HoldItem, 'can_decide'>) => ({ may: can_decide });
 
 function Votes({ hold: { approvals, can_decide } }: { hold: HoldItem }) {
   const { given, required, given_by } = approvals;
@@ -137,7 +137,7 @@ function Votes({ hold: { approvals, can_decide } }: { hold: HoldItem }) {
           {given} of {required}
         </span>
       </Tip>
-      {can_decide?.ok === false ? (
+      {can_decide.ok === false ? (
         <Tip text={can_decide.why}>
           <span>
             <Tag>not you</Tag>

@@ -1,7 +1,6 @@
-import type { Page as PageOf, Run, Step } from '@capstan/contracts';
+import type { Hold, Page as PageOf, Run, Step } from '@capstan/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { HoldDetail } from '../../api/holds.js';
 import { get } from '../../api/request.js';
 import { Status } from '../../ui/badge.js';
 import { Id } from '../../ui/id.js';
@@ -12,7 +11,7 @@ import { duration } from '../../ui/time.js';
 const AROUND = 8;
 
 /** The run that it came from, with the steps before. A call of its own has none. */
-export function Before({ hold }: { hold: HoldDetail }) {
+export function Before({ hold }: { hold: Hold }) {
   const path = `/v1/runs/${encodeURIComponent(hold.run_id)}`;
   const { data: run } = useQuery({ queryKey: ['run', hold.run_id], queryFn: () => get<Run>(path) });
   const { data: steps } = useQuery({

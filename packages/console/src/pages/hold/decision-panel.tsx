@@ -1,8 +1,7 @@
-import type { JsonObject } from '@capstan/contracts';
+import type { Hold, JsonObject } from '@capstan/contracts';
 import { useNavigate } from '@tanstack/react-router';
 import { Check, CircleSlash, FileCode2, Info, Pencil, Repeat, Undo2 } from 'lucide-react';
 import { useState } from 'react';
-import type { HoldDetail } from '../../api/holds.js';
 import { useMay, useMe } from '../../api/me.js';
 import { useKeys } from '../../app/keys.js';
 import { Avatar } from '../../app/me-menu.js';
@@ -17,7 +16,7 @@ import { mayOf } from '../approvals/inbox-columns.js';
 import { GrantDialog } from './grant-dialog.js';
 import { WithdrawDialog } from './withdraw-dialog.js';
 
-type Props = { hold: HoldDetail; draft: JsonObject | null; editing: boolean; onEdit(on: boolean): void };
+type Props = { hold: Hold; draft: JsonObject | null; editing: boolean; onEdit(on: boolean): void };
 type Asking = 'approve' | 'reject' | 'grant' | 'propose' | 'withdraw';
 
 /** Who has to agree, who has, and what can be done now. */
@@ -29,7 +28,7 @@ export function DecisionPanel({ hold, draft, editing, onEdit }: Props) {
   const is_pending = hold.status === 'pending';
   const may = mayOf(hold);
   const changed = draft !== null && changesOf(hold.inputs, draft).length > 0;
-  const ask = (what: Asking) => may.may?.ok !== false && setAsking(what);
+  const ask = (what: Asking) => may.may.ok !== false && setAsking(what);
   useKeys(is_pending ? { a: () => ask('approve'), r: () => ask('reject') } : {});
   const close = () => setAsking(null);
   const done = () => onEdit(false);
@@ -41,7 +40,7 @@ export function DecisionPanel({ hold, draft, editing, onEdit }: Props) {
           <Quorum hold={hold} />
           {is_pending ? (
             <>
-              {hold.can_decide && !hold.can_decide.ok ? (
+              {!hold.can_decide.ok ? (
                 <div className="note tone-amber" role="note">
                   <Info />
                   <span>
@@ -122,7 +121,7 @@ export function DecisionPanel({ hold, draft, editing, onEdit }: Props) {
   );
 }
 
-function Quorum({ hold: { approvals } }: { hold: HoldDetail }) {
+function Quorum({ hold: { approvals } }: { hold: Hold }) {
   const { required, given, given_by, roles, actors } = approvals;
   const who = actors ? actors.join(', ') : `anyone with the role ${(roles ?? ['operate']).join(' and ')}`;
   return (

@@ -1,5 +1,6 @@
+import type { Hold } from '@capstan/contracts';
 import { useState } from 'react';
-import { type HoldDetail, useHoldActions } from '../../api/holds.js';
+import { useHoldActions } from '../../api/holds.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { ProblemNote } from '../../ui/empty.js';
@@ -15,7 +16,7 @@ const SPANS = [
 ] as const;
 
 /** A vote in advance, for a number of calls and a time. */
-export function GrantDialog({ hold, onClose }: { hold: HoldDetail; onClose(): void }) {
+export function GrantDialog({ hold, onClose }: { hold: Hold; onClose(): void }) {
   const { grant } = useHoldActions();
   const say = useToast();
   const [count, setCount] = useState('5');

@@ -1,6 +1,6 @@
-import type { HoldEntry } from '@capstan/contracts';
+import type { Hold, HoldEntry } from '@capstan/contracts';
 import { useState } from 'react';
-import { type HoldDetail, useHoldActions } from '../../api/holds.js';
+import { useHoldActions } from '../../api/holds.js';
 import { useMay } from '../../api/me.js';
 import { Avatar } from '../../app/me-menu.js';
 import { Tag } from '../../ui/badge.js';
@@ -23,7 +23,7 @@ const DID: Record<HoldEntry['kind'], string> = {
 };
 
 /** Votes, edits and comments, the oldest first. */
-export function History({ hold }: { hold: HoldDetail }) {
+export function History({ hold }: { hold: Hold }) {
   const { comment } = useHoldActions();
   const say = useToast();
   const may = useMay('submit', 'operate');

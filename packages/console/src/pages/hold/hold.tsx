@@ -1,8 +1,8 @@
-import type { JsonObject } from '@capstan/contracts';
+import type { Hold, JsonObject } from '@capstan/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type HoldDetail, holdQuery } from '../../api/holds.js';
+import { holdQuery } from '../../api/holds.js';
 import { useKeys } from '../../app/keys.js';
 import { useSearchState } from '../../app/search.js';
 import { Intent } from '../../domain/intent.js';
@@ -17,6 +17,7 @@ import { DecisionPanel } from './decision-panel.js';
 import { History } from './history.js';
 import { InputsPanel } from './inputs-panel.js';
 import { EffectsPanel, ReasonsPanel } from './reasons.js';
+import { Similar } from './similar.js';
 import './hold.css';
 
 export function HoldPage() {
@@ -32,7 +33,7 @@ export function HoldPage() {
 
 const Crumb = () => <Link to="/approvals">Approvals</Link>;
 
-function Opened({ hold }: { hold: HoldDetail }) {
+function Opened({ hold }: { hold: Hold }) {
   const [search, change] = useSearchState();
   const [draft, setDraft] = useState<JsonObject | null>(null);
   const is_pending = hold.status === 'pending';
@@ -70,6 +71,7 @@ function Opened({ hold }: { hold: HoldDetail }) {
             <EffectsPanel hold={hold} />
           </div>
           <Before hold={hold} />
+          <Similar hold={hold} />
           <History hold={hold} />
         </div>
         <DecisionPanel hold={hold} draft={editing ? draft : null} editing={editing} onEdit={edit} />

@@ -1,8 +1,7 @@
-import type { JsonObject } from '@capstan/contracts';
+import type { Hold, JsonObject } from '@capstan/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { Pencil, Undo2 } from 'lucide-react';
 import { useState } from 'react';
-import type { HoldDetail } from '../../api/holds.js';
 import { toolQuery } from '../../api/tools.js';
 import { Button } from '../../ui/button.js';
 import { CodeEditor } from '../../ui/code-editor-lazy.js';
@@ -15,7 +14,7 @@ import { Tabs } from '../../ui/tabs.js';
 import { mayOf } from '../approvals/inbox-columns.js';
 
 type Props = {
-  hold: HoldDetail;
+  hold: Hold;
   editing: boolean;
   draft: JsonObject | null;
   onDraft(draft: JsonObject | null): void;

@@ -1,11 +1,11 @@
-import type { HoldDetail } from '../../api/holds.js';
+import type { Hold } from '@capstan/contracts';
 import { effectsInWords, RISK_IN_WORDS, sideEffectInWords } from '../../domain/effects.js';
 import { Tag } from '../../ui/badge.js';
 import { Facts, Panel } from '../../ui/panel.js';
 import { SafeText } from '../../ui/safe-text.js';
 
 /** Every rule that holds it, in its own words. */
-export function ReasonsPanel({ hold }: { hold: HoldDetail }) {
+export function ReasonsPanel({ hold }: { hold: Hold }) {
   const matched = hold.rules.filter((rule) => rule.matched);
   return (
     <Panel title="Why it is held">
@@ -42,7 +42,7 @@ export function ReasonsPanel({ hold }: { hold: HoldDetail }) {
 }
 
 /** What it would do, in words. */
-export function EffectsPanel({ hold }: { hold: HoldDetail }) {
+export function EffectsPanel({ hold }: { hold: Hold }) {
   const { effects, side_effects, risk, labels, session_id } = hold;
   return (
     <Panel title="What it would do">

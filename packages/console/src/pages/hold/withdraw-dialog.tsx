@@ -1,12 +1,13 @@
+import type { Hold } from '@capstan/contracts';
 import { useState } from 'react';
-import { type HoldDetail, useHoldActions } from '../../api/holds.js';
+import { useHoldActions } from '../../api/holds.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { ProblemNote } from '../../ui/empty.js';
 import { TextField } from '../../ui/field.js';
 import { useToast } from '../../ui/toast.js';
 
-export function WithdrawDialog({ hold, onClose }: { hold: HoldDetail; onClose(): void }) {
+export function WithdrawDialog({ hold, onClose }: { hold: Hold; onClose(): void }) {
   const { withdraw } = useHoldActions();
   const say = useToast();
   const [comment, setComment] = useState('');

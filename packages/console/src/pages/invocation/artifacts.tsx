@@ -7,7 +7,11 @@ const PICTURES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 const MAX_INLINE_BYTES = 20_000_000;
 
 const size = (bytes: number): string =>
-  bytes < 1024 ? `${bytes} B` : bytes < 1_048_576 ? `${(bytes / 1024).toFixed(1)} kB` : `${(bytes / 1_048_576).toFixed(1)} MB`;
+  bytes < 1024
+    ? `${bytes} B`
+    : bytes < 1_048_576
+      ? `${(bytes / 1024).toFixed(1)} kB`
+      : `${(bytes / 1_048_576).toFixed(1)} MB`;
 
 export const Artifacts = ({ of }: { of: readonly Artifact[] }) =>
   of.length === 0 ? null : (

@@ -15,7 +15,12 @@ export function InvocationFacts({ call }: { call: InvocationDetail }) {
       <Panel title="Call">
         <Facts
           of={[
-            ['Tool', <Link key="tool" to="/tools/$id" params={{ id: call.tool_id }}><SafeText text={call.tool_id} /></Link>],
+            [
+              'Tool',
+              <Link key="tool" to="/tools/$id" params={{ id: call.tool_id }}>
+                <SafeText text={call.tool_id} />
+              </Link>,
+            ],
             ['Runner', call.runner],
             ['Run', <Id key="run" of={call.run_id} />],
             ['Session', call.session_id && <SafeText key="session" text={call.session_id} />],
@@ -81,9 +86,21 @@ export function DecisionFacts({ call: { decision, hold } }: { call: InvocationDe
     <div className="stack">
       <Facts
         of={[
-          ['Effect', <Tag key="effect" tone={effect === 'allow' ? 'green' : effect === 'hold' ? 'amber' : 'red'}>{effect}</Tag>],
+          [
+            'Effect',
+            <Tag key="effect" tone={effect === 'allow' ? 'green' : effect === 'hold' ? 'amber' : 'red'}>
+              {effect}
+            </Tag>,
+          ],
           ['Reason', <SafeText key="reason" text={reason} />],
-          ['Rule', rule_matched && <code key="rule"><SafeText text={rule_matched} /></code>],
+          [
+            'Rule',
+            rule_matched && (
+              <code key="rule">
+                <SafeText text={rule_matched} />
+              </code>
+            ),
+          ],
           ['Decided by', decision.decided_by],
           ['Hold', hold && <Id key="hold" of={hold.hold_id} />],
           ['Approved by', hold?.approvals.given_by.join(', ')],

@@ -54,7 +54,9 @@ export function InvocationActions({ call }: { call: InvocationDetail }) {
         </Button>
       )}
       {asking === 'resolve' ? <ResolveDialog call={call} onClose={close} /> : null}
-      {asking === 'cancel' || asking === 'redrive' ? <ConfirmDialog call={call} action={asking} onClose={close} /> : null}
+      {asking === 'cancel' || asking === 'redrive' ? (
+        <ConfirmDialog call={call} action={asking} onClose={close} />
+      ) : null}
     </>
   );
 }

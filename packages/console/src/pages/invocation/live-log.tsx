@@ -38,7 +38,9 @@ export function LiveLog({ id }: { id: string }) {
   if (lines.length === 0)
     return (
       <EmptyState tight title={over ? 'It wrote nothing' : 'Nothing is written yet'}>
-        <p>{over ? 'Tools of this kind may answer with a result alone.' : 'Lines appear here as the tool writes them.'}</p>
+        <p>
+          {over ? 'Tools of this kind may answer with a result alone.' : 'Lines appear here as the tool writes them.'}
+        </p>
       </EmptyState>
     );
   return (

@@ -21,6 +21,8 @@ export function apiFilter(search: Search): Query {
     ...plain,
     ...(status ? { status: listOf(status) } : {}),
     ...(label ? { label: listOf(label) } : {}),
-    ...(since ? { since: span ? new Date(Math.floor((Date.now() - span) / 60_000) * 60_000).toISOString() : since } : {}),
+    ...(since
+      ? { since: span ? new Date(Math.floor((Date.now() - span) / 60_000) * 60_000).toISOString() : since }
+      : {}),
   };
 }

@@ -53,7 +53,12 @@ export const invocationColumns = (narrow: boolean): Column<Invocation>[] =>
             </>
           ),
         },
-        { id: 'runner', header: 'Runner', width: '64px', cell: ({ runner }) => <span className="muted">{runner}</span> },
+        {
+          id: 'runner',
+          header: 'Runner',
+          width: '64px',
+          cell: ({ runner }) => <span className="muted">{runner}</span>,
+        },
         { id: 'actor', header: 'Actor', width: '110px', cell: ({ actor }) => <SafeText text={actor} /> },
         {
           id: 'took',

@@ -11,11 +11,11 @@ import { DataTable, type TableHandle } from '../../ui/data-table.js';
 import { EmptyState, ErrorState, Loading } from '../../ui/empty.js';
 import { useNarrow } from '../../ui/narrow.js';
 import { Page } from '../../ui/page.js';
-import { useInvocationCounts } from './counts.js';
 import { BulkActions } from './bulk-actions.js';
+import { useInvocationCounts } from './counts.js';
 import { apiFilter, isFiltered } from './filter.js';
-import { InvocationFacets } from './invocation-facets.js';
 import { invocationColumns } from './invocation-columns.js';
+import { InvocationFacets } from './invocation-facets.js';
 import { SavedViews } from './saved-views.js';
 import './invocations.css';
 

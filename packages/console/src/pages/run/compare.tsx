@@ -58,7 +58,9 @@ export function Compare() {
                   <SafeText text={run.name ?? run.kind} />
                   <Id of={run.run_id} />
                   {run.finished_at ? (
-                    <span className="muted num">{duration(Date.parse(run.finished_at) - Date.parse(run.created_at))}</span>
+                    <span className="muted num">
+                      {duration(Date.parse(run.finished_at) - Date.parse(run.created_at))}
+                    </span>
                   ) : null}
                 </div>
               </Panel>
@@ -109,5 +111,8 @@ function pairsOf(one: readonly Step[], other: readonly Step[]): Pair[] {
   });
   const known = one.map((step) => pair(nameOf(step), step, byName.get(nameOf(step))));
   const names = new Set(known.map(({ key }) => key));
-  return [...known, ...other.filter((step) => !names.has(nameOf(step))).map((step) => pair(nameOf(step), undefined, step))];
+  return [
+    ...known,
+    ...other.filter((step) => !names.has(nameOf(step))).map((step) => pair(nameOf(step), undefined, step)),
+  ];
 }

@@ -1,3 +1,4 @@
+import type { StepStatus } from '@capstan/contracts';
 import { Background, Controls, type Edge, Handle, type Node, type NodeProps, Position, ReactFlow } from '@xyflow/react';
 import { memo, useMemo } from 'react';
 import { useTheme } from '../../app/theme.js';
@@ -109,7 +110,9 @@ const StepView = memo(({ data: { group, selected } }: NodeProps<StepNode>) => (
 ));
 
 const LayerView = memo(({ data: { groups, layer } }: NodeProps<LayerNode>) => {
-  const steps = groups.flatMap((group) => (group.steps.length > 0 ? group.steps : [group]));
+  const steps = groups.flatMap((group): readonly { status: StepStatus }[] =>
+    group.steps.length > 0 ? group.steps : [group],
+  );
   return (
     <div className={`node layer tone-${toneOf(gravest(steps.map(({ status }) => status)))}`}>
       <Handle type="target" position={Position.Left} isConnectable={false} />

@@ -1,6 +1,16 @@
 import type { RunDetail } from '@capstan/contracts';
 import { useNavigate } from '@tanstack/react-router';
-import { CirclePause, CirclePlay, CircleX, Download, Ellipsis, FileText, GitCompareArrows, Repeat, RotateCcw } from 'lucide-react';
+import {
+  CirclePause,
+  CirclePlay,
+  CircleX,
+  Download,
+  Ellipsis,
+  FileText,
+  GitCompareArrows,
+  Repeat,
+  RotateCcw,
+} from 'lucide-react';
 import { useState } from 'react';
 import { useMay } from '../../api/me.js';
 import { isOver, runPath, useRunActions } from '../../api/runs.js';
@@ -34,7 +44,13 @@ export function RunActions({ run }: { run: RunDetail }) {
       say.problem('It cannot be replayed', error);
     }
   };
-  const left = run.total_steps - run.completed_steps - run.failed_steps - run.denied_steps - run.skipped_steps - run.canceled_steps;
+  const left =
+    run.total_steps -
+    run.completed_steps -
+    run.failed_steps -
+    run.denied_steps -
+    run.skipped_steps -
+    run.canceled_steps;
   return (
     <>
       {run.kind === 'plan' && !over ? (
@@ -100,8 +116,9 @@ export function RunActions({ run }: { run: RunDetail }) {
           }
         >
           <p>
-            {left.toLocaleString()} {left === 1 ? 'step' : 'steps'} of {run.total_steps.toLocaleString()} will not end: what
-            waits will not run, and what runs is stopped. This cannot be undone; a replay from a step takes it up again.
+            {left.toLocaleString()} {left === 1 ? 'step' : 'steps'} of {run.total_steps.toLocaleString()} will not end:
+            what waits will not run, and what runs is stopped. This cannot be undone; a replay from a step takes it up
+            again.
           </p>
         </Dialog>
       ) : null}

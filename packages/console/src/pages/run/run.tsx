@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { ChartGantt, Table2, Workflow } from 'lucide-react';
 import { lazy, Suspense, useMemo } from 'react';
-import { runQuery, stepsQuery, isOver, useRunStream } from '../../api/runs.js';
+import { isOver, runQuery, stepsQuery, useRunStream } from '../../api/runs.js';
 import { useSearchState } from '../../app/search.js';
 import { Status, Tag } from '../../ui/badge.js';
 import { ErrorState, Loading } from '../../ui/empty.js';
@@ -79,9 +79,30 @@ export function RunPage() {
             value={view}
             onChange={(name) => change({ view: name })}
             options={[
-              { name: 'graph', label: <><Workflow /> Graph</> },
-              { name: 'timeline', label: <><ChartGantt /> Timeline</> },
-              { name: 'table', label: <><Table2 /> Table</> },
+              {
+                name: 'graph',
+                label: (
+                  <>
+                    <Workflow /> Graph
+                  </>
+                ),
+              },
+              {
+                name: 'timeline',
+                label: (
+                  <>
+                    <ChartGantt /> Timeline
+                  </>
+                ),
+              },
+              {
+                name: 'table',
+                label: (
+                  <>
+                    <Table2 /> Table
+                  </>
+                ),
+              },
             ]}
           />
           <RunActions run={run} />

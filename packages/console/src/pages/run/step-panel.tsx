@@ -83,7 +83,10 @@ export function StepPanel({ run, group, onClose }: Props) {
             ],
             ['Call', step?.invocation_id && <Id key="call" of={step.invocation_id} />],
             ['Reason', step?.reason && <SafeText key="reason" text={step.reason} />],
-            ['Decision', shown && <SafeText key="decision" text={`${shown.decision.effect}: ${shown.decision.reason}`} />],
+            [
+              'Decision',
+              shown && <SafeText key="decision" text={`${shown.decision.effect}: ${shown.decision.reason}`} />,
+            ],
             ['Approved by', shown?.hold?.approvals.given_by.join(', ')],
             ['Took', shown?.result && duration(shown.result.duration_ms)],
             ['Reused from', step?.reused_from && <Id key="reused" of={step.reused_from} />],

@@ -28,7 +28,13 @@ export function StepTable({ steps, selected, onSelect }: Props) {
           </>
         ),
       },
-      { id: 'tool', header: 'Tool', width: 'minmax(0, 1fr)', wide: true, cell: ({ tool_id }) => <SafeText text={tool_id} /> },
+      {
+        id: 'tool',
+        header: 'Tool',
+        width: 'minmax(0, 1fr)',
+        wide: true,
+        cell: ({ tool_id }) => <SafeText text={tool_id} />,
+      },
       {
         id: 'reason',
         header: 'Outcome',

@@ -9,7 +9,12 @@ import { SafeText } from '../../ui/safe-text.js';
 import { duration, useNow } from '../../ui/time.js';
 import type { Group } from './plan-steps.js';
 
-type Props = { run: RunDetail; groups: readonly Group[]; selected: string | undefined; onSelect(step_id: string): void };
+type Props = {
+  run: RunDetail;
+  groups: readonly Group[];
+  selected: string | undefined;
+  onSelect(step_id: string): void;
+};
 type Bar = { key: string; group: Group; step: Step; ready: number; start: number | null; end: number | null };
 
 const TICKS = 4;
@@ -21,7 +26,10 @@ export function Timeline({ run, groups, selected, onSelect }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const from = Date.parse(run.created_at);
   const bars = barsOf(groups, from);
-  const last = Math.max(...bars.map(({ end, start }) => end ?? start ?? 0), run.finished_at ? Date.parse(run.finished_at) : 0);
+  const last = Math.max(
+    ...bars.map(({ end, start }) => end ?? start ?? 0),
+    run.finished_at ? Date.parse(run.finished_at) : 0,
+  );
   const to = Math.max(from + 1, isOver(run.status) ? last : now);
   const part = (ms: number): string => `${(100 * (ms - from)) / (to - from)}%`;
   const virtual = useVirtualizer({
@@ -87,7 +95,9 @@ export function Timeline({ run, groups, selected, onSelect }: Props) {
 
 /** A step can start when the last that it needs has ended. */
 function barsOf(groups: readonly Group[], from: number): Bar[] {
-  const ended = groups.map(({ steps }) => Math.max(0, ...steps.map(({ finished_at }) => (finished_at ? Date.parse(finished_at) : 0))));
+  const ended = groups.map(({ steps }) =>
+    Math.max(0, ...steps.map(({ finished_at }) => (finished_at ? Date.parse(finished_at) : 0))),
+  );
   return groups.flatMap((group) => {
     const ready = Math.max(from, ...group.needs.map((before) => ended[before] ?? from));
     return group.steps

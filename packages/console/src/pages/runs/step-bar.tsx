@@ -16,7 +16,11 @@ export function StepBar({ run }: { run: Run }) {
       <span className="step-bar-track" aria-hidden="true">
         {parts.map(([tone, count, name]) =>
           count > 0 ? (
-            <span key={name} className={`tone-${tone}`} style={{ width: `${(100 * count) / Math.max(1, total_steps)}%` }} />
+            <span
+              key={name}
+              className={`tone-${tone}`}
+              style={{ width: `${(100 * count) / Math.max(1, total_steps)}%` }}
+            />
           ) : null,
         )}
       </span>

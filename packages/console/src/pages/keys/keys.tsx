@@ -1,0 +1,173 @@
+import type { Key, Role } from '@capstan/contracts';
+import { useQuery } from '@tanstack/react-query';
+import { KeyRound, Plus, Trash2 } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { listQuery, useSend } from '../../api/lists.js';
+import { useMay, useMe } from '../../api/me.js';
+import { Tag } from '../../ui/badge.js';
+import { Button } from '../../ui/button.js';
+import { type Column, DataTable } from '../../ui/data-table.js';
+import { EmptyState } from '../../ui/empty.js';
+import { CheckField, TextField } from '../../ui/field.js';
+import { FormDialog } from '../../ui/form-dialog.js';
+import { Id } from '../../ui/id.js';
+import { ListBody } from '../../ui/list-body.js';
+import { Once } from '../../ui/once.js';
+import { Page } from '../../ui/page.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { Time } from '../../ui/time.js';
+
+const ROLES: readonly (readonly [Role, string])[] = [
+  ['submit', 'Submit calls and runs'],
+  ['operate', 'Decide, redrive, pause'],
+  ['audit', 'Read everything'],
+  ['admin', 'All of that, and policy, keys, tools'],
+];
+
+export function Keys() {
+  const keys = useQuery(listQuery<Key>('keys', '/v1/keys'));
+  const may = useMay('admin');
+  const send = useSend('keys');
+  const [adding, setAdding] = useState(false);
+  const [created, setCreated] = useState<string | null>(null);
+  const [removing, setRemoving] = useState<Key | null>(null);
+  const columns = useMemo(
+    (): Column<Key>[] => [
+      {
+        id: 'actor',
+        header: 'Actor',
+        width: 'minmax(0, 1fr)',
+        cell: ({ actor }) => (
+          <strong>
+            <SafeText text={actor} />
+          </strong>
+        ),
+      },
+      { id: 'tenant', header: 'Tenant', width: '120px', wide: true, cell: ({ tenant }) => <SafeText text={tenant} /> },
+      {
+        id: 'roles',
+        header: 'Roles',
+        width: 'minmax(0, 1fr)',
+        cell: ({ roles }) => (
+          <span className="row">
+            {roles.map((role) => (
+              <Tag key={role} tone={role === 'admin' ? 'amber' : 'grey'}>
+                {role}
+              </Tag>
+            ))}
+          </span>
+        ),
+      },
+      { id: 'id', header: 'Id', width: '150px', wide: true, cell: ({ key_id }) => <Id of={key_id} /> },
+      {
+        id: 'created',
+        header: 'Created',
+        width: '90px',
+        wide: true,
+        cell: ({ created_at }) => <Time at={created_at} />,
+      },
+      {
+        id: 'actions',
+        header: <span className="sr-only">Actions</span>,
+        width: '34px',
+        cell: (key) => (
+          <Button
+            kind="ghost"
+            size="small"
+            icon={<Trash2 />}
+            aria-label={`Delete the key of ${key.actor}`}
+            may={may}
+            onClick={() => setRemoving(key)}
+          />
+        ),
+      },
+    ],
+    [may],
+  );
+  return (
+    <Page
+      title="Keys"
+      actions={
+        <Button kind="primary" icon={<Plus />} may={may} onClick={() => setAdding(true)}>
+          New key
+        </Button>
+      }
+      flush
+    >
+      <ListBody of={keys}>
+        {(items) => (
+          <DataTable
+            label="Keys"
+            rows={items}
+            columns={columns}
+            idOf={({ key_id }) => key_id}
+            row_height={42}
+            empty={<EmptyState icon={<KeyRound />} title="There are no keys" />}
+          />
+        )}
+      </ListBody>
+      {adding ? <NewKeyDialog onClose={() => setAdding(false)} onCreated={setCreated} /> : null}
+      {created ? (
+        <Once title="The new key" value={created} onClose={() => setCreated(null)}>
+          Hand it over now. It is kept as a hash, and not shown again.
+        </Once>
+      ) : null}
+      {removing ? (
+        <FormDialog
+          title={`Delete the key of ${removing.actor}`}
+          action="Delete"
+          danger
+          onClose={() => setRemoving(null)}
+          onSubmit={() => send('DELETE', `/v1/keys/${encodeURIComponent(removing.key_id)}`)}
+        >
+          <p>Whoever uses it is refused from now on, and signed out of the console. This cannot be undone.</p>
+        </FormDialog>
+      ) : null}
+    </Page>
+  );
+}
+
+function NewKeyDialog({ onClose, onCreated }: { onClose(): void; onCreated(key: string): void }) {
+  const me = useMe();
+  const send = useSend('keys');
+  const [tenant, setTenant] = useState(me?.tenant ?? 'default');
+  const [actor, setActor] = useState('');
+  const [roles, setRoles] = useState<readonly Role[]>(['submit']);
+  const submit = async () => {
+    const { key } = await send<Key & { key: string }>('POST', '/v1/keys', { tenant, actor, roles });
+    onCreated(key);
+  };
+  return (
+    <FormDialog
+      title="New key"
+      action="Create"
+      onClose={onClose}
+      onSubmit={submit}
+      may={{ ok: actor.trim() !== '' && roles.length > 0, why: 'Name an actor and a role first.' }}
+    >
+      <TextField
+        label="Actor"
+        hint="Who it is for; approvals are counted by it."
+        value={actor}
+        onChange={setActor}
+        autoFocus
+      />
+      <TextField label="Tenant" value={tenant} onChange={setTenant} />
+      <fieldset className="stack tight">
+        <legend className="field label">Roles</legend>
+        {ROLES.map(([role, what]) => (
+          <CheckField
+            key={role}
+            label={
+              <span>
+                <strong>{role}</strong> <span className="muted">{what}</span>
+              </span>
+            }
+            value={roles.includes(role)}
+            onChange={(on) => setRoles(on ? [...roles, role] : roles.filter((each) => each !== role))}
+          />
+        ))}
+      </fieldset>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,191 @@
+import type { Secret } from '@capstan/contracts';
+import { useQuery } from '@tanstack/react-query';
+import { Lock, Pencil, Plus, Trash2 } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { listQuery, useSend } from '../../api/lists.js';
+import { useMay } from '../../api/me.js';
+import { Button } from '../../ui/button.js';
+import { type Column, DataTable } from '../../ui/data-table.js';
+import { EmptyState } from '../../ui/empty.js';
+import { TextField } from '../../ui/field.js';
+import { FormDialog } from '../../ui/form-dialog.js';
+import { ListBody } from '../../ui/list-body.js';
+import { Page } from '../../ui/page.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { Time } from '../../ui/time.js';
+import { useToast } from '../../ui/toast.js';
+
+export function Secrets() {
+  const secrets = useQuery(listQuery<Secret>('secrets', '/v1/secrets'));
+  const may = useMay('admin');
+  const send = useSend('secrets');
+  const [editing, setEditing] = useState<Secret | 'new' | null>(null);
+  const [removing, setRemoving] = useState<Secret | null>(null);
+  const columns = useMemo(
+    (): Column<Secret>[] => [
+      {
+        id: 'name',
+        header: 'Secret',
+        width: 'minmax(0, 1fr)',
+        cell: ({ name }) => (
+          <code>
+            <SafeText text={`secret://${name}`} />
+          </code>
+        ),
+      },
+      {
+        id: 'tools',
+        header: 'Tools',
+        width: 'minmax(0, 1fr)',
+        wide: true,
+        cell: ({ tools }) => <Uses of={tools} any="any tool" />,
+      },
+      {
+        id: 'hosts',
+        header: 'Hosts',
+        width: 'minmax(0, 1fr)',
+        wide: true,
+        cell: ({ hosts }) => <Uses of={hosts} any="any host" />,
+      },
+      {
+        id: 'updated',
+        header: 'Changed',
+        width: '150px',
+        cell: ({ updated_at, updated_by }) => (
+          <>
+            <Time at={updated_at} />{' '}
+            <span className="muted">
+              by <SafeText text={updated_by} />
+            </span>
+          </>
+        ),
+      },
+      {
+        id: 'actions',
+        header: <span className="sr-only">Actions</span>,
+        width: '64px',
+        cell: (secret) => (
+          <span className="row">
+            <Button
+              kind="ghost"
+              size="small"
+              icon={<Pencil />}
+              aria-label={`Replace ${secret.name}`}
+              may={may}
+              onClick={() => setEditing(secret)}
+            />
+            <Button
+              kind="ghost"
+              size="small"
+              icon={<Trash2 />}
+              aria-label={`Delete ${secret.name}`}
+              may={may}
+              onClick={() => setRemoving(secret)}
+            />
+          </span>
+        ),
+      },
+    ],
+    [may],
+  );
+  return (
+    <Page
+      title="Secrets"
+      actions={
+        <Button kind="primary" icon={<Plus />} may={may} onClick={() => setEditing('new')}>
+          New secret
+        </Button>
+      }
+      flush
+    >
+      <ListBody of={secrets}>
+        {(items) => (
+          <DataTable
+            label="Secrets"
+            rows={items}
+            columns={columns}
+            idOf={({ name }) => name}
+            row_height={42}
+            empty={
+              <EmptyState icon={<Lock />} title="No secrets are kept">
+                <p>
+                  Calls name them as <code>secret://name</code>; the value reaches the tool alone, and no answer, log or
+                  hash.
+                </p>
+              </EmptyState>
+            }
+          />
+        )}
+      </ListBody>
+      {editing ? <SecretDialog secret={editing === 'new' ? null : editing} onClose={() => setEditing(null)} /> : null}
+      {removing ? (
+        <FormDialog
+          title={`Delete ${removing.name}`}
+          action="Delete"
+          danger
+          onClose={() => setRemoving(null)}
+          onSubmit={() => send('DELETE', `/v1/secrets/${encodeURIComponent(removing.name)}`)}
+        >
+          <p>Calls that name it fail from now on. Its value cannot be brought back.</p>
+        </FormDialog>
+      ) : null}
+    </Page>
+  );
+}
+
+const Uses = ({ of, any }: { of: readonly string[] | null; any: string }) =>
+  of === null ? <span className="muted">{any}</span> : <SafeText text={of.join(', ')} />;
+
+/** Lists that are left empty stay as they are, so that a new value never opens what was closed. */
+function SecretDialog({ secret, onClose }: { secret: Secret | null; onClose(): void }) {
+  const send = useSend('secrets');
+  const say = useToast();
+  const [name, setName] = useState(secret?.name ?? '');
+  const [value, setValue] = useState('');
+  const [tools, setTools] = useState((secret?.tools ?? []).join('\n'));
+  const [hosts, setHosts] = useState((secret?.hosts ?? []).join('\n'));
+  const list = (text: string) => text.split(/[\s,]+/).filter(Boolean);
+  const submit = async () => {
+    await send('PUT', `/v1/secrets/${encodeURIComponent(name)}`, {
+      value,
+      ...(tools.trim() ? { tools: list(tools) } : {}),
+      ...(hosts.trim() ? { hosts: list(hosts) } : {}),
+    });
+    say(`secret://${name} is kept`);
+  };
+  return (
+    <FormDialog
+      title={secret ? `Replace ${secret.name}` : 'New secret'}
+      action="Keep"
+      onClose={onClose}
+      onSubmit={submit}
+      may={{ ok: name !== '' && value !== '', why: 'Give a name and a value first.' }}
+    >
+      {secret ? null : <TextField label="Name" code value={name} onChange={setName} autoFocus />}
+      <TextField
+        label="Value"
+        type="password"
+        code
+        value={value}
+        onChange={setValue}
+        hint="It is encrypted, and never shown again."
+      />
+      <TextField
+        label="Tools that may use it"
+        code
+        lines={2}
+        value={tools}
+        onChange={setTools}
+        hint="One a line, with *; empty: any"
+      />
+      <TextField
+        label="Hosts it may be sent to"
+        code
+        lines={2}
+        value={hosts}
+        onChange={setHosts}
+        hint="One a line; empty: any"
+      />
+    </FormDialog>
+  );
+}

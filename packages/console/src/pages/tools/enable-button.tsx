@@ -1,0 +1,55 @@
+import { Power } from 'lucide-react';
+import { useState } from 'react';
+import { useSend } from '../../api/lists.js';
+import { useMay } from '../../api/me.js';
+import type { ToolDetail } from '../../api/tools.js';
+import { Button } from '../../ui/button.js';
+import { FormDialog } from '../../ui/form-dialog.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { useToast } from '../../ui/toast.js';
+
+const PATHS: Partial<Record<ToolDetail['source'], string>> = { extension: '/v1/extensions', mcp: '/v1/mcp-servers' };
+
+/** Tools are switched on and off with what brought them. */
+export function EnableButton({ tool }: { tool: ToolDetail }) {
+  const send = useSend('tools', 'tool', 'sources');
+  const say = useToast();
+  const admin = useMay('admin');
+  const [asking, setAsking] = useState(false);
+  const path = PATHS[tool.source];
+  if (!path) return null;
+  const action = tool.enabled ? 'Disable' : 'Enable';
+  const set = async () => {
+    await send('PATCH', `${path}/${encodeURIComponent(tool.origin)}`, { enabled: !tool.enabled });
+    say(`${tool.origin} is ${tool.enabled ? 'disabled' : 'enabled'}`);
+  };
+  return (
+    <>
+      <Button
+        {...(tool.enabled ? { kind: 'danger' as const } : {})}
+        icon={<Power />}
+        may={admin}
+        onClick={() => setAsking(true)}
+      >
+        {action}
+      </Button>
+      {asking ? (
+        <FormDialog
+          title={`${action} ${tool.origin}`}
+          action={action}
+          danger={tool.enabled}
+          onClose={() => setAsking(false)}
+          onSubmit={set}
+        >
+          <p>
+            {tool.enabled ? 'All tools of ' : 'All tools of '}
+            <SafeText text={tool.origin} />{' '}
+            {tool.enabled
+              ? 'can no longer be called. Calls that wait are refused when their turn comes. Enable takes it back.'
+              : 'can be called again, where policy allows it.'}
+          </p>
+        </FormDialog>
+      ) : null}
+    </>
+  );
+}
