@@ -1,4 +1,4 @@
-import type { ScheduleDetail } from '@capstan/contracts';
+import type { Schedule, ScheduleDetail } from '@capstan/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { get } from '../../api/request.js';
 import { inWords, Tag } from '../../ui/badge.js';
@@ -8,8 +8,10 @@ import { Id } from '../../ui/id.js';
 import { JsonView } from '../../ui/json-view.js';
 import { Facts } from '../../ui/panel.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { exactTime, Time } from '../../ui/time.js';
-import { whenOf } from './schedules.js';
+import { duration, exactTime, Time } from '../../ui/time.js';
+
+export const whenOf = ({ cron, time_zone, every_ms }: Schedule): string =>
+  every_ms === null ? `${cron} ${time_zone}` : `every ${duration(every_ms)}`;
 
 const TONES = { started: 'green', skipped: 'grey', queued: 'blue', failed: 'red' } as const;
 

@@ -13,13 +13,10 @@ import { Id } from '../../ui/id.js';
 import { ListBody } from '../../ui/list-body.js';
 import { Page } from '../../ui/page.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { duration, Time } from '../../ui/time.js';
+import { Time } from '../../ui/time.js';
 import { useToast } from '../../ui/toast.js';
 import { NewScheduleDialog } from './new-schedule.js';
-import { ScheduleDialog } from './schedule-dialog.js';
-
-export const whenOf = ({ cron, time_zone, every_ms }: Schedule): string =>
-  every_ms === null ? `${cron} ${time_zone}` : `every ${duration(every_ms)}`;
+import { ScheduleDialog, whenOf } from './schedule-dialog.js';
 
 export function Schedules() {
   const schedules = useQuery({ ...listQuery<Schedule>('schedules', '/v1/schedules'), refetchInterval: 15_000 });
