@@ -65,7 +65,7 @@ function Frame() {
         </Link>
         <button type="button" className="jump" onClick={() => setPalette(true)}>
           <Search />
-          <span className="grow">Search or jump to</span>
+          <span className="grow truncate">Search or go to</span>
           <kbd className="kbd">{navigator.platform.startsWith('Mac') ? '⌘K' : 'Ctrl K'}</kbd>
         </button>
         <nav className="stack" aria-label="Pages">

@@ -17,9 +17,17 @@ export const JsonView = ({ value, label, depth = 2 }: ViewProps) => (
     <span className="id json-copy">
       <CopyButton text={JSON.stringify(value, null, 2) ?? 'null'} label={`Copy ${label.toLowerCase()}`} />
     </span>
-    <Node value={value as Json} open={depth} />
+    <Root value={value as Json} open={depth} />
   </section>
 );
+
+/** What the whole is needs no fold. */
+const Root = ({ value, open }: { value: Json; open: number }) =>
+  typeof value === 'object' && value !== null && Object.keys(value).length > 0 ? (
+    <List value={value} open={open} />
+  ) : (
+    <Node value={value} open={open} />
+  );
 
 function Node({ value, open }: { value: Json; open: number }): ReactNode {
   if (value === null || value === undefined) return <span className="json-null">null</span>;
@@ -30,7 +38,6 @@ function Node({ value, open }: { value: Json; open: number }): ReactNode {
 
 function Members({ value, open }: { value: Json[] | Record<string, Json>; open: number }) {
   const [isOpen, setOpen] = useState(open > 0);
-  const [shown, setShown] = useState(FIRST);
   const is_list = Array.isArray(value);
   const members = Object.entries(value);
   const [left, right] = is_list ? ['[', ']'] : ['{', '}'];
@@ -50,20 +57,30 @@ function Members({ value, open }: { value: Json[] | Record<string, Json>; open: 
       </button>
       {isOpen ? (
         <div className="json-members">
-          {members.slice(0, shown).map(([name, member]) => (
-            <div key={name} className="json-member">
-              <span className="json-name">
-                <SafeText text={name} />
-              </span>
-              <Node value={member} open={open - 1} />
-            </div>
-          ))}
-          {members.length > shown ? (
-            <button type="button" className="json-more" onClick={() => setShown(shown + 1000)}>
-              {members.length - shown} more
-            </button>
-          ) : null}
+          <List value={value} open={open} />
         </div>
+      ) : null}
+    </>
+  );
+}
+
+function List({ value, open }: { value: Json[] | Record<string, Json>; open: number }) {
+  const [shown, setShown] = useState(FIRST);
+  const members = Object.entries(value);
+  return (
+    <>
+      {members.slice(0, shown).map(([name, member]) => (
+        <div key={name} className="json-member">
+          <span className="json-name">
+            <SafeText text={name} />
+          </span>
+          <Node value={member} open={open - 1} />
+        </div>
+      ))}
+      {members.length > shown ? (
+        <button type="button" className="json-more" onClick={() => setShown(shown + 1000)}>
+          {members.length - shown} more
+        </button>
       ) : null}
     </>
   );

@@ -112,7 +112,7 @@ export function Approvals() {
         <FacetSelect
           label="Rule"
           value={search.rule}
-          options={distinct(all?.items, ({ rules }) => rules.map(({ id }) => id))}
+          options={distinct(all?.items, ({ rule_matched }) => (rule_matched ? [rule_matched] : []))}
           onChange={(rule) => change({ rule })}
         />
         <FacetSelect

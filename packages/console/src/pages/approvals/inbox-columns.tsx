@@ -95,9 +95,9 @@ export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column
       id: 'rule',
       header: 'Rule',
       width: '130px',
-      cell: ({ rules }) => (
+      cell: ({ rule_matched }) => (
         <span className="muted truncate">
-          <SafeText text={rules.map(({ id }) => id).join(', ')} />
+          <SafeText text={rule_matched ?? ''} />
         </span>
       ),
     },

@@ -44,7 +44,9 @@ export function Timeline({ run, groups, selected, onSelect }: Props) {
       <div className="gantt gantt-axis" aria-hidden="true">
         <span>Step</span>
         <span className="ticks num">
-          {Array.from({ length: TICKS + 1 }, (_, tick) => duration(((to - from) * tick) / TICKS)).map((text, tick) => (
+          {Array.from({ length: TICKS + 1 }, (_, tick) =>
+            tick === 0 ? '0' : duration(((to - from) * tick) / TICKS),
+          ).map((text, tick) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: ticks have no other name
             <span key={tick}>{text}</span>
           ))}
