@@ -89,6 +89,8 @@ export type GatewayOptions = CallerRules & {
   /** The built files of the console; where they were built unless given, null for no console. */
   console_dir?: string | null | undefined;
   mcp_wait_ms?: number | undefined;
+  /** What its metrics say that it is, where it is more than a gateway. */
+  service?: string;
   /** To be shown at /metrics, too. */
   metrics_beside?: readonly Registry[];
 };
@@ -146,7 +148,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
   const checkOrigin = createOriginCheck(options);
   const strain = watchStrain();
   const metrics = createMetrics(waiters.count, [
-    processMetrics('gateway', backbone),
+    processMetrics(options.service ?? 'gateway', backbone),
     storeMetrics(backbone),
     ...(options.metrics_beside ?? []),
   ]);

@@ -88,7 +88,11 @@ async function startServices(
     onWedged: (runner) => backbone.log.error({ runner }, 'work waits and nothing is taken; restart Capstan'),
   });
   started.push(worker.stop);
-  const gateway = await startGateway(backbone, { ...listening, metrics_beside: [worker.metrics] });
+  const gateway = await startGateway(backbone, {
+    ...listening,
+    service: 'standalone',
+    metrics_beside: [worker.metrics],
+  });
   started.push(gateway.stop);
   return gateway.url;
 }
