@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { BackboneEnv } from '@capstan/backbone';
-import { RUNNER_TYPES } from '@capstan/contracts';
+import { RUNNER_QUEUES } from '@capstan/contracts';
 import { CoordinatorEnv } from '@capstan/coordinator';
 import { GatewayEnv } from '@capstan/gateway';
 import { WorkerEnv } from '@capstan/worker';
@@ -89,7 +89,7 @@ test('postgres keeps its data where the image of its version has it', () => {
 
 describe('a service of Capstan', () => {
   test('is the gateway, the coordinator, the migration, or one worker of each runner type', () => {
-    const workers = RUNNER_TYPES.map((runner) => ['worker', '--runner', runner]);
+    const workers = RUNNER_QUEUES.map((runner) => ['worker', '--runner', runner]);
     const commands = ours.map(({ command }) => command);
     expect(commands).toHaveLength(workers.length + 3);
     expect(commands).toEqual(expect.arrayContaining([['migrate'], ['gateway'], ['coordinator'], ...workers]));

@@ -1,5 +1,5 @@
 import type { Backbone } from '@capstan/backbone';
-import { type Json, RUNNER_TYPES } from '@capstan/contracts';
+import { type Json, RUNNER_QUEUES } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import { flowOf } from '@capstan/queue';
 import { type Claimed, ENDED, registerWorker, settleClaims } from '@capstan/store';
@@ -71,7 +71,9 @@ describe.runIf(queues.some(({ name }) => name === 'redis'))('the queue on Redis 
     monitor.on('monitor', (_at: string, args: string[]) => void said.push(args.join(' ')));
 
     const inputs = { canary: 'CANARY-in-the-inputs' };
-    const work: Work[] = RUNNER_TYPES.flatMap((runner) => [-1, 0, 3].map((priority) => ({ runner, priority, inputs })));
+    const work: Work[] = RUNNER_QUEUES.flatMap((runner) =>
+      [-1, 0, 3].map((priority) => ({ runner, priority, inputs })),
+    );
     const { ids, deliveries, tell } = await commitWork(backbone, work);
     tell();
     const claimants = [
@@ -101,7 +103,7 @@ describe.runIf(queues.some(({ name }) => name === 'redis'))('the queue on Redis 
     expect(said.join('\n')).toContain(known);
     expect(said.join('\n')).not.toContain('CANARY');
     const keys = [...held.keys()].filter((key) => key !== 'capstan:epoch');
-    expect(keys.length).toBeGreaterThan(RUNNER_TYPES.length);
+    expect(keys.length).toBeGreaterThan(RUNNER_QUEUES.length);
     expect(keys.filter((key) => !/^\{capstan-([a-z]+)\}:\1:/.test(key))).toEqual([]);
   });
 

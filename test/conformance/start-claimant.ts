@@ -1,5 +1,5 @@
 import type { Backbone } from '@capstan/backbone';
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import type { Consumer, Start } from '@capstan/queue';
 import { type Claimed, claimNext, ownAnyClaims, ownClaims, registerWorker } from '@capstan/store';
 import { nanoid } from 'nanoid';
@@ -24,7 +24,7 @@ export interface Claimant extends Consumer {
 }
 
 interface ClaimantOptions {
-  runner: RunnerType;
+  runner: QueueName;
   concurrency: number;
   /** Whether what is taken runs until `finish`; else it ends at once. */
   runs?: boolean;

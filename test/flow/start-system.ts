@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Backbone, createLog, openBackbone } from '@capstan/backbone';
 import { createClient } from '@capstan/client';
-import { INSTALLATION_POLICY, type JsonObject, type PolicyDocument } from '@capstan/contracts';
+import { INSTALLATION_POLICY, type JsonObject, type PolicyDocument, RUNNER_QUEUES } from '@capstan/contracts';
 import { startCoordinator, type WebhookOptions } from '@capstan/coordinator';
 import { type GatewayOptions, prepareFirstStart, startGateway } from '@capstan/gateway';
 import type { SealKey } from '@capstan/integrity';
@@ -97,7 +97,7 @@ export async function startSystem(
       llm,
     });
     const worker = await startWorker(behind, {
-      runner_types: [...runners.keys()],
+      runner_types: RUNNER_QUEUES.filter((runner) => runners.has(runner)),
       concurrency: () => 8,
       lease_ms: 3000,
       drain_ms: 2000,

@@ -1,5 +1,5 @@
 import type { Backbone } from '@capstan/backbone';
-import type { Decision, JsonObject, Role } from '@capstan/contracts';
+import { type Decision, type JsonObject, queueOf, type Role } from '@capstan/contracts';
 import type { CompiledPolicy } from '@capstan/policy';
 import type { AdmittedStatus, NewInvocation } from '@capstan/store';
 import { type FactsOf, judge } from './judge.js';
@@ -58,7 +58,7 @@ export function admit(
     roles: call.roles,
     run_id: call.run_id,
     tool_id: descriptor.tool_id,
-    runner: descriptor.runner,
+    runner: queueOf(descriptor),
     inputs: call.inputs,
     input_hash,
     descriptor_hash,

@@ -1,4 +1,11 @@
-import { type Decision, type Descriptor, Failure, type FailureName, type JsonObject } from '@capstan/contracts';
+import {
+  type Decision,
+  type Descriptor,
+  Failure,
+  type FailureName,
+  type JsonObject,
+  queueOf,
+} from '@capstan/contracts';
 import type { CompiledPolicy } from '@capstan/policy';
 import type { HeldCall, Proposal } from '@capstan/store';
 import { type Judgement, judge, type Snapshots } from './judge.js';
@@ -28,11 +35,10 @@ export function proposeRelease(
   if (decision.effect === 'deny') return { ok: false, kind: 'POLICY_DENIED', why: decision.reason, decision };
   const { descriptor, descriptor_hash } = entry;
   const { policy_hash } = decision;
-  const { runner, effects } = descriptor;
-  const { idempotent } = effects;
+  const { idempotent } = descriptor.effects;
   return {
     ok: true,
-    proposal: { inputs, input_hash, descriptor_hash, policy_hash, decision, runner, idempotent },
+    proposal: { inputs, input_hash, descriptor_hash, policy_hash, decision, runner: queueOf(descriptor), idempotent },
     descriptor,
   };
 }

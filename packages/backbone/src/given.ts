@@ -1,4 +1,4 @@
-import { type JsonObject, RunnerType } from '@capstan/contracts';
+import { isQueueName, type JsonObject, type QueueName } from '@capstan/contracts';
 import type { Claimed, NewInvocation } from '@capstan/store';
 import { z } from 'zod';
 
@@ -43,12 +43,12 @@ export function toGiven(row: NewInvocation): GivenCall {
 /** A message to a worker: a receipt with its calls, or without them where the worker has to own it or look them up. */
 const Given = z.object({
   claim_id: z.string(),
-  runner: RunnerType,
+  runner: z.custom<QueueName>(isQueueName),
   owned: z.boolean(),
   common: z.custom<Common>((value) => typeof value === 'object' && value !== null).optional(),
   calls: z.array(z.custom<Own>((value) => Array.isArray(value) && value.length === 3)).optional(),
 });
-export type GivenReceipt = { claim_id: string; runner: RunnerType; owned: boolean; calls: Claimed[] | null };
+export type GivenReceipt = { claim_id: string; runner: QueueName; owned: boolean; calls: Claimed[] | null };
 
 export function readGiven(contents: string): GivenReceipt {
   const { claim_id, runner, owned, common, calls } = Given.parse(JSON.parse(contents));

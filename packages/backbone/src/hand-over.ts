@@ -1,4 +1,4 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import type { Relay } from '@capstan/queue';
 import type { HandOver, NewInvocation, Readied } from '@capstan/store';
 
@@ -16,9 +16,9 @@ export type Plan = {
 export type Dispatcher = {
   plan(rows: readonly NewInvocation[]): Plan;
   /** Calls of these runner types have become ready in Postgres. */
-  wake(runners: readonly RunnerType[]): void;
+  wake(runners: readonly QueueName[]): void;
   /** A call of this runner type becomes ready after so long. Should this process end first, sweeps find it. */
-  wakeAfter(runner: RunnerType, ms: number): void;
+  wakeAfter(runner: QueueName, ms: number): void;
   /** Resolves when all has been handed over that was committed. */
   idle(): Promise<void>;
   close(): void;
@@ -37,7 +37,7 @@ export const mayBeHandedOver = (row: NewInvocation): boolean =>
 /** Wake-up calls, now and later. */
 export function openWaker(relay: Relay): Pick<Dispatcher, 'wake' | 'wakeAfter' | 'close'> {
   const timers = new Set<NodeJS.Timeout>();
-  const wake = (runners: readonly RunnerType[]) => relay.publish('ready', runners);
+  const wake = (runners: readonly QueueName[]) => relay.publish('ready', runners);
   return {
     wake,
     wakeAfter: (runner, ms) => {
@@ -55,7 +55,7 @@ export function openWaker(relay: Relay): Pick<Dispatcher, 'wake' | 'wakeAfter' |
 }
 
 /** Says that calls wait, with the commit where signals can ride on it. */
-export function sayReady(relay: Relay, runners: readonly RunnerType[]): { signals: string[]; afterwards(): void } {
+export function sayReady(relay: Relay, runners: readonly QueueName[]): { signals: string[]; afterwards(): void } {
   const unique = [...new Set(runners)];
   if (unique.length === 0) return { signals: [], afterwards: () => {} };
   const signals = relay.riding('ready', unique);

@@ -1,4 +1,4 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import { type Delivery, flowOf, offerOf, type Queue } from '@capstan/queue';
 import type { NewInvocation } from '@capstan/store';
 import { describe, expect, test } from 'vitest';
@@ -53,7 +53,7 @@ describe('what goes to Redis with its commit', () => {
     expect(JSON.stringify(hand_over)).not.toContain('CANARY');
   });
 
-  test.each<{ runner: RunnerType; sizes: number[] }>([
+  test.each<{ runner: QueueName; sizes: number[] }>([
     { runner: 'exec', sizes: [1, 1, 1] },
     { runner: 'builtin', sizes: [3] },
   ])('is a receipt for each long call, and one for short calls together: $runner', ({ runner, sizes }) => {

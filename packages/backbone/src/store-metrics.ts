@@ -1,4 +1,4 @@
-import { RUNNER_TYPES } from '@capstan/contracts';
+import { RUNNER_QUEUES } from '@capstan/contracts';
 import { listQueues, readBacklog, readScale, type Store } from '@capstan/store';
 import { Gauge, Registry } from 'prom-client';
 
@@ -46,7 +46,7 @@ export function storeMetrics({ store }: { store: Store }): Registry {
   const up = gauge('capstan_store_up', 'Whether Postgres answered when the metrics were read');
 
   const read = async (): Promise<void> => {
-    const answers = Promise.all([listQueues(store.db), readScale(store, RUNNER_TYPES), readBacklog(store)]);
+    const answers = Promise.all([listQueues(store.db), readScale(store, RUNNER_QUEUES), readBacklog(store)]);
     // Without Postgres the rest is still worth reading, and then most of all.
     const read = await answers.catch(() => null);
     registry.resetMetrics();

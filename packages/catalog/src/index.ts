@@ -1,3 +1,4 @@
+export * from './app/app-descriptor.js';
 export * from './atip/atip-document.js';
 export * from './atip/atip-tools.js';
 export * from './atip/parse-atip.js';

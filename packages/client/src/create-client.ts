@@ -2,9 +2,11 @@ import { type Agents, agents } from './agent.js';
 import { type Artifacts, artifacts } from './artifact.js';
 import { type AtipTools, atipTools } from './atip.js';
 import { type Audit, audit } from './audit.js';
+import { type Call, call, type ToolTypes, type UntypedTools } from './call.js';
 import { type Capabilities, capabilities } from './capability.js';
 import { type RunCommand, runCommand } from './command.js';
 import { type Extensions, extensions } from './extension.js';
+import { findConnection } from './find-connection.js';
 import { type HealthChecks, healthChecks } from './health.js';
 import { type Grants, grants, type Holds, holds } from './hold.js';
 import { type Invocations, invocations } from './invocation.js';
@@ -22,18 +24,22 @@ import { type Schedules, schedules } from './schedule.js';
 import { type Secrets, secrets } from './secret.js';
 import { type Sessions, sessions } from './session.js';
 import { type TenantEvents, tenantEvents } from './tenant-events.js';
-import { type Tools, tools } from './tool.js';
+import { type Tools as TakenTools, tools } from './tool.js';
 import { type ToolCalls, toolCalls } from './tool-call.js';
 import { openTransport, type TransportOptions } from './transport.js';
 import { type Webhooks, webhooks } from './webhook.js';
 import { type Workers, workers } from './worker.js';
 
-export type ClientOptions = TransportOptions;
+/** Without a `url`, the gateway and the key are looked for: CAPSTAN_URL, CAPSTAN_API_KEY, else what `capstan up` left. */
+export type ClientOptions = Partial<TransportOptions>;
 
-export type Client = Invocations &
+/** `Tools` has the inputs and payloads of tools by their ids: `capstan types > capstan-tools.d.ts` writes it. */
+export type Client<Tools extends ToolTypes = UntypedTools> = Invocations &
   HealthChecks &
   Logins &
   TenantEvents & {
+    /** The payload, or a typed error: Denied, Held, Failed, TimedOut, Ambiguous, Canceled. */
+    call: Call<Tools>;
     runs: Runs;
     records: Records;
     log: Log;
@@ -51,7 +57,7 @@ export type Client = Invocations &
     schedules: Schedules;
     secrets: Secrets;
     artifacts: Artifacts;
-    tools: Tools;
+    tools: TakenTools;
     extensions: Extensions;
     atipTools: AtipTools;
     command: RunCommand;
@@ -64,10 +70,14 @@ export type Client = Invocations &
   };
 
 /** A client of one gateway. Nothing is connected before the first request. */
-export const createClient = (options: ClientOptions): Client => {
-  const transport = openTransport(options);
+export const createClient = <Tools extends ToolTypes = UntypedTools>(options: ClientOptions = {}): Client<Tools> => {
+  const transport = openTransport({ ...options, ...findConnection(options) });
+  const calls = invocations(transport);
+  const callAny = call(calls);
   return {
-    ...invocations(transport),
+    ...calls,
+    // The ids, inputs and payloads are the compiler's business.
+    call: callAny as Call<Tools>,
     ...healthChecks(transport),
     ...logins(transport),
     ...tenantEvents(transport),
@@ -88,7 +98,7 @@ export const createClient = (options: ClientOptions): Client => {
     schedules: schedules(transport),
     secrets: secrets(transport),
     artifacts: artifacts(transport),
-    tools: tools(transport),
+    tools: tools(transport, callAny),
     extensions: extensions(transport),
     atipTools: atipTools(transport),
     command: runCommand(transport),

@@ -1,4 +1,4 @@
-import type { QueueInfo, QueueScale, RunnerType } from '@capstan/contracts';
+import type { QueueInfo, QueueName, QueueScale } from '@capstan/contracts';
 import { listFrom } from './list-from.js';
 import type { Listing } from './listing.js';
 import type { Transport } from './transport.js';
@@ -6,10 +6,10 @@ import type { Transport } from './transport.js';
 export type Queues = {
   list(): Listing<QueueInfo>;
   /** Workers finish what they run and start nothing more of this type. */
-  pause(runner: RunnerType): Promise<QueueInfo>;
-  resume(runner: RunnerType): Promise<QueueInfo>;
+  pause(runner: QueueName): Promise<QueueInfo>;
+  resume(runner: QueueName): Promise<QueueInfo>;
   /** What an autoscaler needs to know. */
-  scale(runner: RunnerType): Promise<QueueScale>;
+  scale(runner: QueueName): Promise<QueueScale>;
 };
 
 export const queues = (transport: Transport): Queues => ({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Json, JsonObject } from './json.js';
+import { Pool } from './runner-type.js';
 
 const Values = z.record(z.string(), z.string());
 
@@ -75,6 +76,9 @@ const Mcp = z.strictObject({
   task: z.enum(['optional', 'required']).optional(),
 });
 
+/** A function in the process of its user, which serves a pool. */
+const App = z.strictObject({ kind: z.literal('app'), pool: Pool, id: z.string() });
+
 /** How a runner carries a tool out. */
-export const Binding = z.discriminatedUnion('kind', [Native, Command, Atip, Request, Action, Mcp]);
+export const Binding = z.discriminatedUnion('kind', [Native, Command, Atip, Request, Action, Mcp, App]);
 export type Binding = z.infer<typeof Binding>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Binding } from './binding.js';
 import { JsonObject } from './json.js';
-import { RunnerType } from './runner-type.js';
+import { type QueueName, queueOfPool, RunnerType } from './runner-type.js';
 
 export const Risk = z.enum(['LOW', 'MED', 'HIGH', 'CRITICAL']);
 export type Risk = z.infer<typeof Risk>;
@@ -27,7 +27,7 @@ export const SideEffect = z.enum([
 ]);
 export type SideEffect = z.infer<typeof SideEffect>;
 
-export const ToolSource = z.enum(['capability', 'extension', 'mcp', 'atip', 'core']);
+export const ToolSource = z.enum(['capability', 'extension', 'mcp', 'atip', 'core', 'app']);
 export type ToolSource = z.infer<typeof ToolSource>;
 
 /** How far a tool is trusted, the most trusted first. One that does not say is `inferred`. */
@@ -79,7 +79,7 @@ export const Descriptor = z.strictObject({
   name: z.string(),
   description: z.string(),
   source: ToolSource,
-  /** What brought it: the id of the extension, MCP server, ATIP tool or capability. */
+  /** What brought it: the id of the extension, MCP server, ATIP tool, capability or pool. */
   origin: z.string(),
   runner: RunnerType,
   binding: Binding,
@@ -94,3 +94,7 @@ export const Descriptor = z.strictObject({
   timeout_ms: z.int().positive().optional(),
 });
 export type Descriptor = z.infer<typeof Descriptor>;
+
+/** Where calls of a tool wait. A tool of the type `app` without a pool is refused before it gets here. */
+export const queueOf = ({ runner, binding, origin }: Descriptor): QueueName =>
+  runner === 'app' ? queueOfPool(binding.kind === 'app' ? binding.pool : origin) : runner;

@@ -24,6 +24,7 @@ export * from './page.js';
 export * from './parse-json.js';
 export * from './plan.js';
 export * from './policy.js';
+export * from './pool.js';
 export * from './provider.js';
 export * from './quota.js';
 export * from './report.js';

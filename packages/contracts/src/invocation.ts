@@ -5,7 +5,7 @@ import { Hash } from './hash.js';
 import { HoldSummary } from './hold.js';
 import { JsonObject } from './json.js';
 import { Result } from './result.js';
-import { RunnerType } from './runner-type.js';
+import { QueueName } from './runner-type.js';
 import { InvocationStatus } from './status.js';
 
 const DAY_MS = 86_400_000;
@@ -122,7 +122,7 @@ export const Invocation = z.object({
   invocation_id: z.string(),
   run_id: z.string(),
   tool_id: z.string(),
-  runner: RunnerType,
+  runner: QueueName,
   status: InvocationStatus,
   actor: z.string(),
   inputs: JsonObject,
@@ -163,7 +163,7 @@ export const InvocationFilter = z.strictObject({
     .transform((status) => (Array.isArray(status) ? status : [status]))
     .optional(),
   tool_id: Wanted.optional(),
-  runner: RunnerType.optional(),
+  runner: QueueName.optional(),
   run_id: Wanted.optional(),
   session_id: Wanted.optional(),
   label: z

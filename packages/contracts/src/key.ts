@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Identity, Via } from './login.js';
+import { Pool } from './runner-type.js';
 
-export const Role = z.enum(['submit', 'operate', 'audit', 'admin', 'scale']);
+export const Role = z.enum(['submit', 'operate', 'audit', 'admin', 'scale', 'serve']);
 export type Role = z.infer<typeof Role>;
 
 export const DEFAULT_TENANT = 'default';
@@ -12,7 +13,17 @@ const Actor = z.string().regex(/^[a-z0-9][a-z0-9_.@+:-]{0,254}$/i, 'letters, dig
 
 export const Tenant = Slug;
 
-export const NewKey = z.strictObject({ tenant: Tenant, actor: Actor, roles: z.array(Role).min(1) });
+/** Whoever has the role `serve` serves one pool, and may do nothing else. */
+export const NewKey = z
+  .strictObject({ tenant: Tenant, actor: Actor, roles: z.array(Role).min(1), pool: Pool.optional() })
+  .refine(({ roles }) => !roles.includes('serve') || roles.every((role) => role === 'serve'), {
+    path: ['roles'],
+    message: 'a key with the role serve has no other',
+  })
+  .refine(({ roles, pool }) => roles.includes('serve') === (pool !== undefined), {
+    path: ['pool'],
+    message: 'a key with the role serve, and no other, names its pool',
+  });
 export type NewKey = z.infer<typeof NewKey>;
 
 export const Key = z.object({
@@ -20,12 +31,13 @@ export const Key = z.object({
   tenant: z.string(),
   actor: z.string(),
   roles: z.array(Role),
+  pool: Pool.nullish().describe('The pool that it serves'),
   created_at: z.iso.datetime(),
 });
 export type Key = z.infer<typeof Key>;
 
 /** Who is asking. `key_id` is empty for those who came through the identity provider. */
-export type Principal = Pick<Key, 'key_id' | 'tenant' | 'actor' | 'roles'> & {
+export type Principal = Pick<Key, 'key_id' | 'tenant' | 'actor' | 'roles' | 'pool'> & {
   /** How they proved it; a key unless said otherwise. */
   via?: Via;
   /** When that proof ends; absent for a key. */

@@ -1,6 +1,30 @@
 import { z } from 'zod';
 
-/** Each runner type has a queue of its own and workers that scale on their own. */
-export const RunnerType = z.enum(['exec', 'analyze', 'browser', 'api', 'mcp', 'file', 'db', 'builtin']);
+/** What runs a tool: a kind of worker of ours, or (`app`) its user's own process. */
+export const RunnerType = z.enum(['exec', 'analyze', 'browser', 'api', 'mcp', 'file', 'db', 'builtin', 'app']);
 export type RunnerType = z.infer<typeof RunnerType>;
 export const RUNNER_TYPES = RunnerType.options;
+
+/** A pool of processes that serve the same tools. */
+export const Pool = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, 'lower-case letters, digits, dash and underscore, at most 40');
+export type Pool = z.infer<typeof Pool>;
+
+/** Each runner type has a queue, and of `app` each pool has one: workers scale apart. */
+export type QueueName = Exclude<RunnerType, 'app'> | `app/${Pool}`;
+
+const RunnerQueue = RunnerType.exclude(['app']);
+/** The queues that every installation has. */
+export const RUNNER_QUEUES: readonly Exclude<RunnerType, 'app'>[] = RunnerQueue.options;
+
+export const queueOfPool = (pool: Pool): QueueName => `app/${pool}`;
+
+export const isQueueName = (name: unknown): name is QueueName =>
+  RunnerQueue.safeParse(name).success ||
+  (typeof name === 'string' && name.startsWith('app/') && Pool.safeParse(name.slice('app/'.length)).success);
+
+export const QueueName = z
+  .string()
+  .refine(isQueueName, { message: `one of ${RunnerQueue.options.join(', ')}, or app/ and a pool` })
+  .meta({ description: 'A runner type, or app/ and a pool' });

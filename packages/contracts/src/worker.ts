@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { RunnerType } from './runner-type.js';
+import { QueueName } from './runner-type.js';
 
 export const WorkerInfo = z.object({
   worker_id: z.string(),
-  runners: z.array(RunnerType),
+  runners: z.array(QueueName),
   host: z.string(),
   pid: z.int(),
   concurrency: z.int(),
@@ -15,7 +15,7 @@ export const WorkerInfo = z.object({
 export type WorkerInfo = z.infer<typeof WorkerInfo>;
 
 export const QueueInfo = z.object({
-  runner: RunnerType,
+  runner: QueueName,
   paused: z.boolean(),
   queued: z.int(),
   deferred: z.int(),

@@ -1,3 +1,4 @@
+export * from './audit-starts.js';
 export * from './intake.js';
 export * from './keep-file.js';
 export * from './log-writer.js';
@@ -8,6 +9,7 @@ export * from './policies.js';
 export * from './question-ports.js';
 export * from './receipts.js';
 export * from './resolve-secret.js';
+export * from './run-elsewhere.js';
 export * from './running.js';
 export * from './secret-file.js';
 export * from './session-ports.js';

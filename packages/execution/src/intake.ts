@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Backbone, givenTo, readGiven } from '@capstan/backbone';
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import type { Consumer, Start, WorkSource } from '@capstan/queue';
 import {
   type Claimed,
@@ -23,14 +23,14 @@ type IntakeOptions = {
   isAlive(): boolean;
   /** Resolves when the call no longer takes up a slot. */
   run(claimed: Claimed): Promise<void>;
-  consumer(runner: RunnerType): Consumer | undefined;
+  consumer(runner: QueueName): Consumer | undefined;
 };
 
 /** How calls come to this worker: claimed, brought as receipts by the queue, or handed over with their commit. */
 export type Intake = {
-  sourceOf(runner: RunnerType, onTake: () => void): WorkSource;
-  /** Calls that are handed to this worker arrive under its id. */
-  receiveAs(worker_id: string): void;
+  sourceOf(runner: QueueName, onTake: () => void): WorkSource;
+  /** Calls that are handed to this worker arrive under its id; null: it takes none for now. */
+  receiveAs(worker_id: string | null): void;
   /** Receipts that stand under this worker's name and that it was not told of. */
   adopt(mine: Heartbeat['receipts']): void;
 };
@@ -80,7 +80,7 @@ export function createIntake({ store, relay, log }: Backbone, options: IntakeOpt
     };
   /** Receipts that wait for a slot to be owned: a heartbeat names them, too. */
   const waiting = new Set<string>();
-  const bring = async (runner: RunnerType, claim_id: string, owned: boolean): Promise<void> => {
+  const bring = async (runner: QueueName, claim_id: string, owned: boolean): Promise<void> => {
     if (owned) {
       options.consumer(runner)?.run(await insist(() => readClaims(store, worker_id(), [claim_id])));
       return;
@@ -107,6 +107,8 @@ export function createIntake({ store, relay, log }: Backbone, options: IntakeOpt
     },
     receiveAs: (id) => {
       stopReceiving();
+      stopReceiving = () => {};
+      if (id === null) return;
       stopReceiving = relay.receive(givenTo(id), (contents) => {
         const { claim_id, runner, owned, calls } = readGiven(contents);
         if (calls) options.consumer(runner)?.run(begin(calls));

@@ -7,6 +7,8 @@ import { storableText } from './storable.js';
 /** Live output goes to Postgres in batches, and a signal tells who follows it; so it can be resumed and read later. */
 export type LogWriter = {
   write(claimed: Claimed, stream: LogStream, text: string): void;
+  /** The lines of a call that was begun elsewhere go on after these. */
+  goOnAfter(claimed: Claimed, seq: number): void;
   /** Null when this invocation logged nothing; else resolves when its lines are written. */
   written(claimed: Claimed): Promise<void> | null;
 };
@@ -32,6 +34,9 @@ export function createLogWriter(store: Store, relay: Relay, onError: (error: unk
       seqs.set(claimed, seq);
       const { invocation_id, attempt } = claimed;
       commit({ invocation_id, attempt, seq, stream, text: storableText(text) }).catch(onError);
+    },
+    goOnAfter: (claimed, seq) => {
+      if (seq > 0) seqs.set(claimed, seq);
     },
     written: (claimed) => (seqs.has(claimed) ? commit.idle() : null),
   };

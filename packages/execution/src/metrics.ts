@@ -1,15 +1,15 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Running } from './running.js';
 
 /** What a worker measures of each runner type. */
 export type WorkerMetrics = {
   registry: Registry;
-  ended(runner: RunnerType, outcome: string, seconds: number): void;
+  ended(runner: QueueName, outcome: string, seconds: number): void;
   /** It is tried again. */
-  retried(runner: RunnerType): void;
+  retried(runner: QueueName): void;
   /** How long it took from its submission to its first attempt. */
-  waited(runner: RunnerType, seconds: number): void;
+  waited(runner: QueueName, seconds: number): void;
 };
 
 /** From a sum in this process to a page that takes its minutes. */

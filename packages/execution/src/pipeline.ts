@@ -6,6 +6,7 @@ import type { Runner, RunOutcome } from '@capstan/runners';
 import { type Claimed, isUnavailable, type Settlement } from '@capstan/store';
 import { auditDetail, startEvent } from './audit-detail.js';
 import { whyRefused } from './check-approval.js';
+import { NotStarted, TakenElsewhere } from './run-elsewhere.js';
 import { runUnderDeadline } from './run-under-deadline.js';
 import { Running } from './running.js';
 import { type Finished, toSettlement } from './to-settlement.js';
@@ -18,12 +19,16 @@ import type { WorkerContext } from './worker-context.js';
  *
  * Resolves when the tool has ended and the slot is free; the settlement goes on in the background, together with others.
  */
-export async function runInvocation(worker: WorkerContext, claimed: Claimed): Promise<void> {
+export async function runInvocation(worker: WorkerContext, claimed: Claimed, begun?: Begun): Promise<void> {
   const running = new Running(claimed);
   worker.running.set(claimed.invocation_id, running);
   noteWait(worker, claimed);
   const started = performance.now();
-  const finished = await attempt(worker, running);
+  const finished = await attempt(worker, running, begun);
+  if (finished === 'taken elsewhere') {
+    if (worker.running.get(claimed.invocation_id) === running) worker.running.delete(claimed.invocation_id);
+    return;
+  }
   const duration_ms = performance.now() - started;
   const settlement = toSettlement(worker, running, finished, duration_ms);
   worker.metrics.ended(claimed.runner, settlement.outcome, duration_ms / 1000);
@@ -37,14 +42,23 @@ export async function runInvocation(worker: WorkerContext, claimed: Claimed): Pr
   worker.settle(running, settlement);
 }
 
-async function attempt(worker: WorkerContext, running: Running): Promise<Finished> {
+/** A call that a process elsewhere has begun, so long ago: it was decided on then, and what is left is to wait for it. */
+export type Begun = { age_ms: number };
+
+async function attempt(worker: WorkerContext, running: Running, begun?: Begun): Promise<Finished | 'taken elsewhere'> {
   const { claimed } = running;
-  let started = false;
+  let started = begun !== undefined;
+  let ran = false;
   try {
-    const tool = await load(worker, claimed);
+    const tool = await load(worker, claimed, begun);
     const decision = await decideAgain(worker, claimed, tool.entry);
     running.trace?.decided(decision);
+    if (begun) {
+      ran = true;
+      return await ranWith(worker, running, tool, decision, begun.age_ms);
+    }
     const refused = decision.allowed ? null : await whyRefused(worker, claimed, tool.entry, decision);
+    if (refused?.kind === 'returned' && !tool.is_as_admitted) await worker.leaveToOthers?.(claimed);
     if (refused) return refused;
     if (!decision.allowed) running.trace?.approved();
     // A process that was frozen after its claim must not start what others have taken over meanwhile.
@@ -52,11 +66,12 @@ async function attempt(worker: WorkerContext, running: Running): Promise<Finishe
     const detail = auditDetail(claimed, tool.entry.descriptor, worker.redactor);
     if (detail) await worker.audit(startEvent(claimed, detail));
     started = true;
-    const outcome = await run(worker, running, tool, decision);
-    const checked = outcome?.success ? checkOutput(worker, running, tool, decision, outcome) : outcome;
-    running.trace?.ran(checked, running.redactor ?? worker.redactor);
-    return { kind: 'ran', outcome: checked, descriptor: tool.entry.descriptor };
+    return await ranWith(worker, running, tool, decision, 0);
   } catch (error) {
+    if (error instanceof TakenElsewhere) return 'taken elsewhere';
+    // It goes on where it was begun, and is asked after again.
+    if (begun && !ran && isUnavailable(error)) return 'taken elsewhere';
+    if (error instanceof NotStarted) return { kind: 'unstarted', backoff_ms: error.backoff_ms };
     // Postgres was away, at the look at its policy or for what a tool keeps there: as if it had not been started, if it may be again.
     if (isUnavailable(error) && (!started || claimed.idempotent)) return { kind: 'unstarted' };
     // A runner that was told to stop may throw, too.
@@ -95,19 +110,22 @@ function logAttempt({ log }: WorkerContext, { claimed, trace }: Running, settlem
 
 const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
 
-type Tool = { entry: CatalogEntry; runner: Runner };
+type Tool = { entry: CatalogEntry; runner: Runner; is_as_admitted: boolean };
 
-async function load(worker: WorkerContext, claimed: Claimed): Promise<Tool> {
+async function load(worker: WorkerContext, claimed: Claimed, begun: Begun | undefined): Promise<Tool> {
   const { tool_id, descriptor_hash } = claimed;
   const known = worker.catalog.get(tool_id);
-  const isAsAdmitted = known?.descriptor_hash === descriptor_hash;
   // It may have been added or changed a moment ago, and the news be still on its way.
-  const entry = isAsAdmitted ? known : await worker.catalog.find(tool_id, descriptor_hash);
+  const entry =
+    known?.descriptor_hash === descriptor_hash ? known : await worker.catalog.find(tool_id, descriptor_hash);
+  const is_as_admitted = entry?.descriptor_hash === descriptor_hash;
+  if (!begun && (!entry || (!is_as_admitted && entry.check(claimed.inputs).length > 0)))
+    await worker.leaveToOthers?.(claimed);
   const runner = entry && worker.runners.get(entry.descriptor.runner);
   if (!entry || !runner)
     throw new Failure('UNKNOWN_TOOL', { detail: `This worker does not know ${tool_id}.`, retryable: false });
-  if (!isAsAdmitted) checkAgain(entry, claimed);
-  return { entry, runner };
+  if (!is_as_admitted && !begun) checkAgain(entry, claimed);
+  return { entry, runner, is_as_admitted };
 }
 
 /** A tool that has changed since it was called may take something else now. */
@@ -130,6 +148,19 @@ async function decideAgain(worker: WorkerContext, claimed: Claimed, entry: Catal
   return policy.decide(requestOf(worker.rules, entry, claimed));
 }
 
+async function ranWith(
+  worker: WorkerContext,
+  running: Running,
+  tool: Tool,
+  decision: Decision,
+  age_ms: number,
+): Promise<Finished> {
+  const outcome = await run(worker, running, tool, decision, age_ms);
+  const checked = outcome?.success ? checkOutput(worker, running, tool, decision, outcome) : outcome;
+  running.trace?.ran(checked, running.redactor ?? worker.redactor);
+  return { kind: 'ran', outcome: checked, descriptor: tool.entry.descriptor };
+}
+
 /** What a tool answers is held to what it declares. What was cut is not: it cannot be whole. */
 function checkOutput(
   worker: WorkerContext,
@@ -148,7 +179,13 @@ function checkOutput(
   return outcome;
 }
 
-function run(worker: WorkerContext, running: Running, tool: Tool, decision: Decision): Promise<RunOutcome | null> {
+function run(
+  worker: WorkerContext,
+  running: Running,
+  tool: Tool,
+  decision: Decision,
+  age_ms: number,
+): Promise<RunOutcome | null> {
   const { claimed } = running;
   const { inputs, warnings } = tool.entry.prepare(claimed.inputs);
   const redact = new LiveRedactor(worker.redactor);
@@ -156,7 +193,7 @@ function run(worker: WorkerContext, running: Running, tool: Tool, decision: Deci
   running.redactor = redact;
   const traceparent =
     running.trace?.began(claimed, tool.entry.descriptor, inputs, redact) ?? claimed.traceparent ?? undefined;
-  return runUnderDeadline(running, decision.limits.timeout_ms, () =>
+  return runUnderDeadline(running, Math.max(1, decision.limits.timeout_ms - age_ms), () =>
     tool.runner.run({
       invocation_id: claimed.invocation_id,
       attempt: claimed.attempt,

@@ -26,6 +26,15 @@ export class Receipts {
     return fresh;
   }
 
+  /** Calls that were begun elsewhere, with all on their receipts that have not ended. */
+  adopt(calls: readonly Pick<Claimed, 'claim_id' | 'invocation_id'>[]): void {
+    for (const { claim_id, invocation_id } of calls) {
+      const left = this.#left.get(claim_id) ?? new Set<string>();
+      this.#left.set(claim_id, left.add(invocation_id));
+      this.#done.delete(claim_id);
+    }
+  }
+
   knows(claim_id: string): boolean {
     return this.#left.has(claim_id) || this.#done.has(claim_id);
   }

@@ -25,12 +25,8 @@ export type SecretSources = {
  * what the environment and the file do not say otherwise of belongs to the tenant `default`. Nothing is given out before
  * it is on record who gets it.
  */
-export const createSecretResolver = (store: Store, { env, file, keys }: SecretSources): WorkerContext['secret'] => {
-  const variables = readSecretVariables(env);
-  const find = async (tenant: string, name: string): Promise<OpenedSecret | undefined> => {
-    const own = variables.get(secretVariable({ tenant, name })) ?? file?.get(tenant, name);
-    return own === undefined ? openSecret(store.db, keys, { tenant, name }) : { value: own, tools: null, hosts: null };
-  };
+export const createSecretResolver = (store: Store, sources: SecretSources): WorkerContext['secret'] => {
+  const find = createSecretFinder(store, sources);
   return async (claimed, name, hosts) => {
     if (!SecretName.safeParse(name).success)
       throw new Failure('INVALID_INPUTS', { detail: `${name.slice(0, 80)} cannot be the name of a secret.` });
@@ -47,6 +43,15 @@ export const createSecretResolver = (store: Store, { env, file, keys }: SecretSo
       if (!isUnavailable(error)) throw error;
       throw new Failure('STORAGE_UNAVAILABLE', { detail: `The secret ${name} could not be read.`, cause: error });
     }
+  };
+};
+
+/** Looks a secret up. Who may have it, and that somebody has, is another matter. */
+export const createSecretFinder = (store: Store, { env, file, keys }: SecretSources) => {
+  const variables = readSecretVariables(env);
+  return async (tenant: string, name: string): Promise<OpenedSecret | undefined> => {
+    const own = variables.get(secretVariable({ tenant, name })) ?? file?.get(tenant, name);
+    return own === undefined ? openSecret(store.db, keys, { tenant, name }) : { value: own, tools: null, hosts: null };
   };
 };
 

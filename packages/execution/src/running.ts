@@ -19,7 +19,7 @@ export class Running {
   /** It can be gone on with from its checkpoint without a second effect. */
   repeatable = false;
   #controller: AbortController | null = null;
-  #onStop: (() => void) | null = null;
+  #onStop: (() => void)[] = [];
 
   constructor(claimed: Claimed) {
     this.claimed = claimed;
@@ -37,11 +37,11 @@ export class Running {
     if (this.stopped) return;
     this.stopped = reason;
     this.#controller?.abort(reason);
-    this.#onStop?.();
+    for (const listener of this.#onStop) listener();
   }
 
   onStop(listener: () => void): void {
-    this.#onStop = listener;
+    this.#onStop.push(listener);
     if (this.stopped) listener();
   }
 }

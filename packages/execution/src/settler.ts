@@ -18,7 +18,8 @@ import type { Running } from './running.js';
 import { idsOf } from './trace-attempt.js';
 
 export type Settler = {
-  settle(running: Running, settlement: Settlement): void;
+  /** Resolves once it is written: null when it was refused, or left to the coordinator. */
+  settle(running: Running, settlement: Settlement): Promise<Settled>;
   idle(): Promise<void>;
 };
 /** `followed`: the coordinator is told of it as well. */
@@ -64,7 +65,7 @@ export function createSettler({ store, relay, dispatcher, log }: Backbone, optio
     max_waiting: Number.POSITIVE_INFINITY,
     isolate: (error) => !isUnavailable(error),
   });
-  const underWay = new Set<Promise<void>>();
+  const underWay = new Set<Promise<Settled>>();
 
   /** Postgres being away is waited out: the result exists only here. What it refuses is settled as a failure. */
   const insist = async (ending: Ending): Promise<Settled> => {
@@ -83,15 +84,16 @@ export function createSettler({ store, relay, dispatcher, log }: Backbone, optio
     }
   };
 
-  const finish = async ({ claimed, trace }: Running, settlement: Settlement) => {
+  const finish = async ({ claimed, trace }: Running, settlement: Settlement): Promise<Settled> => {
     const settled = await insist({ settlement, followed: isFollowed(claimed) });
     trace?.settled(settled?.status ?? null);
     if (!settled) {
       log.warn({ ...idsOf(claimed, trace), attempt: claimed.attempt }, 'a late result was refused');
-      return;
+      return null;
     }
     // An end is told by the statement that wrote it.
     if (isReturn(settlement)) tellReturned(claimed, settled.status, settlement.backoff_ms);
+    return settled;
   };
 
   const tellReturned = ({ invocation_id, runner }: Claimed, status: InvocationStatus, backoff_ms: number) => {
@@ -112,9 +114,11 @@ export function createSettler({ store, relay, dispatcher, log }: Backbone, optio
             { err: error, ...idsOf(running.claimed, running.trace) },
             'a settlement was left to the coordinator',
           );
+          return null;
         })
         .finally(() => underWay.delete(done));
       underWay.add(done);
+      return done;
     },
     idle: async () => {
       while (underWay.size > 0) await Promise.all(underWay);

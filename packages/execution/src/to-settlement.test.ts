@@ -24,7 +24,7 @@ const worker: WorkerContext = {
   approval: () => Promise.reject(new Error('not asked for here')),
   audit: () => Promise.resolve(),
   settle: () => {},
-  logs: { write: () => {}, written: () => null },
+  logs: { write: () => {}, goOnAfter: () => {}, written: () => null },
   keep: () => Promise.reject(new Error('not asked for here')),
   secret: () => Promise.reject(new Error('not asked for here')),
   session: () => null,

@@ -25,7 +25,7 @@ export type Finished =
   | { kind: 'denied'; decision: Decision }
   /** What people agreed to is not what would run. */
   | { kind: 'returned'; why: string; expires_in_ms: number }
-  | { kind: 'unstarted' }
+  | { kind: 'unstarted'; backoff_ms?: number }
   /** `started`: the runner had been called. */
   | { kind: 'broke'; error: unknown; started: boolean };
 
@@ -114,7 +114,7 @@ function judge(running: Running, finished: Finished): Verdict {
 }
 
 function judgeOutcome(running: Running, finished: Finished): Verdict {
-  if (finished.kind === 'unstarted') return UNSTARTED;
+  if (finished.kind === 'unstarted') return { ...UNSTARTED, backoff_ms: finished.backoff_ms ?? UNSTARTED.backoff_ms };
   if (finished.kind === 'denied')
     return ended('denied', 'POLICY_CHANGED', `denied right before the run: ${finished.decision.reason}`);
   if (finished.kind === 'returned') {

@@ -12,7 +12,7 @@ import type { Running } from './running.js';
 
 /** What the pipeline works with. */
 export type WorkerContext = {
-  catalog: Catalog;
+  catalog: Pick<Catalog, 'get' | 'find'>;
   rules: Pick<Backbone['rules'], 'approvedSpecs' | 'refresh'>;
   runners: ReadonlyMap<RunnerType, Runner>;
   policies: Policies;
@@ -26,6 +26,8 @@ export type WorkerContext = {
   /** Writes an event before the call of a risk that asks for it is started. */
   audit(event: AuditEvent): Promise<void>;
   settle(running: Running, settlement: Settlement): void;
+  /** Throws `NotStarted` where another worker has the very tool that was called, and the one at hand will not do. */
+  leaveToOthers?(claimed: Claimed): Promise<void>;
   logs: LogWriter;
   keep(claimed: Claimed, file: KeptFile): Promise<Artifact>;
   secret(claimed: Claimed, name: string, hosts: readonly string[]): Promise<string>;

@@ -39,6 +39,19 @@ export const DEFAULT_POLICY: PolicyDocument = parsePolicy({
       reason: 'the text tools that come with Capstan',
     },
     {
+      id: 'own-tools',
+      effect: 'allow',
+      match: { tool: 'app:*', risk_max: 'MED' },
+      reason: "a function in the installation's own process",
+    },
+    {
+      id: 'own-tools-of-high-risk',
+      effect: 'hold',
+      match: { tool: 'app:*', risk_min: 'HIGH' },
+      approvals: { required: 1, expires_in_ms: 86_400_000 },
+      reason: 'a function of high risk runs after a person has looked at the call',
+    },
+    {
       id: 'sandboxed-code',
       effect: 'hold',
       match: { tool: 'cap:sandbox:*' },

@@ -1,4 +1,4 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 
 /**
  * Brings work to workers, no more: Postgres knows what is to be done and who does it. Something may be brought twice or
@@ -11,7 +11,7 @@ export interface Queue {
   /** Brings receipts once more whose delivery is lost, or stuck with a worker that hangs. */
   deliverAgain(deliveries: readonly Delivery[]): Promise<void>;
   consume(options: ConsumeOptions, work: WorkSource): Consumer;
-  counts(runner: RunnerType): Promise<QueueCounts>;
+  counts(runner: QueueName): Promise<QueueCounts>;
   /** Rejects when the queue cannot be reached. */
   ping(): Promise<void>;
   /** True when deliveries may have been lost since `confirm` was called last (restart, failover, FLUSHALL). */
@@ -23,14 +23,14 @@ export interface Queue {
 /** What the queue carries: the id of a receipt and its routing, never inputs or results. */
 export type Delivery = {
   claim_id: string;
-  runner: RunnerType;
+  runner: QueueName;
   size: number;
   priority: number;
   /** Of a tenant that has nothing else there: it does not wait for the others. */
   ahead: boolean;
 };
 
-export type ConsumeOptions = { runner: RunnerType; concurrency: number; lease_ms: number };
+export type ConsumeOptions = { runner: QueueName; concurrency: number; lease_ms: number };
 
 /** A call that is this worker's, to be begun when a slot is free. Resolves when the slot is free again. */
 export type Start = () => Promise<void>;
@@ -61,8 +61,9 @@ export interface Consumer {
 export type QueueCounts = { waiting: number; delayed: number; active: number };
 
 /** Runs that take less than bringing one of them: what is committed together is brought together. */
-const SHORT_RUNS: ReadonlySet<RunnerType> = new Set(['builtin', 'file']);
-export const areShort = (runner: RunnerType): boolean => SHORT_RUNS.has(runner);
+const SHORT_RUNS: ReadonlySet<QueueName> = new Set(['builtin', 'file']);
+/** Of an own tool nobody knows; but bringing one costs a request, which many share. */
+export const areShort = (runner: QueueName): boolean => SHORT_RUNS.has(runner);
 
 /** Calls on one receipt at most. */
-export const onReceipt = (runner: RunnerType): number => (areShort(runner) ? 50 : 1);
+export const onReceipt = (runner: QueueName): number => (areShort(runner) ? 50 : 1);

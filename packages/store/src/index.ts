@@ -76,6 +76,8 @@ export * from './policy/approved-specs.js';
 export * from './policy/effective-policy.js';
 export * from './policy/policies.js';
 export * from './policy/read-decisions.js';
+export * from './pool/app-workers.js';
+export * from './pool/pool-versions.js';
 export * from './queue/count-queued.js';
 export * from './queue/pause-queue.js';
 export * from './queue/read-backlog.js';

@@ -14,6 +14,7 @@ import type { McpSessionTables } from './mcp-session/tables.js';
 import type { MerkleTables } from './merkle/tables.js';
 import type { PlanTables } from './plan/tables.js';
 import type { PolicyTables } from './policy/tables.js';
+import type { PoolTables } from './pool/tables.js';
 import type { QueueTables } from './queue/tables.js';
 import type { QuotaTables } from './quota/tables.js';
 import type { RecordTables } from './record/tables.js';
@@ -44,6 +45,7 @@ export type Tables = AgentTables &
   MerkleTables &
   PlanTables &
   PolicyTables &
+  PoolTables &
   QueueTables &
   QuotaTables &
   RecordTables &

@@ -1,5 +1,5 @@
 import type { Backbone } from '@capstan/backbone';
-import { RUNNER_TYPES, type RunnerType } from '@capstan/contracts';
+import { type QueueName, RUNNER_QUEUES } from '@capstan/contracts';
 import { areShort, flowOf, onReceipt } from '@capstan/queue';
 import { claimForQueue, type Flow, readFlow, type Turn } from '@capstan/store';
 import { repeat } from './repeat.js';
@@ -17,7 +17,7 @@ const REST_MS = 5000;
  * to look again.
  */
 function createFeeder({ store, queue, relay }: Backbone): () => Promise<number> {
-  const turns = new Map<RunnerType, Turn>(RUNNER_TYPES.map((runner) => [runner, { last: '' }]));
+  const turns = new Map<QueueName, Turn>(RUNNER_QUEUES.map((runner) => [runner, { last: '' }]));
 
   const feed = async (flow: Flow): Promise<boolean> => {
     const { runner } = flow;
@@ -30,9 +30,9 @@ function createFeeder({ store, queue, relay }: Backbone): () => Promise<number> 
   };
 
   return async () => {
-    const flows = await readFlow(store, RUNNER_TYPES);
+    const flows = await readFlow(store, RUNNER_QUEUES);
     const waiting = flows.filter((flow) => flow.waiting);
-    const emptied = new Set<RunnerType>(flows.filter((flow) => !flow.waiting).map(({ runner }) => runner));
+    const emptied = new Set<QueueName>(flows.filter((flow) => !flow.waiting).map(({ runner }) => runner));
     for (const flow of waiting) if (await feed(flow)) emptied.add(flow.runner);
     relay.publish(
       'flow',

@@ -1,4 +1,5 @@
-import { ARTIFACTS_ENV, BackboneEnv, PROBES_ENV, readEnv, SEAL_ENV, SecretsKey } from '@capstan/backbone';
+import { ARTIFACTS_ENV, BackboneEnv, PROBES_ENV, readEnv, SEAL_ENV } from '@capstan/backbone';
+import { EXECUTION_ENV } from '@capstan/execution';
 import { z } from 'zod';
 
 /** `a, b`: blanks and empty entries do not count. */
@@ -13,12 +14,14 @@ export const DEFAULT_MAX_REQUESTS = 1000;
 export const DEFAULT_SESSION_HOURS = 12;
 /** Clients give up after a minute unless they hear of progress. */
 export const DEFAULT_MCP_WAIT_MS = 45_000;
+export const DEFAULT_LEASE_MS = 15_000;
 const Port = z.coerce.number().int().min(0).max(65_535);
 
 export const GatewayEnv = BackboneEnv.extend({
   ...ARTIFACTS_ENV,
   ...SEAL_ENV,
   ...PROBES_ENV,
+  ...EXECUTION_ENV,
   PORT: Port.optional(),
   CAPSTAN_PORT: Port.optional(),
   CAPSTAN_HOST: z.string().default('127.0.0.1'),
@@ -32,10 +35,11 @@ export const GatewayEnv = BackboneEnv.extend({
   /** How long requests under way may take after SIGTERM. */
   CAPSTAN_DRAIN_MS: z.coerce.number().int().min(0).default(10_000),
   CAPSTAN_METRICS: z.stringbool().default(true),
-  CAPSTAN_SECRETS_KEY: SecretsKey.optional(),
   CAPSTAN_MCP_FILE: z.string().optional(),
   CAPSTAN_MCP_WAIT_MS: z.coerce.number().int().min(0).max(900_000).default(DEFAULT_MCP_WAIT_MS),
   CAPSTAN_API_KEY: z.string().min(8).optional(),
+  /** How long a worker of a pool may be silent before its calls are taken from it. */
+  CAPSTAN_LEASE_MS: z.coerce.number().int().min(300).default(DEFAULT_LEASE_MS),
   /** Where people reach the gateway. */
   CAPSTAN_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   CAPSTAN_ALLOWED_HOSTS: List,

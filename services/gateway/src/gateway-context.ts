@@ -18,6 +18,8 @@ import type { McpListings } from './mcp-endpoint/mcp-listings.js';
 import type { McpNews } from './mcp-endpoint/mcp-news.js';
 import type { McpDiscovery } from './mcp-sources/mcp-discovery.js';
 import type { TenantPolicies } from './policy/tenant-policies.js';
+import type { AppWorkers } from './pool/app-workers.js';
+import type { PoolVersions } from './pool/pool-versions.js';
 import type { WebhookAddresses } from './webhook/webhook-addresses.js';
 
 /** What the routes work with. */
@@ -43,6 +45,8 @@ export type GatewayContext = Backbone & {
   activity: Activity;
   readers: DocumentReaders;
   mcp_discovery: McpDiscovery;
+  app_workers: AppWorkers;
+  pool_versions: PoolVersions;
   mcp_endpoint: McpEndpoint;
   mcp_listings: McpListings;
   mcp_news: McpNews;

@@ -8,6 +8,7 @@ import {
   untilSignal,
 } from '@capstan/backbone';
 import { CLOSED_INSTALLATION, DEFAULT_TENANT, INSTALLATION_POLICY } from '@capstan/contracts';
+import { ownRedactor, secretSources } from '@capstan/execution';
 import { DEFAULT_POLICY } from '@capstan/policy';
 import { ALL_ROLES, ensureKey, ensurePolicy, parseSecretKeys } from '@capstan/store';
 import { DEFAULT_PORT, type GatewayEnv, gatewayEnv } from './env.js';
@@ -55,6 +56,9 @@ export const gatewayOptions = (env: Omit<GatewayEnv, 'DATABASE_URL'>): GatewayOp
   capabilities_file: env.CAPSTAN_CAPABILITIES_FILE,
   session_hours: env.CAPSTAN_SESSION_HOURS,
   console_dir: env.CAPSTAN_CONSOLE_DIR,
+  lease_ms: env.CAPSTAN_LEASE_MS,
+  redactor: ownRedactor(env),
+  secrets: secretSources(env),
   secret_keys: parseSecretKeys(env.CAPSTAN_SECRETS_KEY),
   artifacts: openArtifacts(env),
   seal_key: openSealKey(env),

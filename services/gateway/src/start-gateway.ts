@@ -1,5 +1,8 @@
+import { homedir } from 'node:os';
 import { type Backbone, processMetrics, serveProbes, storeMetrics } from '@capstan/backbone';
+import { createWorkerMetrics, type SecretSources, type WorkerMetrics } from '@capstan/execution';
 import type { SealKey } from '@capstan/integrity';
+import { createRedactor, type Redactor } from '@capstan/redact';
 import { type ArtifactStorage, artifactStorage, parseSecretKeys, type SecretKeys } from '@capstan/store';
 import type { Registry } from 'prom-client';
 import { agentRoutes } from './agent/agent-routes.js';
@@ -15,7 +18,7 @@ import { capabilityRoutes } from './capability/capability-routes.js';
 import { loadCapabilities } from './capability/load-capabilities.js';
 import { commandRoutes } from './command/command-routes.js';
 import { findConsole, serveConsole } from './console/serve-console.js';
-import { DEFAULT_MAX_REQUESTS, DEFAULT_MCP_WAIT_MS, DEFAULT_SESSION_HOURS } from './env.js';
+import { DEFAULT_LEASE_MS, DEFAULT_MAX_REQUESTS, DEFAULT_MCP_WAIT_MS, DEFAULT_SESSION_HOURS } from './env.js';
 import { createActivity } from './event/activity.js';
 import { createChanges } from './event/changes.js';
 import { receiveEndings } from './event/endings.js';
@@ -49,6 +52,9 @@ import { createMcpDiscovery } from './mcp-sources/mcp-discovery.js';
 import { mcpServerRoutes } from './mcp-sources/mcp-server-routes.js';
 import { policyRoutes } from './policy/policy-routes.js';
 import { createTenantPolicies } from './policy/tenant-policies.js';
+import { createAppWorkers } from './pool/app-workers.js';
+import { poolRoutes } from './pool/pool-routes.js';
+import { createPoolVersions } from './pool/pool-versions.js';
 import { queueRoutes } from './queue/queue-routes.js';
 import { quotaRoutes } from './quota/quota-routes.js';
 import { replayRoutes } from './replay/replay-routes.js';
@@ -81,6 +87,14 @@ export type GatewayOptions = CallerRules & {
   capabilities_file?: string | undefined;
   secret_keys?: SecretKeys;
   seal_key?: SealKey | null;
+  /** How long a worker of a pool may be silent before its calls are taken from it. */
+  lease_ms?: number;
+  /** Takes secrets out of what tools in their users' own processes give. */
+  redactor?: Redactor;
+  /** Where their secrets are looked up, beside Postgres. */
+  secrets?: SecretSources;
+  /** Where their attempts are counted, if a worker in this process counts its own as well. */
+  attempts?: WorkerMetrics;
   mcp_file?: string | undefined;
   /** How it ends; without this, at once for whoever has nothing under way. */
   shutdown?: Shutdown;
@@ -116,6 +130,7 @@ const ROUTES = [
   ...scheduleRoutes,
   ...holdRoutes,
   ...queueRoutes,
+  ...poolRoutes,
   ...keyRoutes,
   ...mcpServerRoutes,
   ...mcpRoutes,
@@ -147,15 +162,31 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
   let told_to_stop = false;
   const checkOrigin = createOriginCheck(options);
   const strain = watchStrain();
-  const metrics = createMetrics(waiters.count, [
+  const attempts = options.attempts ?? createWorkerMetrics({}, new Map());
+  const beside = [
     processMetrics(options.service ?? 'gateway', backbone),
     storeMetrics(backbone),
     ...(options.metrics_beside ?? []),
-  ]);
+  ];
+  if (!options.attempts) beside.push(attempts.registry);
+  const metrics = createMetrics(waiters.count, beside);
+  const artifacts = options.artifacts ?? artifactStorage(null);
+  const secret_keys = options.secret_keys ?? parseSecretKeys(undefined);
+  const pool_versions = createPoolVersions(store);
   const gateway: GatewayContext = {
     ...backbone,
-    artifacts: options.artifacts ?? artifactStorage(null),
-    secret_keys: options.secret_keys ?? parseSecretKeys(undefined),
+    artifacts,
+    secret_keys,
+    pool_versions,
+    app_workers: await createAppWorkers(backbone, {
+      lease_ms: options.lease_ms ?? DEFAULT_LEASE_MS,
+      redactor: options.redactor ?? createRedactor({ values: [], patterns: [], home: homedir() }),
+      artifacts,
+      secrets: options.secrets ?? { env: {}, keys: secret_keys },
+      metrics: attempts,
+      versions: pool_versions,
+      stopping: stopping.signal,
+    }),
     seal_key: options.seal_key ?? null,
     capabilities: await loadCapabilities(options.capabilities_file),
     policies: await createTenantPolicies(store, relay),
@@ -222,6 +253,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
       strain.close();
       await metrics_server?.close();
       await gateway.readers.close();
+      await gateway.app_workers.stop();
       await committer.idle();
       log.info('gateway stopped');
     },

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Backbone, createLog, openArtifacts, openBackbone, openSealKey, startTelemetry } from '@capstan/backbone';
+import { RUNNER_QUEUES } from '@capstan/contracts';
 import { retentionOf, startCoordinator, webhookOptions } from '@capstan/coordinator';
 import { ownRedactor } from '@capstan/execution';
 import { ensureExtension, gatewayOptions, prepareFirstStart, startGateway } from '@capstan/gateway';
@@ -84,14 +85,15 @@ async function startServices(
   const options = workerOptions({ ...env, CAPSTAN_WORK_DIR: env.CAPSTAN_WORK_DIR ?? join(data_dir, 'work') }, backbone);
   const worker = await startWorker(backbone, {
     ...options,
-    runner_types: [...options.runners.keys()],
+    runner_types: RUNNER_QUEUES.filter((runner) => options.runners.has(runner)),
     onWedged: (runner) => backbone.log.error({ runner }, 'work waits and nothing is taken; restart Capstan'),
   });
   started.push(worker.stop);
   const gateway = await startGateway(backbone, {
     ...listening,
     service: 'standalone',
-    metrics_beside: [worker.metrics],
+    metrics_beside: [worker.metrics.registry],
+    attempts: worker.metrics,
   });
   started.push(gateway.stop);
   return gateway.url;

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Backbone } from '@capstan/backbone';
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import { type Heartbeat, keepLease, markDraining, registerWorker, stopWorker } from '@capstan/store';
 import { nanoid } from 'nanoid';
 
@@ -13,7 +13,7 @@ export type Lease = {
 };
 
 type LeaseOptions = {
-  runners: RunnerType[];
+  runners: QueueName[];
   concurrency: number;
   slots: Record<string, number>;
   lease_ms: number;

@@ -10,7 +10,7 @@ import {
   startTelemetry,
   untilSignal,
 } from '@capstan/backbone';
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import { ownRedactor, secretSources } from '@capstan/execution';
 import { createRunners, llmSettings } from '@capstan/runners';
 import { Registry } from 'prom-client';
@@ -22,14 +22,14 @@ import { createMcpPorts } from './mcp-ports.js';
 import { startWorker } from './start-worker.js';
 
 /** Short runs are limited by the rounds to Postgres, so they travel in larger groups. */
-const SHORT_RUNS: ReadonlySet<RunnerType> = new Set(['builtin', 'file']);
+const SHORT_RUNS: ReadonlySet<QueueName> = new Set(['builtin', 'file']);
 /** A page takes most of a core while it loads. */
 const BROWSER_PAGES = 4;
-const defaultConcurrency = (runner: RunnerType) =>
+const defaultConcurrency = (runner: QueueName) =>
   SHORT_RUNS.has(runner) ? 200 : runner === 'browser' ? BROWSER_PAGES : 16;
 
 /** `capstan worker`: runs until it is told to stop. */
-export async function runWorker(options: { runners: RunnerType[]; concurrency?: number | undefined }): Promise<void> {
+export async function runWorker(options: { runners: QueueName[]; concurrency?: number | undefined }): Promise<void> {
   const env = workerEnv(process.env);
   const told = untilSignal();
   const log = createLog('worker', env.CAPSTAN_LOG_LEVEL, {
@@ -52,7 +52,8 @@ export async function runWorker(options: { runners: RunnerType[]; concurrency?: 
       process.exit(1);
     },
   });
-  const probes = await openProbes(backbone, Registry.merge([processMetrics('worker', backbone), worker.metrics]), env);
+  const registry = Registry.merge([processMetrics('worker', backbone), worker.metrics.registry]);
+  const probes = await openProbes(backbone, registry, env);
   await told;
   await probes.leave();
   await worker.stop();

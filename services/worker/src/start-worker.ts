@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Backbone } from '@capstan/backbone';
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName, RunnerType } from '@capstan/contracts';
 import {
+  auditStarts,
   createIntake,
   createKeeper,
   createLogWriter,
@@ -24,22 +25,18 @@ import type { Redactor } from '@capstan/redact';
 import type { Runner } from '@capstan/runners';
 import {
   type ArtifactStorage,
-  type AuditEvent,
-  appendAudit,
   artifactStorage,
-  groupCommit,
   type Heartbeat,
   parseSecretKeys,
   pausedRunners,
-  type Store,
   useApproval,
 } from '@capstan/store';
 import { holdLease } from './lease.js';
 import { type Watched, watchForWedge } from './watchdog.js';
 
 export type WorkerOptions = {
-  runner_types: RunnerType[];
-  concurrency(runner: RunnerType): number;
+  runner_types: QueueName[];
+  concurrency(runner: QueueName): number;
   lease_ms: number;
   drain_ms: number;
   wedge_ms: number;
@@ -49,13 +46,13 @@ export type WorkerOptions = {
   artifacts?: ArtifactStorage;
   /** Where `secret://name` is looked up, beside Postgres. */
   secrets?: SecretSources;
-  onWedged(runner: RunnerType): void;
+  onWedged(runner: QueueName): void;
 };
 
 export type Worker = {
   worker_id(): string;
-  paused(): RunnerType[];
-  metrics: WorkerMetrics['registry'];
+  paused(): QueueName[];
+  metrics: WorkerMetrics;
   stop(): Promise<void>;
 };
 
@@ -68,8 +65,8 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
   const cancel = (ids: string[]) => {
     for (const id of ids) running.get(id)?.stop('cancel');
   };
-  const consumers = new Map<RunnerType, Consumer>();
-  const applyPauses = (paused: RunnerType[]) => {
+  const consumers = new Map<QueueName, Consumer>();
+  const applyPauses = (paused: QueueName[]) => {
     for (const [runner, consumer] of consumers) paused.includes(runner) ? consumer.pause() : consumer.resume();
   };
 
@@ -121,7 +118,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     mayBegin: () => !stopping && lease.isHeld(),
     approval: ({ invocation_id }, about_to_run) => useApproval(store, invocation_id, about_to_run),
     audit: auditStarts(store),
-    settle: (one, settlement) => settler.settle(one, settlement),
+    settle: (one, settlement) => void settler.settle(one, settlement),
     logs,
     keep: createKeeper(store, options.artifacts ?? artifactStorage(null)),
     secret: createSecretResolver(store, options.secrets ?? { env: {}, keys: parseSecretKeys(undefined) }),
@@ -192,23 +189,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
     await Promise.all([...options.runners.values()].map((runner) => runner.close?.()));
     log.info({ worker_id: lease.worker_id() }, 'worker stopped');
   };
-  return { worker_id: lease.worker_id, paused: () => pausedNow, metrics: metrics.registry, stop };
-}
-
-/** Calls that start together share one write. */
-function auditStarts(store: Store): WorkerContext['audit'] {
-  const commit = groupCommit<AuditEvent, true>({
-    write: async (events) => {
-      await appendAudit(store.db, events);
-      return events.map(() => true);
-    },
-    max_batch: 500,
-    max_waiting: 10_000,
-    isolate: () => false,
-  });
-  return async (event) => {
-    await commit(event);
-  };
+  return { worker_id: lease.worker_id, paused: () => pausedNow, metrics, stop };
 }
 
 async function untilEmpty(running: Map<string, unknown>, timeout_ms: number): Promise<void> {

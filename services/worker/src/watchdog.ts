@@ -1,7 +1,7 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import type { Consumer, Queue } from '@capstan/queue';
 
-export type Watched = { runner: RunnerType; consumer: Consumer; lastTake: number };
+export type Watched = { runner: QueueName; consumer: Consumer; lastTake: number };
 
 /**
  * A consumer can wedge after an outage: it reports that it runs and takes nothing. When work waits, there is room for it and
@@ -11,7 +11,7 @@ export function watchForWedge(
   queue: Queue,
   watched: Watched[],
   wedge_ms: number,
-  onWedged: (runner: RunnerType) => void,
+  onWedged: (runner: QueueName) => void,
 ): () => void {
   const look = async () => {
     for (const { runner, consumer, lastTake } of watched) {

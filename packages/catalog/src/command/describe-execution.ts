@@ -17,6 +17,8 @@ export function describeExecution(
       return { action, command: binding.action };
     case 'mcp':
       return { action: binding.tool, command: null };
+    case 'app':
+      return { action: binding.id, command: null };
     case 'native': {
       const { cmd } = inputs;
       return { action, command: Array.isArray(cmd) ? cmd.filter((part) => typeof part === 'string').join(' ') : null };

@@ -1,4 +1,4 @@
-import type { QueueInfo, RunnerType } from '@capstan/contracts';
+import type { QueueInfo, QueueName } from '@capstan/contracts';
 import { Argument, type Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -6,7 +6,7 @@ import { formatCount } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { formatFields } from '../format/fields.js';
 import { formatStatus, paintStatus, statusText } from '../format/status.js';
-import { parseRunner } from '../parse/words.js';
+import { parseQueue } from '../parse/words.js';
 import { printItems } from '../print-items.js';
 import type { Session } from '../session.js';
 
@@ -19,21 +19,21 @@ export const addQueues: AddCommand = (program, cli) => {
     queues
       .command(action)
       .description(action === 'pause' ? 'let nothing more of this type start' : 'go on where it was paused')
-      .addArgument(new Argument('<runner>', 'the runner type').argParser(parseRunner))
-      .action((runner: RunnerType, _options: object, command: Command) =>
+      .addArgument(new Argument('<runner>', 'the runner type, or app/<pool>').argParser(parseQueue))
+      .action((runner: QueueName, _options: object, command: Command) =>
         cli.run(command, (session) => switchQueue(session, action, runner)),
       );
   }
   queues
     .command('scale')
     .description('what an autoscaler is told of a runner type')
-    .addArgument(new Argument('<runner>', 'the runner type').argParser(parseRunner))
-    .action((runner: RunnerType, _options: object, command: Command) =>
+    .addArgument(new Argument('<runner>', 'the runner type').argParser(parseQueue))
+    .action((runner: QueueName, _options: object, command: Command) =>
       cli.run(command, (session) => printScale(session, runner)),
     );
 };
 
-const printScale = async (session: Session, runner: RunnerType): Promise<ExitCode> => {
+const printScale = async (session: Session, runner: QueueName): Promise<ExitCode> => {
   const client = await session.client();
   const scale = await client.queues.scale(runner);
   if (session.json) await session.printJson(scale);
@@ -84,7 +84,7 @@ const printQueues = async (session: Session): Promise<ExitCode> => {
   return EXIT.success;
 };
 
-const switchQueue = async (session: Session, action: 'pause' | 'resume', runner: RunnerType): Promise<ExitCode> => {
+const switchQueue = async (session: Session, action: 'pause' | 'resume', runner: QueueName): Promise<ExitCode> => {
   const client = await session.client();
   const queue = await client.queues[action](runner);
   const status = queue.paused ? 'paused' : 'open';

@@ -20,7 +20,14 @@ type Options = {
 };
 
 /** The words of the contracts; their schemas would load zod into every start of the command. */
-const SOURCE: Record<ToolSource, true> = { capability: true, extension: true, mcp: true, atip: true, core: true };
+const SOURCE: Record<ToolSource, true> = {
+  capability: true,
+  extension: true,
+  mcp: true,
+  atip: true,
+  core: true,
+  app: true,
+};
 const RISK: Record<Risk, true> = { LOW: true, MED: true, HIGH: true, CRITICAL: true };
 const TRUST: Record<Trust, true> = {
   native: true,

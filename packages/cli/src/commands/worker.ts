@@ -1,10 +1,10 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { integer } from '../parse/integer.js';
-import { parseRunners } from '../parse/words.js';
+import { parseWorkerRunners } from '../parse/words.js';
 
-type Options = { runner: RunnerType[]; concurrency?: number };
+type Options = { runner: QueueName[]; concurrency?: number };
 
 const MAX_CONCURRENCY = 10_000;
 
@@ -12,7 +12,11 @@ export const addWorker: AddCommand = (program, cli) => {
   program
     .command('worker')
     .description('start a worker alone (needs DATABASE_URL)')
-    .requiredOption('-r, --runner <types>', 'the runner types it serves, with commas or given again', parseRunners)
+    .requiredOption(
+      '-r, --runner <types>',
+      'the runner types it serves, with commas or given again',
+      parseWorkerRunners,
+    )
     .option('-c, --concurrency <n>', 'how many invocations it runs at once', integer(1, MAX_CONCURRENCY))
     .action(({ runner, concurrency }: Options, command: Command) =>
       cli.serve(command, async () => {

@@ -4,7 +4,7 @@ import { resolveRun } from '../resolve-id.js';
 import type { Session } from '../session.js';
 import { parseLabelQuery } from './label.js';
 import { parseMoment } from './moment.js';
-import { parseRunner, parseStatuses } from './words.js';
+import { parseQueue, parseStatuses } from './words.js';
 
 type FilterOptions = Pick<InvocationQuery, 'status' | 'runner' | 'label' | 'actor' | 'since' | 'until'> & {
   tool?: string;
@@ -17,7 +17,7 @@ export const addFilterOptions = (command: Command, now: () => Date): Command =>
   command
     .option('-s, --status <status>', 'in this status (several with commas)', parseStatuses)
     .option('-t, --tool <tool_id>', 'of this tool')
-    .option('-r, --runner <type>', 'of this runner type', parseRunner)
+    .option('-r, --runner <type>', 'of this runner type, or of app/<pool>', parseQueue)
     .option('--run <run_id>', 'of this run')
     .option('--session <session_id>', 'of this session')
     .option('-l, --label <key=value>', 'with this label (may be given again)', parseLabelQuery)

@@ -1,4 +1,4 @@
-import type { InvocationStatus, Role, RunnerType } from '@capstan/contracts';
+import type { InvocationStatus, QueueName, Role, RunnerType } from '@capstan/contracts';
 import { choice, choices } from './choice.js';
 
 /** The words of the contracts that options take. Their schemas would load zod into every start of the command. */
@@ -16,7 +16,7 @@ const STATUS: Record<InvocationStatus, true> = {
   rejected: true,
   expired: true,
 };
-const RUNNER: Record<RunnerType, true> = {
+const QUEUE: Record<Exclude<RunnerType, 'app'>, true> = {
   exec: true,
   analyze: true,
   browser: true,
@@ -26,11 +26,24 @@ const RUNNER: Record<RunnerType, true> = {
   db: true,
   builtin: true,
 };
-const ROLE: Record<Role, true> = { submit: true, operate: true, audit: true, admin: true, scale: true };
+const RUNNER: Record<RunnerType, true> = { ...QUEUE, app: true };
+const ROLE: Record<Role, true> = {
+  submit: true,
+  operate: true,
+  audit: true,
+  admin: true,
+  scale: true,
+  serve: true,
+};
 
 export const parseStatuses = choices(STATUS);
-export const parseRunner = choice(RUNNER);
 export const parseRunners = choices(RUNNER);
+export const parseWorkerRunners = choices(QUEUE);
+/** A runner type, or the queue of a pool. */
+export const parseQueue = (text: string): QueueName => {
+  const pool = /^app\/(.+)$/.exec(text)?.[1];
+  return pool === undefined ? choice(QUEUE)(text) : `app/${pool}`;
+};
 export const parseRoles = choices(ROLE);
 export const parseOutcome = choice({ succeeded: true, failed: true });
 export const parseMode = choice({ execution: true, planning: true });

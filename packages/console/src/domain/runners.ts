@@ -10,6 +10,7 @@ const ALL: Record<RunnerType, true> = {
   file: true,
   db: true,
   builtin: true,
+  app: true,
 };
 
 export const RUNNERS = Object.keys(ALL) as readonly RunnerType[];

@@ -1,10 +1,10 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Start, WorkSource } from '../queue.js';
 import { memoryRelay } from '../testing/memory-relay.js';
 import { consumePostgres } from './consume-postgres.js';
 
-type Given = { runner?: RunnerType; concurrency?: number; waiting?: number; fails?: boolean; holds?: boolean };
+type Given = { runner?: QueueName; concurrency?: number; waiting?: number; fails?: boolean; holds?: boolean };
 
 /** A queue of `waiting` calls that end when the test says so. `holds`: claims are answered when the test says so. */
 function openConsumer({ runner = 'exec', concurrency = 2, waiting = 0, fails = false, holds = false }: Given = {}) {
@@ -26,7 +26,7 @@ function openConsumer({ runner = 'exec', concurrency = 2, waiting = 0, fails = f
   };
   const relay = memoryRelay();
   const consumer = consumePostgres({ runner, concurrency, lease_ms: 1000 }, work, relay);
-  const call = (...runners: RunnerType[]) => relay.say('ready', ...runners);
+  const call = (...runners: QueueName[]) => relay.say('ready', ...runners);
   /** Lets everything happen that needs no time to pass; an immediate that a timer asks for counts as 1 ms here. */
   const settle = () => vi.advanceTimersByTimeAsync(1);
   const give = (count: number) => consumer.run(Array.from({ length: count }, () => start));

@@ -1,4 +1,4 @@
-import { RUNNER_TYPES, type RunnerType } from '@capstan/contracts';
+import { isQueueName, type QueueName } from '@capstan/contracts';
 import type { Relay } from '../relay/relay.js';
 
 /** What a worker offers is believed for so long; it repeats it with every heartbeat and every settlement. */
@@ -9,27 +9,29 @@ type Offer = { worker_id: string; room: number; at: number };
 /** What workers offer to take, as this process knows it. */
 export type Offers = {
   /** The worker that offers most for a runner type, and how much; the caller takes it with `use`. */
-  best(runner: RunnerType): { worker_id: string; room: number } | null;
-  use(runner: RunnerType, worker_id: string, count: number): void;
+  best(runner: QueueName): { worker_id: string; room: number } | null;
+  use(runner: QueueName, worker_id: string, count: number): void;
   close(): void;
 };
 
-export const offerOf = (worker_id: string, runner: RunnerType, room: number): string =>
-  `${worker_id}/${runner}/${room}`;
+export const offerOf = (worker_id: string, runner: QueueName, room: number): string => `${worker_id}/${runner}/${room}`;
+
+/** The name of a queue may have a slash. */
+const OFFER = /^([^/]*)\/(.*)\/(\d+)$/;
 
 /**
  * Several gateways may use one offer, and an offer may be older than what was handed over since: a worker then gets more than
  * it asked for, and begins it as slots get free.
  */
 export function openOffers(relay: Relay, now: () => number = () => performance.now()): Offers {
-  const offers = new Map<RunnerType, Map<string, Offer>>(RUNNER_TYPES.map((runner) => [runner, new Map()]));
+  const offers = new Map<QueueName, Map<string, Offer>>();
   const hear = (said: string) => {
-    const [worker_id = '', runner, room] = said.split('/');
-    const of_runner = RUNNER_TYPES.find((known) => known === runner);
-    if (!of_runner) return;
-    const known = offers.get(of_runner);
-    if (Number(room) > 0) known?.set(worker_id, { worker_id, room: Number(room), at: now() });
-    else known?.delete(worker_id);
+    const [, worker_id = '', runner, room] = OFFER.exec(said) ?? [];
+    if (!isQueueName(runner)) return;
+    const known = offers.get(runner) ?? new Map<string, Offer>();
+    offers.set(runner, known);
+    if (Number(room) > 0) known.set(worker_id, { worker_id, room: Number(room), at: now() });
+    else known.delete(worker_id);
   };
   const unsubscribe = relay.subscribe('room', (all) => all.forEach(hear));
   return {

@@ -1,4 +1,4 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import type { Queue, QueueCounts } from '../queue.js';
 import type { Relay } from '../relay/relay.js';
 import { consumePostgres } from './consume-postgres.js';
@@ -9,7 +9,7 @@ import { consumePostgres } from './consume-postgres.js';
  */
 export const createPostgresQueue = (
   relay: Relay,
-  counts: (runner: RunnerType) => Promise<QueueCounts>,
+  counts: (runner: QueueName) => Promise<QueueCounts>,
   ping: () => Promise<void>,
 ): Queue => ({
   kind: 'postgres',

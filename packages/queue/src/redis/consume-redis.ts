@@ -1,11 +1,11 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import { WaitingError, Worker } from 'bullmq';
 import { areShort, type ConsumeOptions, type Consumer, type Start, type WorkSource } from '../queue.js';
 import { openSlots } from '../slots.js';
 import { connectRedis, PATIENT } from './connect-redis.js';
 
 /** A hash tag per queue keeps all keys of a queue on one node of a cluster. */
-export const prefixOf = (runner: RunnerType): string => `{capstan-${runner}}`;
+export const prefixOf = (runner: QueueName): string => `{capstan-${runner}}`;
 
 /** Marks the job of a receipt that is delivered once more. */
 export const AGAIN = '.again';

@@ -1,4 +1,4 @@
-import { RUNNER_TYPES, type RunnerType } from '@capstan/contracts';
+import { isQueueName, type QueueName } from '@capstan/contracts';
 import type { Relay } from '../relay/relay.js';
 
 /**
@@ -6,21 +6,21 @@ import type { Relay } from '../relay/relay.js';
  * overtake them, and Redis would grow with whatever waits. The coordinator, which feeds Redis, says so.
  */
 export type Flow = {
-  isOpen(runner: RunnerType): boolean;
+  isOpen(runner: QueueName): boolean;
   /** Closed from here on, until the coordinator says otherwise: something was left waiting. */
-  shut(runner: RunnerType): void;
+  shut(runner: QueueName): void;
   close(): void;
 };
 
-export const flowOf = (runner: RunnerType, open: boolean): string => `${runner}/${open ? 'open' : 'shut'}`;
+export const flowOf = (runner: QueueName, open: boolean): string => `${runner}/${open ? 'open' : 'shut'}`;
 
 export function openFlow(relay: Relay): Flow {
-  const shut = new Set<RunnerType>();
+  const shut = new Set<QueueName>();
   const unsubscribe = relay.subscribe('flow', (all) => {
     for (const said of all) {
-      const [name, state] = said.split('/');
-      const runner = RUNNER_TYPES.find((known) => known === name);
-      if (runner) state === 'open' ? shut.delete(runner) : shut.add(runner);
+      const at = said.lastIndexOf('/');
+      const [runner, state] = [said.slice(0, at), said.slice(at + 1)];
+      if (isQueueName(runner)) state === 'open' ? shut.delete(runner) : shut.add(runner);
     }
   });
   return { isOpen: (runner) => !shut.has(runner), shut: (runner) => shut.add(runner), close: unsubscribe };

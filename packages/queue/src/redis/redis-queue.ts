@@ -1,4 +1,4 @@
-import { RUNNER_TYPES, type RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import { Queue as BullQueue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Delivery, Queue } from '../queue.js';
@@ -17,13 +17,17 @@ export async function createRedisQueue(url: string, onError: (error: unknown) =>
     redis.disconnect();
     throw error;
   }
-  const queues = new Map(RUNNER_TYPES.map((runner) => [runner, openQueue(runner, redis, onError)]));
-  const queueOf = (runner: RunnerType) => queues.get(runner) ?? openQueue(runner, redis, onError);
+  const queues = new Map<QueueName, ReturnType<typeof openQueue>>();
+  const queueOf = (runner: QueueName) => {
+    const known = queues.get(runner) ?? openQueue(runner, redis, onError);
+    queues.set(runner, known);
+    return known;
+  };
   const runId = async () => infoField(await redis.info('server'), 'run_id') ?? 'unknown';
 
   const add = async (deliveries: readonly Delivery[], idOf: (delivery: Delivery) => string): Promise<void> => {
     const runners = [...new Set(deliveries.map(({ runner }) => runner))];
-    const jobs = (runner: RunnerType) =>
+    const jobs = (runner: QueueName) =>
       inOrderOfAdding(deliveries.filter((delivery) => delivery.runner === runner)).map((delivery) =>
         toJob(delivery, idOf(delivery)),
       );
@@ -59,7 +63,7 @@ export async function createRedisQueue(url: string, onError: (error: unknown) =>
   };
 }
 
-function openQueue(runner: RunnerType, connection: Redis, onError: (error: unknown) => void) {
+function openQueue(runner: QueueName, connection: Redis, onError: (error: unknown) => void) {
   const queue = new BullQueue(runner, {
     connection,
     prefix: prefixOf(runner),

@@ -1,4 +1,4 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import { nanoid } from 'nanoid';
 import type { Statement, Store } from '../open-store.js';
 import { type Claimed, callsOn } from './claimed.js';
@@ -90,7 +90,7 @@ type OfTurn = { tenants: number; last_tenant: string | null };
 export async function claimNext(
   store: Store,
   worker_id: string,
-  runner: RunnerType,
+  runner: QueueName,
   limit: number,
   turn: Turn = { last: '' },
 ): Promise<Claimed[]> {
@@ -104,12 +104,12 @@ export async function claimNext(
 }
 
 /** A receipt on its way through the queue. `ahead`: of a tenant that has nothing else there; it does not wait for the others. */
-export type Delivery = { claim_id: string; runner: RunnerType; size: number; priority: number; ahead: boolean };
+export type Delivery = { claim_id: string; runner: QueueName; size: number; priority: number; ahead: boolean };
 
 /** Writes receipts that nobody owns yet, for the queue to bring to a worker. */
 export async function claimForQueue(
   store: Store,
-  runner: RunnerType,
+  runner: QueueName,
   limit: number,
   { turn, on_receipt }: { turn: Turn; on_receipt: number },
 ): Promise<Delivery[]> {

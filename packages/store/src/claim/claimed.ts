@@ -1,4 +1,4 @@
-import type { JsonObject, Role, RunnerType } from '@capstan/contracts';
+import type { JsonObject, QueueName, Role } from '@capstan/contracts';
 
 /** All that a worker needs to run a call on a receipt it owns. `attempt` is the fencing token of this claim. */
 export type Claimed = {
@@ -11,7 +11,7 @@ export type Claimed = {
   roles: Role[];
   run_id: string | null;
   tool_id: string;
-  runner: RunnerType;
+  runner: QueueName;
   inputs: JsonObject;
   input_hash: string;
   descriptor_hash: string;

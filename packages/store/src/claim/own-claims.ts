@@ -1,4 +1,4 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import type { Statement, Store } from '../open-store.js';
 import { type Claimed, callsOn } from './claimed.js';
 
@@ -36,7 +36,7 @@ const OWN_ANY: Statement = {
 };
 
 /** Receipts whose delivery came while the queue was paused. */
-export const ownAnyClaims = (store: Store, worker_id: string, runner: RunnerType, limit: number): Promise<Claimed[]> =>
+export const ownAnyClaims = (store: Store, worker_id: string, runner: QueueName, limit: number): Promise<Claimed[]> =>
   store.query<Claimed>(OWN_ANY, [worker_id, runner, limit]);
 
 const READ: Statement = {

@@ -1,9 +1,9 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 
 /** Calls that wait for a worker from here on, and the runner types that thereby have work. */
-export type Readied = { ids: string[]; ready: RunnerType[] };
+export type Readied = { ids: string[]; ready: QueueName[] };
 
-export const readied = (calls: readonly { invocation_id: string; runner: RunnerType }[]): Readied => ({
+export const readied = (calls: readonly { invocation_id: string; runner: QueueName }[]): Readied => ({
   ids: calls.map(({ invocation_id }) => invocation_id),
   ready: [...new Set(calls.map(({ runner }) => runner))],
 });

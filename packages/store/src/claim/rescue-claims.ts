@@ -1,4 +1,4 @@
-import { codeOf, type InvocationStatus, type RunnerType } from '@capstan/contracts';
+import { codeOf, type InvocationStatus, type QueueName } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
@@ -18,7 +18,7 @@ type Receipt = {
 };
 type Moved = {
   invocation_id: string;
-  runner: RunnerType;
+  runner: QueueName;
   attempt: number;
   status: InvocationStatus;
   tenant: string;

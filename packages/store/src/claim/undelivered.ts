@@ -1,4 +1,4 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Store } from '../open-store.js';
 import type { Delivery } from './claim-next.js';
@@ -17,7 +17,7 @@ export async function undelivered(store: Store, min_age_ms: number, limit: numbe
 
 /** What the queue of a runner type needs, and how full it is. */
 export type Flow = {
-  runner: RunnerType;
+  runner: QueueName;
   /** Calls that the live workers can run at once. */
   slots: number;
   /** Calls on receipts that nobody owns yet. */
@@ -28,7 +28,8 @@ export type Flow = {
   due_in_ms: number | null;
 };
 
-export async function readFlow(store: Store, runners: readonly RunnerType[]): Promise<Flow[]> {
+/** Of these queues, and of every pool. */
+export async function readFlow(store: Store, runners: readonly QueueName[]): Promise<Flow[]> {
   const { rows } = await sql<Flow>`
     SELECT r.runner,
       (SELECT coalesce(sum(w.concurrency), 0)::int FROM workers w
@@ -42,7 +43,7 @@ export async function readFlow(store: Store, runners: readonly RunnerType[]): Pr
         false) AS waiting,
       (SELECT extract(epoch FROM min(w.available_at) - now())::float8 * 1000 FROM work w
         WHERE w.runner = r.runner AND w.status = 'queued' AND w.available_at > now()) AS due_in_ms
-    FROM unnest(${[...runners]}::text[]) AS r (runner)
+    FROM (SELECT unnest(${[...runners]}::text[]) UNION SELECT 'app/' || pool FROM pool_versions) AS r (runner)
     WHERE NOT EXISTS (SELECT FROM queues q WHERE q.runner = r.runner AND q.paused)`.execute(store.db);
   return rows;
 }

@@ -1,4 +1,4 @@
-import type { BoundHashes, Decision, Identity, JsonObject, RunnerType } from '@capstan/contracts';
+import type { BoundHashes, Decision, Identity, JsonObject, QueueName } from '@capstan/contracts';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db } from '../open-store.js';
 import { asksTheSame } from './asks-the-same.js';
@@ -8,7 +8,7 @@ import type { HeldCall } from './read-holds.js';
 export type Proposal = BoundHashes & {
   inputs: JsonObject;
   decision: Decision;
-  runner: RunnerType;
+  runner: QueueName;
   idempotent: boolean;
 };
 

@@ -1,4 +1,4 @@
-import { type Answers, holdIdOf, type Principal, type Question, type RunnerType } from '@capstan/contracts';
+import { type Answers, holdIdOf, type Principal, type Question, type QueueName } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import { type Readied, readied } from '../claim/readied.js';
@@ -61,7 +61,7 @@ async function goOn(db: Db, hold: HeldCall, actor: string): Promise<Readied> {
   const [released] = rows;
   if (released) await notifyHold(db, 'hold.decided', [{ ...hold, ...released, comment: null }]);
   if (hold.live) return readied([]);
-  const { rows: moved } = await sql<{ runner: RunnerType; status: string }>`
+  const { rows: moved } = await sql<{ runner: QueueName; status: string }>`
     UPDATE work SET status = CASE WHEN quota_scopes IS NOT NULL THEN 'deferred' ELSE 'queued' END
     WHERE invocation_id = ${hold.invocation_id} AND status = 'held' RETURNING runner, status`.execute(db);
   const [work] = moved;

@@ -12,8 +12,8 @@ import {
   loneInvocationId,
   type Page,
   type Question,
+  type QueueName,
   type Role,
-  type RunnerType,
 } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
@@ -29,7 +29,7 @@ export type HeldCall = {
   actor: string;
   roles: Role[];
   tool_id: string;
-  runner: RunnerType;
+  runner: QueueName;
   status: HoldStatus;
   round: number;
   returned_because: string | null;

@@ -1,4 +1,4 @@
-import { type Identity, type Role, type RunnerType, whyMayNotRelease } from '@capstan/contracts';
+import { type Identity, type QueueName, type Role, whyMayNotRelease } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import { type Readied, readied } from '../claim/readied.js';
@@ -109,7 +109,7 @@ async function release(
   { voter, comment, proposal }: ReleaseVote,
   expires_in_ms = DAY_MS,
 ): Promise<Readied> {
-  const { rows } = await sql<{ status: string; expires_at: string; runner: RunnerType }>`
+  const { rows } = await sql<{ status: string; expires_at: string; runner: QueueName }>`
     WITH released AS (
       UPDATE work SET status = CASE WHEN run_at > now() OR quota_scopes IS NOT NULL THEN 'deferred' ELSE 'queued' END,
         run_at = CASE WHEN run_at > now() THEN run_at END,

@@ -1,4 +1,4 @@
-import type { Decision, InvocationStatus, JsonObject, Role, RunnerType } from '@capstan/contracts';
+import type { Decision, InvocationStatus, JsonObject, QueueName, Role } from '@capstan/contracts';
 import { submissionEvents } from '../audit/submission-events.js';
 import { warnAt } from '../hold/warn-at.js';
 import { inCommon } from '../in-common.js';
@@ -18,7 +18,7 @@ export type NewInvocation = {
   roles: Role[];
   run_id: string | null;
   tool_id: string;
-  runner: RunnerType;
+  runner: QueueName;
   inputs: JsonObject;
   input_hash: string;
   descriptor_hash: string;
@@ -58,7 +58,7 @@ export type NewInvocation = {
  */
 export type HandOver = {
   claim_id: string;
-  runner: RunnerType;
+  runner: QueueName;
   worker_id: string | null;
   owned: boolean;
   ids: string[];

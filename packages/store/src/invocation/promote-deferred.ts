@@ -1,11 +1,11 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { type Readied, readied } from '../claim/readied.js';
 import type { Store } from '../open-store.js';
 
 /** Deferred calls whose time has come are queued; those under a quota wait for their turn there. */
 export async function promoteDeferred(store: Store, limit: number): Promise<Readied> {
-  const { rows } = await sql<{ invocation_id: string; runner: RunnerType; status: string }>`
+  const { rows } = await sql<{ invocation_id: string; runner: QueueName; status: string }>`
     WITH due AS (
       SELECT invocation_id FROM work WHERE status = 'deferred' AND run_at <= now()
       ORDER BY run_at LIMIT ${limit} FOR UPDATE SKIP LOCKED

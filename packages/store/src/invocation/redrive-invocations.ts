@@ -1,4 +1,4 @@
-import type { InvocationFilter, InvocationStatus, Principal, RunnerType } from '@capstan/contracts';
+import type { InvocationFilter, InvocationStatus, Principal, QueueName } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import { type Readied, readied } from '../claim/readied.js';
@@ -16,7 +16,7 @@ type Dropped = {
   attempt: number;
   output_hash: string | null;
   run_id: string | null;
-  runner: RunnerType;
+  runner: QueueName;
   quota_scopes: string[] | null;
 };
 

@@ -4,9 +4,9 @@ import type {
   InvocationStatus,
   Json,
   JsonObject,
+  QueueName,
   Role,
   RunFacts,
-  RunnerType,
   SideEffect,
   TerminalStatus,
 } from '@capstan/contracts';
@@ -47,7 +47,7 @@ type InvocationTable = {
   roles: Role[];
   run_id: string | null;
   tool_id: string;
-  runner: RunnerType;
+  runner: QueueName;
   inputs: JsonText<JsonObject>;
   input_hash: string;
   descriptor_hash: string;
@@ -85,7 +85,7 @@ type WorkTable = {
   invocation_id: string;
   seq: string;
   tenant: string;
-  runner: RunnerType;
+  runner: QueueName;
   priority: number;
   status: Extract<InvocationStatus, 'queued' | 'deferred' | 'held'>;
   /** Attempts made so far. A claim takes the next number, which is its fencing token. */
@@ -102,7 +102,7 @@ type WorkTable = {
 
 type ClaimTable = {
   claim_id: string;
-  runner: RunnerType;
+  runner: QueueName;
   worker_id: string | null;
   owned_at: NullableTimestamp;
   created_at: Timestamp;

@@ -19,18 +19,25 @@ export async function createKey(store: Store, by: Principal, key: NewKey): Promi
         actor: by.actor,
         event: 'key.create',
         subject: row.key_id,
-        detail: { actor: key.actor, roles: key.roles },
+        detail: { actor: key.actor, roles: key.roles, ...(key.pool === undefined ? {} : { pool: key.pool }) },
       },
     ]);
     return { ...row, key: secret };
   });
 }
 
-const insertKey = (db: Db, { tenant, actor, roles }: NewKey, secret: string): Promise<Key> =>
+const insertKey = (db: Db, { tenant, actor, roles, pool }: NewKey, secret: string): Promise<Key> =>
   db
     .insertInto('keys')
-    .values({ key_id: `key_${nanoid()}`, key_hash: hashText(secret), tenant, actor, roles: [...new Set(roles)] })
-    .returning(['key_id', 'tenant', 'actor', 'roles', 'created_at'])
+    .values({
+      key_id: `key_${nanoid()}`,
+      key_hash: hashText(secret),
+      tenant,
+      actor,
+      roles: [...new Set(roles)],
+      pool: pool ?? null,
+    })
+    .returning(['key_id', 'tenant', 'actor', 'roles', 'pool', 'created_at'])
     .executeTakeFirstOrThrow();
 
 /** For the start of an installation: `secret` is a key with these roles from now on, if it was not already. */
@@ -38,7 +45,7 @@ export async function ensureKey(store: Store, key: NewKey, secret: string): Prom
   await store.db.transaction().execute(async (db) => {
     const inserted = await db
       .insertInto('keys')
-      .values({ key_id: `key_${nanoid()}`, key_hash: hashText(secret), ...key })
+      .values({ key_id: `key_${nanoid()}`, key_hash: hashText(secret), pool: null, ...key })
       .onConflict((conflict) => conflict.column('key_hash').doNothing())
       .returning('key_id')
       .executeTakeFirst();
@@ -50,14 +57,17 @@ export async function ensureKey(store: Store, key: NewKey, secret: string): Prom
 export async function findPrincipal(db: Db, secret: string): Promise<Principal | undefined> {
   return db
     .selectFrom('keys')
-    .select(['key_id', 'tenant', 'actor', 'roles'])
+    .select(['key_id', 'tenant', 'actor', 'roles', 'pool'])
     .where('key_hash', '=', hashText(secret))
     .executeTakeFirst();
 }
 
 /** `tenant: null` lists the keys of all tenants. */
 export function listKeys(db: Db, tenant: string | null): Promise<Key[]> {
-  let query = db.selectFrom('keys').select(['key_id', 'tenant', 'actor', 'roles', 'created_at']).orderBy('created_at');
+  let query = db
+    .selectFrom('keys')
+    .select(['key_id', 'tenant', 'actor', 'roles', 'pool', 'created_at'])
+    .orderBy('created_at');
   if (tenant !== null) query = query.where('tenant', '=', tenant);
   return query.execute();
 }

@@ -8,6 +8,8 @@ export type KeyTables = {
     tenant: string;
     actor: string;
     roles: Role[];
+    /** The pool that it serves, with the role `serve`. */
+    pool: string | null;
     created_at: Timestamp;
   };
 };

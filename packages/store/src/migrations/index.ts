@@ -17,6 +17,7 @@ import * as log from './0015-log.js';
 import * as clearedResponses from './0016-cleared-responses.js';
 import * as logins from './0022-logins.js';
 import * as identities from './0023-identities.js';
+import * as pools from './0026-pools.js';
 import * as mcpQuestions from './0030-mcp-questions.js';
 import * as mcpSources from './0031-mcp-sources.js';
 import * as toolsets from './0032-toolsets.js';
@@ -42,6 +43,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0016-cleared-responses': clearedResponses,
   '0022-logins': logins,
   '0023-identities': identities,
+  '0026-pools': pools,
   '0030-mcp-questions': mcpQuestions,
   '0031-mcp-sources': mcpSources,
   '0032-toolsets': toolsets,

@@ -1,4 +1,4 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import type { Statement, Store } from '../open-store.js';
 
 const COUNT: Statement = {
@@ -10,7 +10,7 @@ const COUNT: Statement = {
       AND NOT EXISTS (SELECT FROM results r WHERE r.invocation_id = id)) AS active`,
 };
 
-export async function countQueued(store: Store, runner: RunnerType) {
+export async function countQueued(store: Store, runner: QueueName) {
   const [counts] = await store.query<{ waiting: number; delayed: number; active: number }>(COUNT, [runner]);
   return counts ?? { waiting: 0, delayed: 0, active: 0 };
 }

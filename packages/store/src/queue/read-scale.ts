@@ -1,8 +1,8 @@
-import type { QueueScale, RunnerType } from '@capstan/contracts';
+import type { QueueName, QueueScale } from '@capstan/contracts';
 import type { Statement, Store } from '../open-store.js';
 
 /** A queue as those see it who decide how many workers it needs. */
-export type QueueLoad = QueueScale & { runner: RunnerType; paused: boolean; workers: number };
+export type QueueLoad = QueueScale & { runner: QueueName; paused: boolean; workers: number };
 
 /**
  * What waits is what a worker could take now: no retry before its time, nothing that is held or deferred. The oldest is found by
@@ -47,7 +47,7 @@ const READ: Statement = {
       LEFT JOIN invocations i ON i.tenant = oldest.tenant AND i.seq = oldest.first`,
 };
 
-export async function readScale(store: Pick<Store, 'query'>, runners: readonly RunnerType[]): Promise<QueueLoad[]> {
+export async function readScale(store: Pick<Store, 'query'>, runners: readonly QueueName[]): Promise<QueueLoad[]> {
   const rows = await store.query<Omit<QueueLoad, 'desired' | 'oldest_wait_s'> & { oldest_wait_s: number | null }>(
     READ,
     [runners],

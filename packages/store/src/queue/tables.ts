@@ -1,5 +1,5 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 
 export type QueueTables = {
-  queues: { runner: RunnerType; paused: boolean };
+  queues: { runner: QueueName; paused: boolean };
 };

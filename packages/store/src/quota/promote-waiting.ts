@@ -1,4 +1,4 @@
-import type { Quota, RunnerType } from '@capstan/contracts';
+import type { QueueName, Quota } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { type Readied, readied } from '../claim/readied.js';
 import type { Db, Store } from '../open-store.js';
@@ -7,7 +7,7 @@ import { listQuotas } from './quotas.js';
 import { recordUses, type Use, warnNear } from './record-uses.js';
 
 type Group = { quota_scopes: string[]; tenant: string };
-type Waiting = Group & { invocation_id: string; runner: RunnerType; tool_id: string };
+type Waiting = Group & { invocation_id: string; runner: QueueName; tool_id: string };
 type Turn = {
   quotas: Map<string, Quota>;
   usages: Map<string, Usage>;

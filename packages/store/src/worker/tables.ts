@@ -1,11 +1,11 @@
-import type { RunnerType } from '@capstan/contracts';
+import type { QueueName } from '@capstan/contracts';
 import type { Generated } from 'kysely';
 import type { NullableJsonText, NullableTimestamp, Timestamp } from '../columns.js';
 
 export type WorkerTables = {
   workers: {
     worker_id: string;
-    runners: RunnerType[];
+    runners: QueueName[];
     host: string;
     pid: number;
     concurrency: number;
@@ -16,5 +16,7 @@ export type WorkerTables = {
     lease_until: Timestamp;
     draining: Generated<boolean>;
     stopped_at: NullableTimestamp;
+    /** Of a worker of a pool: the tools that it serves. */
+    version: string | null;
   };
 };

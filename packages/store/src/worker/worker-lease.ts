@@ -1,11 +1,11 @@
-import type { QueueInfo, RunnerType, WorkerInfo } from '@capstan/contracts';
-import { RUNNER_TYPES } from '@capstan/contracts';
+import type { QueueInfo, QueueName, WorkerInfo } from '@capstan/contracts';
+import { RUNNER_QUEUES } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db, Statement, Store } from '../open-store.js';
 
 export type NewWorker = {
   worker_id: string;
-  runners: RunnerType[];
+  runners: QueueName[];
   host: string;
   pid: number;
   concurrency: number;
@@ -31,9 +31,9 @@ export async function registerWorker(store: Store, worker: NewWorker, lease_ms: 
 export type Heartbeat = {
   kept: boolean;
   cancel: string[];
-  paused: RunnerType[];
+  paused: QueueName[];
   /** The receipts of this worker that are a second old. One that it does not know of was written, and the news was lost. */
-  receipts: { claim_id: string; runner: RunnerType; owned: boolean }[];
+  receipts: { claim_id: string; runner: QueueName; owned: boolean }[];
 };
 
 const KEEP: Statement = {
@@ -87,8 +87,11 @@ export const listWorkers = (db: Db): Promise<WorkerInfo[]> =>
 
 /** Workers that ended more than a day ago, and left nothing behind. */
 export const forgetWorkers = (db: Db) =>
-  sql`DELETE FROM workers w WHERE lease_until < now() - interval '1 day'
-    AND NOT EXISTS (SELECT FROM claims c WHERE c.worker_id = w.worker_id)`.execute(db);
+  sql`WITH gone AS (
+      DELETE FROM workers w WHERE lease_until < now() - interval '1 day'
+        AND NOT EXISTS (SELECT FROM claims c WHERE c.worker_id = w.worker_id) RETURNING worker_id
+    )
+    DELETE FROM app_secret_uses WHERE worker_id IN (SELECT worker_id FROM gone)`.execute(db);
 
 export async function listQueues(db: Db): Promise<QueueInfo[]> {
   const { rows } = await sql<QueueInfo>`
@@ -97,7 +100,10 @@ export async function listQueues(db: Db): Promise<QueueInfo[]> {
       coalesce(c.running, 0) AS running,
       (SELECT count(*)::int FROM workers w
         WHERE r.runner = ANY (w.runners) AND w.lease_until > now() AND w.stopped_at IS NULL) AS workers
-    FROM unnest(${[...RUNNER_TYPES]}::text[]) AS r (runner)
+    FROM (
+      SELECT runner, place FROM unnest(${[...RUNNER_QUEUES]}::text[]) WITH ORDINALITY AS u (runner, place)
+      UNION ALL SELECT DISTINCT 'app/' || pool, 1000 FROM pool_versions
+    ) AS r
     LEFT JOIN queues q ON q.runner = r.runner
     LEFT JOIN (
       SELECT runner, sum(count) FILTER (WHERE status = 'queued')::int AS queued,
@@ -112,6 +118,7 @@ export async function listQueues(db: Db): Promise<QueueInfo[]> {
         FROM claims c, unnest(c.ids) AS id WHERE NOT EXISTS (SELECT FROM results r WHERE r.invocation_id = id OFFSET 0)
         GROUP BY 1, 2
       ) AS places GROUP BY runner
-    ) c ON c.runner = r.runner`.execute(db);
+    ) c ON c.runner = r.runner
+    ORDER BY r.place, r.runner`.execute(db);
   return rows;
 }

@@ -1,14 +1,23 @@
-import { DEFAULT_TENANT, Failure, pageOf, QueueInfo, QueueScale, RunnerType, WorkerInfo } from '@capstan/contracts';
+import {
+  DEFAULT_TENANT,
+  Failure,
+  pageOf,
+  QueueInfo,
+  QueueName,
+  QueueScale,
+  RUNNER_QUEUES,
+  WorkerInfo,
+} from '@capstan/contracts';
 import { listQueues, listWorkers, readScale, setPaused } from '@capstan/store';
 import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 
-function runnerOf(params: Record<string, string>): RunnerType {
-  const runner = RunnerType.safeParse(params.runner);
+function runnerOf(params: Record<string, string>): QueueName {
+  const runner = QueueName.safeParse(params.runner);
   if (runner.success) return runner.data;
   throw new Failure('NOT_FOUND', {
-    detail: `There is no runner type ${JSON.stringify(params.runner)}.`,
-    suggestion: `The runner types are ${RunnerType.options.join(', ')}.`,
+    detail: `There is no queue ${JSON.stringify(params.runner)}.`,
+    suggestion: `The queues are ${RUNNER_QUEUES.join(', ')}, and app/<pool> for each pool.`,
   });
 }
 
