@@ -26,6 +26,7 @@ import { type Sessions, sessions } from './session.js';
 import { type TenantEvents, tenantEvents } from './tenant-events.js';
 import { type Tools as TakenTools, tools } from './tool.js';
 import { type ToolCalls, toolCalls } from './tool-call.js';
+import { type Toolsets, toolsets } from './toolset.js';
 import { openTransport, type TransportOptions } from './transport.js';
 import { type Webhooks, webhooks } from './webhook.js';
 import { type Workers, workers } from './worker.js';
@@ -53,6 +54,7 @@ export type Client<Tools extends ToolTypes = UntypedTools> = Invocations &
     workers: Workers;
     keys: Keys;
     mcpServers: McpServers;
+    toolsets: Toolsets;
     policies: Policies;
     schedules: Schedules;
     secrets: Secrets;
@@ -94,6 +96,7 @@ export const createClient = <Tools extends ToolTypes = UntypedTools>(options: Cl
     workers: workers(transport),
     keys: keys(transport),
     mcpServers: mcpServers(transport),
+    toolsets: toolsets(transport),
     policies: policies(transport),
     schedules: schedules(transport),
     secrets: secrets(transport),

@@ -1,4 +1,5 @@
 import type {
+  Answers,
   Decide,
   DecideAnswer,
   Grant,
@@ -18,6 +19,8 @@ export type ReleaseOptions = {
   comment?: string | undefined;
   /** Changed inputs. Policy decides on them again; votes given before stay good unless it sees another call in them. */
   inputs?: JsonObject | undefined;
+  /** To the questions of a hold that asks some, by their keys. */
+  answers?: Answers | undefined;
   /** Of the inputs that were looked at: refused when they are others by now. */
   input_hash?: string | undefined;
 };

@@ -53,6 +53,7 @@ export { startTestCapstan, type TestCapstan, type TestCapstanOptions } from './s
 export type { TenantEvents } from './tenant-events.js';
 export type { CallableTool, TakeTools, ToolQuery, Tools } from './tool.js';
 export type { ToolCalls } from './tool-call.js';
+export type { Toolsets } from './toolset.js';
 export { UnreachableError } from './unreachable-error.js';
 export type { WaitOptions } from './wait-for.js';
 export type { Webhooks } from './webhook.js';

@@ -1,4 +1,4 @@
-import type { McpFile, McpServer, McpServerChange, NewMcpServer } from '@capstan/contracts';
+import type { McpFile, McpServer, McpServerChange, McpToolChange, NewMcpServer } from '@capstan/contracts';
 import { listFrom } from './list-from.js';
 import type { Listing, PageOptions } from './listing.js';
 import type { Transport } from './transport.js';
@@ -12,6 +12,10 @@ export type McpServers = {
   get(name: string): Promise<McpServer>;
   change(name: string, change: McpServerChange): Promise<McpServer>;
   refresh(name: string): Promise<McpServer>;
+  /** Tools whose description changed since somebody took them. */
+  changes(name: string, options?: PageOptions): Listing<McpToolChange>;
+  /** Takes changed tools as they are now; all by default. */
+  accept(name: string, tools?: string[]): Promise<McpServer>;
   delete(name: string): Promise<void>;
 };
 
@@ -27,6 +31,9 @@ export const mcpServers = (transport: Transport): McpServers => {
     get: (name) => transport.json('GET', at(name)),
     change: (name, change) => transport.json('PATCH', at(name), { body: change, wait_s: LOOK_S }),
     refresh: (name) => transport.json('POST', `${at(name)}/refresh`, { wait_s: LOOK_S }),
+    changes: (name, options = {}) => listFrom(transport, `${at(name)}/changes`, { ...options }),
+    accept: (name, tools) =>
+      transport.json('POST', `${at(name)}/accept`, { body: tools ? { tools } : {}, wait_s: LOOK_S }),
     delete: (name) => transport.json('DELETE', at(name)),
   };
 };

@@ -68,6 +68,10 @@ const Fields = z.strictObject({
       'What of the MCP client that makes a call the server may use: its model (sampling), the list of its folders (roots)',
     ),
   tools: ToolChoice.optional().describe('Which of its tools to take, by name or pattern; all by default'),
+  task_support: z
+    .record(z.string().min(1).max(256), z.enum(['optional', 'required']))
+    .optional()
+    .describe('Tools that take long, by name or pattern: clients that know tasks get one for each call'),
   pin: z
     .boolean()
     .optional()

@@ -65,6 +65,7 @@ import { scheduleRoutes } from './schedule/schedule-routes.js';
 import { secretRoutes } from './secret/secret-routes.js';
 import { sessionRoutes } from './session/session-routes.js';
 import { toolRoutes } from './tool/tool-routes.js';
+import { toolsetRoutes } from './toolset/toolset-routes.js';
 import { toolCallRoutes } from './tool-call/tool-call-routes.js';
 import { verifyRoutes } from './verify/verify-routes.js';
 import { createWebhookAddresses } from './webhook/webhook-addresses.js';
@@ -137,6 +138,7 @@ const ROUTES = [
   ...policyRoutes,
   ...secretRoutes,
   ...toolRoutes,
+  ...toolsetRoutes,
   ...extensionRoutes,
   ...atipRoutes,
   ...commandRoutes,

@@ -41,7 +41,7 @@ function toDescriptor(server: NewMcpServer, tool: McpTool): Descriptor {
     source: 'mcp',
     origin: server.name,
     runner: 'mcp',
-    binding: { kind: 'mcp', server: server.name, tool: tool.name, ...taskOf(tool) },
+    binding: { kind: 'mcp', server: server.name, tool: tool.name, ...taskOf(server, tool) },
     input_schema: tool.inputSchema,
     output_schema: {
       type: 'object',
@@ -56,10 +56,12 @@ function toDescriptor(server: NewMcpServer, tool: McpTool): Descriptor {
   };
 }
 
-const taskOf = ({ execution }: McpTool): { task?: 'optional' | 'required' } => {
-  const task = execution?.taskSupport;
+/** What an operator says of a tool, or else its server: the newest protocol has no word for it. */
+function taskOf({ task_support = {} }: NewMcpServer, { name, execution }: McpTool): { task?: 'optional' | 'required' } {
+  const said = Object.entries(task_support).find(([pattern]) => matchesWildcard(pattern, name))?.[1];
+  const task = said ?? execution?.taskSupport;
   return task === 'optional' || task === 'required' ? { task } : {};
-};
+}
 
 /** What a tool says of itself, and what its words give away: the stricter wins. */
 function judge({ name, description = '', annotations = {}, inputSchema }: McpTool, trust: Trust, local: boolean) {

@@ -57,7 +57,7 @@ export async function beginCall(
   const { principal } = exchange.visit;
   if (exchange.request_state === undefined)
     return (await submit(gateway, principal, { tool_id, inputs, ...contextOf(exchange) }, 0)).invocation;
-  const known = await getInvocation(gateway.store.db, principal.tenant, exchange.request_state);
+  const known = await getInvocation(gateway.store.db, principal.tenant, callIn(exchange.request_state));
   if (!known || known.tool_id !== tool_id || known.actor !== principal.actor) throw badState();
   return known;
 }
@@ -126,7 +126,8 @@ export async function settleCall(
     }
     const requests = hold && !gateway.stopping.aborted ? news(hold) : [];
     if (!hold || requests.length === 0) return can_be_task ? asTask(current) : { kind: 'over', invocation: current };
-    if (exchange.is_modern) return { kind: 'answer', result: inputRequired(current, Object.fromEntries(requests)) };
+    if (exchange.is_modern)
+      return { kind: 'answer', result: inputRequired(current, hold, Object.fromEntries(requests)) };
     for (const [key, { method, params = {} }] of requests) {
       asked.add(questionId(hold, key));
       await exchange.ask(questionId(hold, key), method, params);
@@ -142,12 +143,14 @@ function endOf(gateway: GatewayContext, exchange: Exchange, invocation: Invocati
   return toCallResult(gateway, exchange.visit, invocation);
 }
 
-/** The state is the id of the call, which its own caller alone can go on with: there is nothing else to protect. */
-const inputRequired = ({ invocation_id }: Invocation, inputRequests: ReturnType<typeof requestsFor>): Result => ({
-  resultType: 'input_required',
-  inputRequests,
-  requestState: invocation_id,
-});
+/** The state is the id of the call, which its own caller alone can go on with, and the round: there is nothing to protect. */
+const inputRequired = (
+  { invocation_id }: Invocation,
+  { round }: HeldCall,
+  inputRequests: ReturnType<typeof requestsFor>,
+): Result => ({ resultType: 'input_required', inputRequests, requestState: `${invocation_id}.${round}` });
+
+const callIn = (state: string): string => /^([\w-]+)\.\d+$/.exec(state)?.[1] ?? '';
 
 const badState = () =>
   new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid or expired requestState', {

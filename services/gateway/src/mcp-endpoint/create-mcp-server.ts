@@ -37,6 +37,13 @@ const Anything = z.looseObject({});
 /** How a client of the 2025 protocol is asked something on the stream of its request. */
 export type Ask = (id: string, method: string, params: JsonObject, during: string | number) => Promise<void>;
 
+export type Serving = {
+  era: 'legacy' | 'modern';
+  ask: Ask;
+  /** Whether there is such a method. */
+  is_served?: boolean;
+};
+
 /**
  * Capstan as an MCP server, for the length of one request: nothing is kept between requests but rows. The SDK speaks the
  * protocol in both its forms; what the methods do is decided in one place, methods.ts.
@@ -45,7 +52,7 @@ export class CapstanMcpServer extends McpServer {
   readonly #gateway: GatewayContext;
   readonly #visit: McpVisit;
 
-  constructor(gateway: GatewayContext, visit: McpVisit, era: 'legacy' | 'modern', ask: Ask) {
+  constructor(gateway: GatewayContext, visit: McpVisit, { era, ask, is_served = true }: Serving) {
     const instructions = visit.toolset?.description ?? INSTRUCTIONS;
     super(INFO, { instructions });
     // Not with the constructor, which would answer for tools, prompts and resources that were registered here: none.
@@ -59,7 +66,7 @@ export class CapstanMcpServer extends McpServer {
       dispatch(gateway, request.method, toExchange(visit, era === 'modern', request.params, context, ask));
     // The SDK keeps the level of a session in memory, and this server is for one request.
     this.server.removeRequestHandler('logging/setLevel');
-    this.server.fallbackRequestHandler = handle;
+    if (is_served) this.server.fallbackRequestHandler = handle;
     // Methods of the older protocol that the extension has taken over are let through only for who says so.
     if (era === 'modern')
       for (const method of ['tasks/get', 'tasks/cancel'])

@@ -17,6 +17,7 @@ import { takeClientAnswer } from './ask-client.js';
 import { requestLabels } from './call-tool.js';
 import { type Ask, CapstanMcpServer } from './create-mcp-server.js';
 import { isObject, type McpVisit } from './exchange.js';
+import { isServed } from './methods.js';
 import { subscribeAll } from './prompts-resources.js';
 
 export const SESSION_HEADER = 'mcp-session-id';
@@ -36,14 +37,15 @@ export type McpEndpoint = {
 };
 
 export function createMcpEndpoint(): McpEndpoint {
-  const visits = new WeakMap<Request, { gateway: GatewayContext; visit: McpVisit }>();
+  const visits = new WeakMap<Request, { gateway: GatewayContext; visit: McpVisit; method: unknown }>();
   let modern: McpHttpHandler | null = null;
   const modernFor = ({ mcp_news, log }: GatewayContext): McpHttpHandler => {
     modern ??= createMcpHandler(
       ({ requestInfo }) => {
         const made = requestInfo && visits.get(requestInfo);
         if (!made) throw new Error('a request without a visit');
-        return new CapstanMcpServer(made.gateway, made.visit, 'modern', noAsk);
+        const { gateway, visit, method } = made;
+        return new CapstanMcpServer(gateway, visit, { era: 'modern', ask: noAsk, is_served: isServed(method) });
       },
       {
         legacy: 'reject',
@@ -58,7 +60,7 @@ export function createMcpEndpoint(): McpEndpoint {
     serve: async (gateway, request, caller, body) => {
       const visit = await toVisit(gateway, caller);
       if (await isLegacyRequest(request, body)) return serveLegacy(gateway, request, visit, body);
-      visits.set(request, { gateway, visit });
+      visits.set(request, { gateway, visit, method: isObject(body) ? body.method : undefined });
       await subscribeAll(gateway, visit, body);
       return modernFor(gateway).fetch(request, { parsedBody: body });
     },
@@ -112,7 +114,7 @@ async function exchange(gateway: GatewayContext, request: Request, visit: McpVis
   const transport = new WebStandardStreamableHTTPServerTransport({ keepAliveMs: KEEP_ALIVE_MS });
   const ask: Ask = (id, method, params, during) =>
     transport.send({ jsonrpc: '2.0', id, method, params }, { relatedRequestId: during });
-  const server = new CapstanMcpServer(gateway, visit, 'legacy', ask);
+  const server = new CapstanMcpServer(gateway, visit, { era: 'legacy', ask });
   await server.connect(transport);
   const stopTelling = request.method === 'GET' ? tellNews(gateway, visit, server) : () => {};
   visit.signal.addEventListener('abort', () => {

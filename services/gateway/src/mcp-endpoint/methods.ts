@@ -59,6 +59,9 @@ const LEVELS: ReadonlySet<string> = new Set([
 
 const MODERN: Record<string, Method> = { ...COMMON, ...modernTasks };
 
+/** A method that nobody serves is for the SDK to refuse, which knows the status that the protocol wants. */
+export const isServed = (method: unknown): boolean => typeof method === 'string' && Object.hasOwn(MODERN, method);
+
 export function dispatch(gateway: GatewayContext, method: string, exchange: Exchange): Promise<Result> | Result {
   const methods = exchange.is_modern ? MODERN : LEGACY;
   const act = Object.hasOwn(methods, method) ? methods[method] : undefined;
