@@ -39,6 +39,9 @@ const ARGUMENTS = {
   worker: ['worker', '--runner', 'builtin'],
 } as const;
 
+/** How infra/Dockerfile starts it. */
+const AS_IN_THE_IMAGE = ['--max-semi-space-size=64'];
+
 export async function startCapstan(options: StartCapstan): Promise<CapstanUnderTest> {
   const { name, database_url, redis, postgres, load, onDeath } = options;
   const endpoint: Endpoint = { port: await freePort(), api_key: `bench-${randomBytes(24).toString('hex')}` };
@@ -52,7 +55,7 @@ export async function startCapstan(options: StartCapstan): Promise<CapstanUnderT
   };
   const stopped = new WeakSet<LineProcess>();
   const spawn = async (args: readonly string[]) => {
-    const spawned = await spawnCapstan(args, env);
+    const spawned = await spawnCapstan(args, env, { node: AS_IN_THE_IMAGE });
     await spawned.waitForLine(/ started/);
     void spawned.exited.then(({ code, signal }) => {
       const last = [...spawned.stdout, ...spawned.stderr].slice(-15).join('\n');
