@@ -8,8 +8,11 @@ export const givenTo = (worker_id: string): string => `given:${worker_id}`;
 /** A call as it travels with its receipt: what it shares with the others of the receipt, and what it has of its own. */
 export type GivenCall = { common: string; call: string };
 
-type Common = Omit<Claimed, 'claim_id' | 'invocation_id' | 'inputs' | 'input_hash' | 'attempt' | 'first_attempt'>;
-type Own = [invocation_id: string, inputs: JsonObject, input_hash: string];
+type Common = Omit<
+  Claimed,
+  'claim_id' | 'invocation_id' | 'inputs' | 'input_hash' | 'traceparent' | 'attempt' | 'first_attempt'
+>;
+type Own = [invocation_id: string, inputs: JsonObject, input_hash: string, traceparent?: string];
 
 /** Written out: spreading costs more than all else here. */
 export function toGiven(row: NewInvocation): GivenCall {
@@ -34,9 +37,9 @@ export function toGiven(row: NewInvocation): GivenCall {
     retry_backoff_ms: row.retry_backoff_ms ?? null,
     watched: row.watched === true || row.webhook_url !== null,
     followed: row.watched === true || row.webhook_url !== null,
-    traceparent: row.traceparent,
   };
   const own: Own = [row.invocation_id, row.inputs, row.input_hash];
+  if (row.traceparent !== undefined) own.push(row.traceparent);
   return { common: JSON.stringify(common), call: JSON.stringify(own) };
 }
 
@@ -46,7 +49,7 @@ const Given = z.object({
   runner: z.custom<QueueName>(isQueueName),
   owned: z.boolean(),
   common: z.custom<Common>((value) => typeof value === 'object' && value !== null).optional(),
-  calls: z.array(z.custom<Own>((value) => Array.isArray(value) && value.length === 3)).optional(),
+  calls: z.array(z.custom<Own>((value) => Array.isArray(value) && value.length >= 3)).optional(),
 });
 export type GivenReceipt = { claim_id: string; runner: QueueName; owned: boolean; calls: Claimed[] | null };
 
@@ -60,7 +63,11 @@ export function readGiven(contents: string): GivenReceipt {
   };
 }
 
-const toClaimed = (claim_id: string, common: Common, [invocation_id, inputs, input_hash]: Own): Claimed => ({
+const toClaimed = (
+  claim_id: string,
+  common: Common,
+  [invocation_id, inputs, input_hash, traceparent]: Own,
+): Claimed => ({
   claim_id,
   invocation_id,
   attempt: 1,
@@ -87,5 +94,5 @@ const toClaimed = (claim_id: string, common: Common, [invocation_id, inputs, inp
   retry_backoff_ms: common.retry_backoff_ms ?? null,
   watched: common.watched,
   followed: common.followed,
-  traceparent: common.traceparent ?? null,
+  traceparent: traceparent ?? null,
 });

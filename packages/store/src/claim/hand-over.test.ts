@@ -66,6 +66,7 @@ describe('a call that is handed over as it is inserted', () => {
       spec_frozen: true,
       spec_hash: 'sha256:spec',
       priority: 3,
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       inputs: { text: 'a "quote", a \\, {braces} and \u0000' },
     };
     const { ids } = await handOver(store, {}, [newInvocation(given)]);

@@ -4,6 +4,10 @@ import { notify } from '../signal/channel.js';
 import type { HandOver, Inserted, NewInvocation, NewRun, Together } from './insert-invocations.js';
 import { turnStands } from './turn-stands.js';
 
+/** What each call has of its own, and what calls that wait for nothing but a worker do not have. */
+type OfEach = 'invocation_id' | 'inputs' | 'input_hash' | 'traceparent';
+type OfNone = 'idempotency_key' | 'status' | 'run_at' | 'delay_ms' | 'expires_in_ms' | 'quota_scopes' | 'cost_units';
+
 /** The columns that calls of one kind share, and their types. */
 const SHARED = {
   tenant: 'text',
@@ -27,8 +31,8 @@ const SHARED = {
   labels: 'jsonb',
   retry_backoff_ms: 'int',
   watched: 'boolean',
-} as const satisfies Partial<Record<keyof NewInvocation, string>>;
-const FIRST_SHARED = 13;
+} as const satisfies Record<Exclude<keyof NewInvocation, OfEach | OfNone>, string>;
+const FIRST_SHARED = 14;
 const parameters = Object.entries(SHARED).map(([column, type], at) => [column, `$${FIRST_SHARED + at}::${type}`]);
 const shared = Object.fromEntries(parameters);
 const LAST_SHARED = FIRST_SHARED + parameters.length - 1;
@@ -43,16 +47,16 @@ type Extras = { waiting: boolean; run: boolean; turn: boolean };
  * statement is used.
  *
  * $1 ids, $2 inputs, $3 their hashes, those on receipts first; $4 receipts, $5 their workers, $6 whether they are owned, $7 and $8 the
- * places of their calls; $9 how many workers there are; $10 subjects and $11 details of audit events; $12 signals; then what the
- * calls share; then, with a turn, its runs and how they stood.
+ * places of their calls; $9 how many workers there are; $10 subjects and $11 details of audit events; $12 signals; $13 the
+ * spans that submitted the calls; then what these share; then, with a turn, its runs and how they stood.
  */
 const insertion = ({ waiting, run, turn }: Extras): Statement => ({
   name: ['insert-invocations-alike', waiting && 'waiting', run && 'run', turn && 'turn'].filter(Boolean).join('-'),
   text: `
     WITH inserted AS (
-      INSERT INTO invocations (invocation_id, inputs, input_hash, admitted, ${Object.keys(SHARED).join(', ')})
-      SELECT row.invocation_id, row.inputs::json, row.input_hash, 'queued', ${parameters.map(([, value]) => value).join(', ')}
-      FROM unnest($1::text[], $2::text[], $3::text[]) AS row (invocation_id, inputs, input_hash)
+      INSERT INTO invocations (invocation_id, inputs, input_hash, traceparent, admitted, ${Object.keys(SHARED).join(', ')})
+      SELECT row.invocation_id, row.inputs::json, row.input_hash, row.traceparent, 'queued', ${parameters.map(([, value]) => value).join(', ')}
+      FROM unnest($1::text[], $2::text[], $3::text[], $13::text[]) AS row (invocation_id, inputs, input_hash, traceparent)
       ${waiting ? 'RETURNING invocation_id, seq' : ''}
     ), handed AS (
       INSERT INTO claims (claim_id, runner, worker_id, owned_at, ids, attempts, first_attempts)
@@ -118,6 +122,7 @@ export async function insertAlike(
     textArray(events.map(({ subject }) => subject)),
     textArray(events.map(({ detail }) => detail)),
     textArray([...hand_over.flatMap((receipt) => receipt.signals ?? []), ...signals]),
+    textArray(ordered.map(({ traceparent }) => traceparent)),
     ...sharedValues(first),
     ...(turn ? [turn.map(({ run_id }) => run_id), turn.map(({ seq }) => seq)] : []),
   ];

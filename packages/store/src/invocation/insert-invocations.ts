@@ -73,7 +73,7 @@ export type Inserted = {
   handed: string[];
 };
 
-const OF_THIS_TURN = `WHERE $12::text[] IS NULL OR ${turnStands('$12', '$13')}`;
+const OF_THIS_TURN = `WHERE $13::text[] IS NULL OR ${turnStands('$13', '$14')}`;
 
 /** Denials, holds, and the run that a bulk is. */
 const RARE = `), denied AS (
@@ -91,8 +91,8 @@ const RARE = `), denied AS (
       SELECT run_id, tenant, actor, 'bulk', (SELECT count(*) FROM inserted),
         ${STEP_COUNTS.map((count) => countOf('inserted', count)).join(', ')},
         CASE WHEN ${countOf('inserted', 'live_steps')} = 0 THEN now() END
-      FROM json_to_record($14::json) AS run (run_id text, tenant text, actor text)
-      WHERE $14::json IS NOT NULL
+      FROM json_to_record($15::json) AS run (run_id text, tenant text, actor text)
+      WHERE $15::json IS NOT NULL
     `;
 
 /**
@@ -100,11 +100,11 @@ const RARE = `), denied AS (
  * its end. Calls of a batch differ in little, so what they have in common ($1) is sent and parsed once.
  * Inputs travel as text: Postgres' JSON functions refuse \\u0000, its `json` type does not.
  * The caller compares `inserted` with what it sent: fewer means that idempotency keys were known already, or that a step had
- * been called before. Of plans that have moved on ($12, $13) nothing is inserted.
+ * been called before. Of plans that have moved on ($13, $14) nothing is inserted.
  *
  * $1 what calls have in common, $2 ids, $3 which of $1, $4 inputs, $5 their hashes, $6 idempotency keys, $7 receipts, $8 and $9
- * what their workers are told, $10 audit events, $11 signals; then, of what most batches have none of, $12 and $13 the runs
- * whose turn it is, $14 the run of a bulk.
+ * what their workers are told, $10 audit events, $11 signals, $12 the spans that submitted them; then, of what most batches have none of,
+ * $13 and $14 the runs whose turn it is, $15 the run of a bulk.
  *
  * `plain`: all of it is queued, and of no run. Parts of a statement cost Postgres their share also when there is nothing for
  * them to do: a sixth of what a batch of 25 took.
@@ -122,14 +122,14 @@ const insertion = (plain: boolean): Statement => ({
         c.spec_hash, c.priority, c.timeout_ms, c.max_attempts, c.webhook_url, c.labels, c.retry_backoff_ms,
         CASE WHEN c.watched OR c.webhook_url IS NOT NULL THEN true END, c.quota_scopes,
         coalesce(c.run_at, now() + c.delay_ms * interval '1 millisecond'), now() + c.expires_in_ms * interval '1 millisecond',
-        c.status, c.traceparent
-      FROM unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::text[])
-          WITH ORDINALITY AS row (invocation_id, common, inputs, input_hash, idempotency_key, place)
+        c.status, row.traceparent
+      FROM unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $12::text[])
+          WITH ORDINALITY AS row (invocation_id, common, inputs, input_hash, idempotency_key, traceparent, place)
         JOIN json_to_recordset($1::json) AS c (common int, tenant text, actor text, roles text[], run_id text, tool_id text,
           runner text, descriptor_hash text, policy_hash text, decision json, mode text, session_id text, idempotent boolean,
           spec_frozen boolean, spec_hash text, priority int, timeout_ms int, max_attempts int, webhook_url text, labels jsonb,
           retry_backoff_ms int, watched boolean, quota_scopes text[], status text, run_at timestamptz, delay_ms bigint,
-          expires_in_ms bigint, traceparent text) ON c.common = row.common
+          expires_in_ms bigint) ON c.common = row.common
       ${plain ? '' : OF_THIS_TURN}
       ORDER BY row.place
       ON CONFLICT DO NOTHING
@@ -156,7 +156,7 @@ const insertion = (plain: boolean): Statement => ({
       INSERT INTO audit (tenant, actor, event, subject, detail)
       SELECT tenant, actor, event, subject, detail
       FROM json_to_recordset($10::json) AS e (tenant text, actor text, event text, subject text, detail json, only_with text)
-      WHERE CASE WHEN only_with IS NULL THEN ${plain ? 'true' : '$12::text[] IS NULL OR EXISTS (SELECT FROM inserted)'}
+      WHERE CASE WHEN only_with IS NULL THEN ${plain ? 'true' : '$13::text[] IS NULL OR EXISTS (SELECT FROM inserted)'}
         ELSE only_with IN (SELECT invocation_id FROM inserted) END
     )
     SELECT now() AS created_at, (SELECT count(*)::int FROM inserted) AS inserted, ARRAY (SELECT claim_id FROM handed) AS handed,
@@ -207,6 +207,7 @@ export async function insertInvocations(
     hand_over.flatMap(({ signals: told = [] }) => told),
     JSON.stringify(submissionEvents(rows)),
     signals,
+    rows.map((row) => row.traceparent),
   ];
   const plain = queued && run === null && turn === null;
   const rare = [
@@ -223,7 +224,11 @@ export async function insertInvocations(
 
 /** Whether it waits for nothing but a worker, and no other call can be in its place. */
 const isPlain = (row: NewInvocation): boolean =>
-  row.idempotency_key === null && row.expires_in_ms === null && row.quota_scopes === undefined;
+  row.idempotency_key === null &&
+  row.run_at === null &&
+  row.delay_ms === null &&
+  row.expires_in_ms === null &&
+  row.quota_scopes === undefined;
 
 /** Everything but the id, the inputs and the key. Null members are left out: most rows have many. Written out, because spreading costs more than all else here. */
 const commonOf = (row: NewInvocation): string =>
@@ -254,7 +259,6 @@ const commonOf = (row: NewInvocation): string =>
     run_at: row.run_at ?? undefined,
     delay_ms: row.delay_ms ?? undefined,
     expires_in_ms: row.expires_in_ms ?? undefined,
-    traceparent: row.traceparent,
   });
 
 const DEADLOCK = '40P01';
