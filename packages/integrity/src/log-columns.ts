@@ -90,6 +90,10 @@ export const NOT_IN_LOG: Readonly<Partial<Record<LogTable, Readonly<Record<strin
     warn_at: 'changes as reminders are sent',
     announced_round: 'changes as reminders are sent',
     used_at: 'a worker that was given up as lost may still set it, after the end',
+    question: 'what an MCP server asked while the call ran; whoever answered is covered, with the hash of the answers',
+    answers: 'the entry of whoever gave them has their hash, which is covered',
+    approved_before: 'the approval from before a question; what was approved in the end is covered',
+    live: 'false once the call has ended',
   },
   hold_entries: {
     hold_id: 'that of the hold, by which they are found',

@@ -1,4 +1,5 @@
 import { type Answers, holdIdOf, type Principal, type Question, type QueueName } from '@capstan/contracts';
+import { hashJson } from '@capstan/integrity';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import { type Readied, readied } from '../claim/readied.js';
@@ -34,7 +35,7 @@ export async function answerHold(
   });
 }
 
-/** Which questions were answered is on record, and by whom; what was answered is data of the call, like its inputs. */
+/** Which questions were answered is on record, by whom, and the hash of all answers so far; the answers are data of the call, like its inputs. */
 async function record(db: Db, hold: HeldCall, actor: string, answers: Answers, keys: string[]): Promise<void> {
   const { hold_id, round, tenant } = hold;
   await db
@@ -42,8 +43,8 @@ async function record(db: Db, hold: HeldCall, actor: string, answers: Answers, k
     .set({ answers: JSON.stringify(answers) })
     .where('hold_id', '=', hold_id)
     .execute();
-  await sql`INSERT INTO hold_entries (hold_id, actor, kind, round, changed)
-    VALUES (${hold_id}, ${actor}, 'answer', ${round}, ${keys})`.execute(db);
+  await sql`INSERT INTO hold_entries (hold_id, actor, kind, round, changed, input_hash)
+    VALUES (${hold_id}, ${actor}, 'answer', ${round}, ${keys}, ${hashJson(answers)})`.execute(db);
   await appendAudit(db, [{ tenant, actor, event: 'hold.answer', subject: hold_id, detail: { keys } }]);
 }
 
