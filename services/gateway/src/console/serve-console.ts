@@ -71,6 +71,9 @@ const isPage = ({ method, url, headers }: FastifyRequest): boolean =>
 
 /** Where the console was built; null where it was not. */
 export function findConsole(): string | null {
+  // Beside the bundled command, as it is installed.
+  const bundled = join(import.meta.dirname, 'console');
+  if (existsSync(join(bundled, 'index.html'))) return bundled;
   try {
     const dir = join(dirname(createRequire(import.meta.url).resolve('@capstan/console/package.json')), 'dist');
     return existsSync(join(dir, 'index.html')) ? dir : null;

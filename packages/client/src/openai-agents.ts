@@ -1,0 +1,101 @@
+import type { JsonObject } from '@capstan/contracts';
+import {
+  type AdapterClient,
+  type AdapterOptions,
+  type GovernedTool,
+  governedTools,
+  textOf,
+} from './adapters/governed-tools.js';
+
+export type { AdapterClient, AdapterOptions } from './adapters/governed-tools.js';
+
+/** A function tool of the OpenAI Agents SDK (`@openai/agents`). */
+export type OpenAiAgentsTool = {
+  type: 'function';
+  name: string;
+  description: string;
+  parameters: {
+    type: 'object';
+    properties: Record<string, JsonObject>;
+    required: string[];
+    additionalProperties: boolean;
+  };
+  strict: false;
+  invoke(context: unknown, input: string, details?: CallDetails): Promise<string>;
+  needsApproval(context: unknown, input: unknown, call_id?: string): Promise<boolean>;
+  isEnabled(): Promise<boolean>;
+};
+
+type CallDetails = { toolCall?: { callId?: string }; signal?: AbortSignal };
+
+const governed = new WeakMap<OpenAiAgentsTool, GovernedTool>();
+
+/**
+ * Tools for an agent: `new Agent({ tools: await tools(capstan, { match: 'ext:billing:*' }) })`.
+ * With `held: 'interrupt'`, a held call is an interruption of the run; `decide` answers it after the decision.
+ */
+export const tools = async (client: AdapterClient, options: AdapterOptions = {}): Promise<OpenAiAgentsTool[]> =>
+  (await governedTools(client, options)).map((tool) => toTool(tool, options.held === 'interrupt'));
+
+const toTool = (tool: GovernedTool, interrupts: boolean): OpenAiAgentsTool => {
+  const { properties = {}, required = [] } = tool.input_schema;
+  const made: OpenAiAgentsTool = {
+    type: 'function',
+    name: tool.name,
+    description: tool.description,
+    parameters: {
+      ...tool.input_schema,
+      type: 'object',
+      properties: properties as Record<string, JsonObject>,
+      required: required as string[],
+      additionalProperties: tool.input_schema.additionalProperties !== false,
+    },
+    strict: false,
+    invoke: (_context, input, { toolCall, signal } = {}) =>
+      tool.call(toolCall?.callId, parse(input), { signal }).then(textOf, (error: Error) => `Error: ${error.message}`),
+    needsApproval: (_context, input, call_id) =>
+      interrupts && call_id !== undefined
+        ? tool.begin(call_id, input).then(
+            ({ status }) => status === 'held',
+            // A call that is refused is submitted again by `invoke`, whose error the model sees.
+            () => false,
+          )
+        : Promise.resolve(false),
+    isEnabled: () => Promise.resolve(true),
+  };
+  governed.set(made, tool);
+  return made;
+};
+
+const parse = (input: string): unknown => (input.trim() === '' ? {} : JSON.parse(input));
+
+type Interruption = { rawItem: unknown };
+type State<Item extends Interruption> = {
+  getInterruptions(): Item[];
+  approve(item: Item): void;
+  reject(item: Item, options?: { message?: string }): void;
+};
+
+/**
+ * Approves or rejects each interruption of a run as it was decided in Capstan; then `run(agent, state)` goes on. It waits for
+ * `wait_s` and throws `Held` where a decision is still missing. Other tools' interruptions are left alone.
+ */
+export const decide = async <Item extends Interruption>(
+  agentTools: readonly unknown[],
+  state: State<Item>,
+): Promise<void> => {
+  const byName = new Map(
+    agentTools.flatMap((each) => {
+      const tool = governed.get(each as OpenAiAgentsTool);
+      return tool ? [[tool.name, tool] as const] : [];
+    }),
+  );
+  for (const item of state.getInterruptions()) {
+    const { name, callId, arguments: input } = item.rawItem as { name: string; callId: string; arguments: string };
+    const tool = byName.get(name);
+    if (tool === undefined) continue;
+    const decided = await tool.decided(callId, parse(input));
+    if (decided.approved) state.approve(item);
+    else state.reject(item, { message: decided.reason });
+  }
+};
