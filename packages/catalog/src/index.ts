@@ -22,6 +22,7 @@ export * from './mcp/mcp-descriptors.js';
 export * from './mcp/mcp-methods.js';
 export * from './mcp/mcp-trust.js';
 export * from './native/mcp-tools.js';
+export { type OpenApiTools, parseOpenApi } from './openapi/parse-openapi.js';
 export * from './provider/index.js';
 export * from './schema/compile-schema.js';
 export { compileSchema } from './schema/compile-schema.js';

@@ -14,6 +14,7 @@ import { type Keys, keys } from './key.js';
 import { type Log, log } from './log.js';
 import { type Logins, logins } from './login.js';
 import { type McpServers, mcpServers } from './mcp-server.js';
+import { type OpenApis, openApis } from './openapi.js';
 import { type Policies, policies } from './policy.js';
 import { type Queues, queues } from './queue.js';
 import { type Quotas, quotas } from './quota.js';
@@ -62,6 +63,7 @@ export type Client<Tools extends ToolTypes = UntypedTools> = Invocations &
     tools: TakenTools;
     extensions: Extensions;
     atipTools: AtipTools;
+    openApis: OpenApis;
     command: RunCommand;
     capabilities: Capabilities;
     agents: Agents;
@@ -104,6 +106,7 @@ export const createClient = <Tools extends ToolTypes = UntypedTools>(options: Cl
     tools: tools(transport, callAny),
     extensions: extensions(transport),
     atipTools: atipTools(transport),
+    openApis: openApis(transport),
     command: runCommand(transport),
     capabilities: capabilities(transport),
     agents: agents(transport),

@@ -35,6 +35,7 @@ export type { Listing, PageOptions } from './listing.js';
 export type { Log } from './log.js';
 export type { Logins } from './login.js';
 export type { McpServers } from './mcp-server.js';
+export type { OpenApis } from './openapi.js';
 export type { Policies } from './policy.js';
 export type { Queues } from './queue.js';
 export type { Quotas } from './quota.js';

@@ -27,7 +27,7 @@ export const SideEffect = z.enum([
 ]);
 export type SideEffect = z.infer<typeof SideEffect>;
 
-export const ToolSource = z.enum(['capability', 'extension', 'mcp', 'atip', 'core', 'app']);
+export const ToolSource = z.enum(['capability', 'extension', 'mcp', 'atip', 'openapi', 'core', 'app']);
 export type ToolSource = z.infer<typeof ToolSource>;
 
 /** How far a tool is trusted, the most trusted first. One that does not say is `inferred`. */

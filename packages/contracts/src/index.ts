@@ -20,6 +20,7 @@ export * from './key.js';
 export * from './login.js';
 export * from './mcp-server.js';
 export * from './notification.js';
+export * from './openapi.js';
 export * from './page.js';
 export * from './parse-json.js';
 export * from './plan.js';

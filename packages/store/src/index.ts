@@ -64,6 +64,7 @@ export * from './merkle/read-tiles.js';
 export * from './migrate.js';
 export * from './only-one.js';
 export * from './open-store.js';
+export * from './openapi/openapi-documents.js';
 export * from './plan/claim-plan-runs.js';
 export * from './plan/control-run.js';
 export * from './plan/insert-plan-run.js';

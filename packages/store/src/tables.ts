@@ -12,6 +12,7 @@ import type { LoginTables } from './login/tables.js';
 import type { McpServerTables } from './mcp-server/tables.js';
 import type { McpSessionTables } from './mcp-session/tables.js';
 import type { MerkleTables } from './merkle/tables.js';
+import type { OpenApiTables } from './openapi/tables.js';
 import type { PlanTables } from './plan/tables.js';
 import type { PolicyTables } from './policy/tables.js';
 import type { PoolTables } from './pool/tables.js';
@@ -43,6 +44,7 @@ export type Tables = AgentTables &
   McpServerTables &
   McpSessionTables &
   MerkleTables &
+  OpenApiTables &
   PlanTables &
   PolicyTables &
   PoolTables &

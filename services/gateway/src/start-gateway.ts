@@ -50,6 +50,7 @@ import { mcpRoutes } from './mcp-endpoint/mcp-routes.js';
 import { takeFile } from './mcp-sources/keep-mcp-servers.js';
 import { createMcpDiscovery } from './mcp-sources/mcp-discovery.js';
 import { mcpServerRoutes } from './mcp-sources/mcp-server-routes.js';
+import { openApiRoutes } from './openapi/openapi-routes.js';
 import { policyRoutes } from './policy/policy-routes.js';
 import { createTenantPolicies } from './policy/tenant-policies.js';
 import { createAppWorkers } from './pool/app-workers.js';
@@ -141,6 +142,7 @@ const ROUTES = [
   ...toolsetRoutes,
   ...extensionRoutes,
   ...atipRoutes,
+  ...openApiRoutes,
   ...commandRoutes,
   ...artifactRoutes,
   ...capabilityRoutes,

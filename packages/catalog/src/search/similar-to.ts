@@ -4,7 +4,7 @@ const MOST = 5;
 const MAX_TYPED = 200;
 const MAX_WORDS = 10;
 /** What all tools of a source begin with says nothing of which one is meant. */
-const SOURCES: ReadonlySet<string> = new Set(['cap', 'ext', 'mcp', 'atip', 'core']);
+const SOURCES: ReadonlySet<string> = new Set(['cap', 'ext', 'mcp', 'atip', 'openapi', 'core']);
 
 /**
  * The known names near what was typed, the nearest first: those that are the same but for a letter or what is between the words, and

@@ -50,6 +50,7 @@ const COMMANDS: Record<string, Record<string, Load>> = {
     mcp: async () => (await import('./mcp.js')).addMcp,
     extension: async () => (await import('./extension.js')).addExtension,
     atip: async () => (await import('./atip.js')).addAtip,
+    openapi: async () => (await import('./openapi.js')).addOpenApi,
     keys: async () => (await import('./keys.js')).addKeys,
     secret: async () => (await import('./secret.js')).addSecret,
     quota: async () => (await import('./quota.js')).addQuota,

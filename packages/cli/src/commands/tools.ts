@@ -25,6 +25,7 @@ const SOURCE: Record<ToolSource, true> = {
   extension: true,
   mcp: true,
   atip: true,
+  openapi: true,
   core: true,
   app: true,
 };
@@ -63,7 +64,7 @@ export const addTools: AddCommand = (program, cli) => {
     .description('find tools; with a tool id, what it takes')
     .argument('[words or tool_id...]', 'words to look for, or one tool id')
     .option('-r, --runner <types>', 'of these runner types', parseRunners)
-    .option('-s, --source <sources>', 'from capability, extension, mcp, atip or core', choices(SOURCE))
+    .option('-s, --source <sources>', 'from capability, extension, mcp, atip, openapi or core', choices(SOURCE))
     .option('--risk-max <risk>', 'LOW, MED, HIGH or CRITICAL', choice(RISK))
     .option('--trust-min <level>', 'native, vendor, org, community, user or inferred', choice(TRUST))
     .option('--without <side effects>', 'without any of these side effects', choices(SIDE_EFFECT))

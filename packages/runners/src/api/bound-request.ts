@@ -3,7 +3,7 @@ import type { RunOutcome } from '../runner.js';
 import { ApiCallInputs, callApi } from './api-call.js';
 import type { ApiContext } from './api-context.js';
 import { invalidInputs } from './failures.js';
-import { fillBody, fillUrl, fillValues } from './fill-template.js';
+import { fillBody, fillQuery, fillUrl, fillValues, isMissing } from './fill-template.js';
 
 type RequestBinding = Extract<Binding, { kind: 'request' }>;
 
@@ -18,14 +18,15 @@ export async function boundRequest(
 }
 
 function toInputs({ method, url, headers, query, body }: RequestBinding, inputs: JsonObject): JsonObject {
-  const filled = body === undefined ? inputs.body : fillBody(structured(body), inputs);
+  const filled =
+    body === undefined ? inputs.body : isMissing(body, inputs) ? undefined : fillBody(structured(body), inputs);
   const type = Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
   const isForm = type?.startsWith('application/x-www-form-urlencoded') ?? false;
   return {
     method,
     url: url === undefined ? addressOf(inputs) : fillUrl(url, inputs),
     headers: fillValues(headers ?? {}, inputs),
-    query: fillValues(query ?? {}, inputs),
+    query: fillQuery(query ?? {}, inputs),
     ...(filled !== undefined && { body: filled }),
     ...(isForm && typeof filled === 'object' && { body_type: 'form' }),
   };

@@ -38,6 +38,17 @@ export const fillValues = (templates: Record<string, string>, inputs: JsonObject
     ),
   );
 
+/** A list gives its name several times; everything else is as in headers. */
+export const fillQuery = (templates: Record<string, string>, inputs: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(templates).flatMap(([name, template]): [string, Json][] => {
+      const whole = WHOLE.exec(template)?.[1];
+      const value = whole === undefined ? undefined : inputs[whole];
+      if (Array.isArray(value) && value.every((each) => typeof each !== 'object')) return [[name, value]];
+      return isMissing(template, inputs) ? [] : [[name, fill(template, inputs, asText)]];
+    }),
+  );
+
 /** In a structure a value keeps its type, and cannot become more than a value. */
 export function fillBody(template: Json, inputs: JsonObject): Json {
   if (typeof template === 'string') {
@@ -54,7 +65,8 @@ export function fillBody(template: Json, inputs: JsonObject): Json {
   );
 }
 
-function isMissing(template: Json, inputs: JsonObject): boolean {
+/** Whether it consists of an input that was not given. */
+export function isMissing(template: Json, inputs: JsonObject): boolean {
   const name = typeof template === 'string' ? WHOLE.exec(template)?.[1] : undefined;
   return name !== undefined && inputs[name] === undefined;
 }

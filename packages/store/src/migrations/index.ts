@@ -18,6 +18,7 @@ import * as clearedResponses from './0016-cleared-responses.js';
 import * as logins from './0022-logins.js';
 import * as identities from './0023-identities.js';
 import * as pools from './0026-pools.js';
+import * as openapi from './0028-openapi.js';
 import * as mcpQuestions from './0030-mcp-questions.js';
 import * as mcpSources from './0031-mcp-sources.js';
 import * as toolsets from './0032-toolsets.js';
@@ -44,6 +45,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0022-logins': logins,
   '0023-identities': identities,
   '0026-pools': pools,
+  '0028-openapi': openapi,
   '0030-mcp-questions': mcpQuestions,
   '0031-mcp-sources': mcpSources,
   '0032-toolsets': toolsets,

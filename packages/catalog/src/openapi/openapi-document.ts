@@ -1,0 +1,60 @@
+import { z } from 'zod';
+
+/** The parts of OpenAPI 3.0 and 3.1 that say how an operation is called. Everything else may be there, and is not looked at. */
+const Schema = z.record(z.string(), z.unknown());
+
+export const Parameter = z.looseObject({
+  name: z.string().min(1).max(200),
+  in: z.enum(['path', 'query', 'header', 'cookie']),
+  required: z.boolean().default(false),
+  description: z.string().optional(),
+  schema: Schema.optional(),
+  content: z.record(z.string(), z.unknown()).optional(),
+});
+export type Parameter = z.infer<typeof Parameter>;
+
+export const RequestBody = z.looseObject({
+  required: z.boolean().default(false),
+  description: z.string().optional(),
+  content: z.record(z.string(), z.looseObject({ schema: Schema.optional() })),
+});
+export type RequestBody = z.infer<typeof RequestBody>;
+
+const SecurityRequirement = z.record(z.string(), z.array(z.string()));
+
+export const Operation = z.looseObject({
+  operationId: z.string().max(300).optional(),
+  summary: z.string().optional(),
+  description: z.string().optional(),
+  tags: z.array(z.string()).default([]),
+  parameters: z.array(z.unknown()).default([]),
+  requestBody: z.unknown().optional(),
+  security: z.array(SecurityRequirement).optional(),
+  deprecated: z.boolean().default(false),
+});
+export type Operation = z.infer<typeof Operation>;
+
+export const SecurityScheme = z.looseObject({
+  type: z.string(),
+  scheme: z.string().optional(),
+  in: z.string().optional(),
+  name: z.string().optional(),
+});
+export type SecurityScheme = z.infer<typeof SecurityScheme>;
+
+export const OpenApiDocument = z.looseObject({
+  openapi: z.string().regex(/^3\.[01]\./, 'expected OpenAPI 3.0 or 3.1'),
+  info: z.looseObject({ title: z.string(), version: z.string() }),
+  servers: z
+    .array(
+      z.looseObject({
+        url: z.string(),
+        variables: z.record(z.string(), z.looseObject({ default: z.string() })).default({}),
+      }),
+    )
+    .default([]),
+  paths: z.record(z.string().startsWith('/'), z.record(z.string(), z.unknown())).default({}),
+  components: z.looseObject({ schemas: z.record(z.string(), z.unknown()).default({}) }).default({ schemas: {} }),
+  security: z.array(SecurityRequirement).default([]),
+});
+export type OpenApiDocument = z.infer<typeof OpenApiDocument>;
