@@ -24,6 +24,7 @@ import { type Runs, runs } from './run.js';
 import { type Schedules, schedules } from './schedule.js';
 import { type Secrets, secrets } from './secret.js';
 import { type Sessions, sessions } from './session.js';
+import { type Statistics, statistics } from './stats.js';
 import { type TenantEvents, tenantEvents } from './tenant-events.js';
 import { type Tools as TakenTools, tools } from './tool.js';
 import { type ToolCalls, toolCalls } from './tool-call.js';
@@ -58,6 +59,7 @@ export type Client<Tools extends ToolTypes = UntypedTools> = Invocations &
     toolsets: Toolsets;
     policies: Policies;
     schedules: Schedules;
+    stats: Statistics;
     secrets: Secrets;
     artifacts: Artifacts;
     tools: TakenTools;
@@ -101,6 +103,7 @@ export const createClient = <Tools extends ToolTypes = UntypedTools>(options: Cl
     toolsets: toolsets(transport),
     policies: policies(transport),
     schedules: schedules(transport),
+    stats: statistics(transport),
     secrets: secrets(transport),
     artifacts: artifacts(transport),
     tools: tools(transport, callAny),

@@ -51,6 +51,7 @@ export type { TestedTool } from './serve/test-tool.js';
 export { type AnyTool, type OwnTool, type ToolContext, tool } from './serve/tool.js';
 export type { Sessions } from './session.js';
 export { startTestCapstan, type TestCapstan, type TestCapstanOptions } from './start-test-capstan.js';
+export type { Statistics } from './stats.js';
 export type { TenantEvents } from './tenant-events.js';
 export type { CallableTool, TakeTools, ToolQuery, Tools } from './tool.js';
 export type { ToolCalls } from './tool-call.js';

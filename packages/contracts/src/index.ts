@@ -38,6 +38,7 @@ export * from './seal.js';
 export * from './secret.js';
 export * from './session.js';
 export * from './session-path.js';
+export * from './stats.js';
 export * from './status.js';
 export * from './tool.js';
 export * from './tool-alias.js';

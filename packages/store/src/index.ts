@@ -122,6 +122,8 @@ export * from './session/scratchpad.js';
 export * from './session/session-scope.js';
 export * from './session/write-session-file.js';
 export * from './signal/postgres-signals.js';
+export * from './stats/read-stats.js';
+export * from './stats/roll-up.js';
 export * from './tool/read-tools.js';
 export * from './tool/replace-tools.js';
 export * from './toolset/toolsets.js';

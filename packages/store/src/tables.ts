@@ -25,6 +25,7 @@ import type { ScheduleTables } from './schedule/tables.js';
 import type { SealTables } from './seal/tables.js';
 import type { SecretTables } from './secret/tables.js';
 import type { SessionTables } from './session/tables.js';
+import type { StatsTables } from './stats/tables.js';
 import type { ToolTables } from './tool/tables.js';
 import type { ToolsetTables } from './toolset/tables.js';
 import type { WebhookTables } from './webhook/tables.js';
@@ -57,6 +58,7 @@ export type Tables = AgentTables &
   SealTables &
   SecretTables &
   SessionTables &
+  StatsTables &
   ToolTables &
   ToolsetTables &
   WebhookTables &

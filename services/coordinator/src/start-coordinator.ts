@@ -16,6 +16,7 @@ import { runRetention } from './retention/run-retention.js';
 import { runDeadlines } from './run-deadlines.js';
 import { runLookout } from './run-lookout.js';
 import { runSchedules } from './schedule/run-schedules.js';
+import { runStats } from './stats/run-stats.js';
 import { runWebhooks, type WebhookOptions } from './webhook/run-webhooks.js';
 
 export type CoordinatorOptions = {
@@ -59,6 +60,7 @@ export function startCoordinator(
     fires: { wake: schedules.wakeQueued },
     events: { wake: notices.wake },
   });
+  const counts = runStats(backbone, sweep_ms);
   const ends = runLog(backbone, sweep_ms, seal_key);
   // Where the queue is Postgres itself, nothing can be committed without being delivered.
   const deliveries = queue.kind === 'redis' ? [runFeed(backbone), runRedelivery(backbone, sweep_ms)] : [];
@@ -74,6 +76,7 @@ export function startCoordinator(
     old,
     lookout,
     ends,
+    counts,
     ...deliveries,
   ];
   log.info('coordinator started');

@@ -65,6 +65,7 @@ import { runRoutes } from './run/run-routes.js';
 import { scheduleRoutes } from './schedule/schedule-routes.js';
 import { secretRoutes } from './secret/secret-routes.js';
 import { sessionRoutes } from './session/session-routes.js';
+import { statsRoutes } from './stats/stats-routes.js';
 import { toolRoutes } from './tool/tool-routes.js';
 import { toolCallRoutes } from './tool-call/tool-call-routes.js';
 import { toolsetRoutes } from './toolset/toolset-routes.js';
@@ -121,6 +122,7 @@ const ROUTES = [
   ...healthRoutes,
   ...loginRoutes,
   ...eventRoutes,
+  ...statsRoutes,
   ...invocationRoutes,
   ...runRoutes,
   ...verifyRoutes,

@@ -25,6 +25,7 @@ const COMMANDS: Record<string, Record<string, Load>> = {
     list: async () => (await import('./list.js')).addList,
     runs: async () => (await import('./runs.js')).addRuns,
     logs: async () => (await import('./logs.js')).addLogs,
+    stats: async () => (await import('./stats.js')).addStats,
     events: async () => (await import('./events.js')).addEvents,
     artifacts: async () => (await import('./artifact.js')).addArtifacts,
     artifact: async () => (await import('./artifact.js')).addArtifact,

@@ -3,31 +3,24 @@ import { visibleJson, visibleLine } from '@capstan/contracts/visible-text';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { choices } from '../parse/choice.js';
 import type { Session } from '../session.js';
-import { UsageError } from '../usage-error.js';
 
-const TYPES = [
-  'invocation',
-  'run',
-  'hold',
-  'queue',
-  'worker',
-  'policy',
-  'tool',
-] as const satisfies readonly TenantEventType[];
-
-const parseTypes = (text: string): TenantEventType[] =>
-  text.split(',').map((given) => {
-    const type = TYPES.find((known) => known === given.trim());
-    if (!type) throw new UsageError(`${JSON.stringify(given)} is no type of event`, `Use any of ${TYPES.join(', ')}.`);
-    return type;
-  });
+const TYPES: Record<TenantEventType, true> = {
+  invocation: true,
+  run: true,
+  hold: true,
+  queue: true,
+  worker: true,
+  policy: true,
+  tool: true,
+};
 
 export const addEvents: AddCommand = (program, cli) => {
   program
     .command('events')
     .description('what changes in the tenant, as it does, until Ctrl-C')
-    .option('--types <types>', `only these: ${TYPES.join(', ')}`, parseTypes)
+    .option('--types <types>', `only these: ${Object.keys(TYPES).join(', ')}`, choices(TYPES))
     .action(({ types }: { types?: TenantEventType[] }, command: Command) =>
       cli.run(command, (session) => printEvents(session, types)),
     );

@@ -17,6 +17,7 @@ import * as log from './0015-log.js';
 import * as clearedResponses from './0016-cleared-responses.js';
 import * as logins from './0022-logins.js';
 import * as identities from './0023-identities.js';
+import * as stats from './0024-stats.js';
 import * as pools from './0026-pools.js';
 import * as openapi from './0028-openapi.js';
 import * as mcpQuestions from './0030-mcp-questions.js';
@@ -44,6 +45,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0016-cleared-responses': clearedResponses,
   '0022-logins': logins,
   '0023-identities': identities,
+  '0024-stats': stats,
   '0026-pools': pools,
   '0028-openapi': openapi,
   '0030-mcp-questions': mcpQuestions,

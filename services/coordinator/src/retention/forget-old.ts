@@ -7,6 +7,7 @@ import {
   deleteOldFires,
   deleteOldMcpSessions,
   deleteOldSessions,
+  deleteOldStats,
   deleteUnusedArtifacts,
   forgetWorkers,
   listRetentions,
@@ -18,6 +19,10 @@ import {
 
 const BATCH = 5000;
 const DAY_MS = 86_400_000;
+/** A day longer than anybody may ask for by the minute. */
+const STATS_MINUTES_MS = 3 * DAY_MS;
+/** Where all else is kept for ever. */
+const STATS_HOURS_DAYS = 400;
 /** A client that has not been heard of for so long opens another session. */
 const MCP_SESSION_MS = 7 * DAY_MS;
 
@@ -30,6 +35,10 @@ export async function forgetOld(
   await forgetWorkers(store.db);
   await deleteExpiredLogins(store.db);
   const { records_days } = installation;
+  await deleteOldStats(store.db, {
+    minutes_ms: STATS_MINUTES_MS,
+    hours_ms: (records_days ?? STATS_HOURS_DAYS) * DAY_MS,
+  });
   if (records_days) await deleteOldFires(store, records_days * DAY_MS);
   await deleteOldMcpSessions(store, MCP_SESSION_MS);
   const forgotten = { news: 0, results: 0, records: 0 };

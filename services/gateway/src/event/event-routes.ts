@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Principal, Role, type TenantEvent, TenantEventsQuery, type TenantEventType } from '@capstan/contracts';
+import { type Principal, type TenantEvent, TenantEventsQuery, type TenantEventType } from '@capstan/contracts';
 import { listWorkers, readChanges } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 import { type Route, route } from '../http/route.js';
@@ -24,7 +24,7 @@ export const eventRoutes: Route[] = [
     method: 'GET',
     path: '/v1/events',
     summary: 'Follow what changes in the tenant as server-sent events; Last-Event-ID resumes',
-    roles: [...Role.options],
+    roles: ['submit', 'operate', 'audit'],
     query: TenantEventsQuery,
     answers: { 200: { description: 'Events named after the type of what changed', media_type: 'text/event-stream' } },
     handle: async (gateway, { principal, query: { types }, request, reply }) => {

@@ -1,0 +1,17 @@
+import type { RunnerType, TerminalStatus } from '@capstan/contracts';
+import type { Timestamp } from '../columns.js';
+
+export type StatsTables = {
+  stats: {
+    tenant: string;
+    grain: 'minute' | 'hour';
+    t: Timestamp;
+    runner: RunnerType;
+    tool_id: string;
+    status: TerminalStatus;
+    measure: 'ended' | 'wait' | 'run';
+    bucket: number;
+    count: string;
+  };
+  stats_cursor: { only_one: boolean; xid: string; seq: string; top_seq: string; after_seq: string };
+};
