@@ -1,6 +1,7 @@
 import type {
   BulkAnswer,
   Invocation,
+  InvocationCounts,
   InvocationDetail,
   InvocationEvent,
   InvocationFilter,
@@ -34,6 +35,8 @@ export type Invocations = {
   submitBulk(submissions: readonly unknown[], options?: Signal): Promise<BulkAnswer>;
   get(invocation_id: string, options?: Signal): Promise<InvocationDetail>;
   list(filter?: InvocationQuery & PageOptions): Listing<Invocation>;
+  /** How many match, by status, runner type, tool and actor. */
+  counts(filter?: InvocationQuery): Promise<InvocationCounts>;
   events(invocation_id: string, options?: EventsOptions): AsyncIterable<InvocationEvent>;
   wait(invocation_id: string, options?: WaitOptions): Promise<InvocationDetail>;
   cancel(invocation_id: string): Promise<Invocation>;
@@ -75,6 +78,7 @@ export const invocations = (transport: Transport): Invocations => {
     cancel: (invocation_id) => transport.json('POST', at(invocation_id, '/cancel')),
     redrive: (invocation_id) => transport.json('POST', at(invocation_id, '/redrive')),
     resolve: (invocation_id, resolution) => transport.json('POST', at(invocation_id, '/resolve'), { body: resolution }),
+    counts: (filter = {}) => transport.json('GET', '/v1/invocations/counts', { query: { ...filter } }),
     cancelMany: (filter) => transport.json('POST', '/v1/invocations/cancel', { body: filter }),
     redriveMany: (filter) => transport.json('POST', '/v1/invocations/redrive', { body: filter }),
   };

@@ -174,8 +174,21 @@ export const InvocationFilter = z.strictObject({
   actor: Wanted.optional(),
   since: z.iso.datetime({ offset: true }).optional(),
   until: z.iso.datetime({ offset: true }).optional(),
+  q: Wanted.max(200)
+    .describe('The beginning of an id, or a part of the tool, the actor, a label’s value or the error; any case')
+    .optional(),
 });
 export type InvocationFilter = z.infer<typeof InvocationFilter>;
+
+export const InvocationCounts = z.object({
+  total: z.int(),
+  status: z.partialRecord(InvocationStatus, z.int()),
+  runner: z.partialRecord(RunnerType, z.int()),
+  tool_id: z.record(z.string(), z.int()).describe('The 20 with the most'),
+  actor: z.record(z.string(), z.int()).describe('The 20 with the most'),
+  capped: z.boolean().describe('There are more: only the newest 100,000 were counted'),
+});
+export type InvocationCounts = z.infer<typeof InvocationCounts>;
 
 export const Resolution = z.strictObject({
   outcome: z.enum(['succeeded', 'failed']),

@@ -10,6 +10,7 @@ type FilterOptions = Pick<InvocationQuery, 'status' | 'runner' | 'label' | 'acto
   tool?: string;
   run?: string;
   session?: string;
+  search?: string;
 };
 
 /** The options that pick invocations, the same for every command that acts on many. */
@@ -23,12 +24,24 @@ export const addFilterOptions = (command: Command, now: () => Date): Command =>
     .option('-l, --label <key=value>', 'with this label (may be given again)', parseLabelQuery)
     .option('--actor <name>', 'submitted by this actor')
     .option('--since <when>', 'created since: a time, or 10m, 2h, 3d ago', parseMoment(now))
-    .option('--until <when>', 'created until', parseMoment(now));
+    .option('--until <when>', 'created until', parseMoment(now))
+    .option('-q, --search <text>', 'the beginning of an id, or a part of tool, actor, label or error');
 
 export const readFilter = async (session: Session, command: Command): Promise<InvocationQuery> => {
-  const { tool, run, session: session_id, status, runner, label, actor, since, until } = command.opts<FilterOptions>();
+  const {
+    tool,
+    run,
+    session: session_id,
+    status,
+    runner,
+    label,
+    actor,
+    since,
+    until,
+    search: q,
+  } = command.opts<FilterOptions>();
   const run_id = run === undefined ? undefined : await resolveRun(session, run);
-  return { status, tool_id: tool, runner, run_id, session_id, label, actor, since, until };
+  return { status, tool_id: tool, runner, run_id, session_id, label, actor, since, until, q };
 };
 
 export const isEmptyFilter = (filter: InvocationQuery): boolean =>

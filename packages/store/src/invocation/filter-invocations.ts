@@ -21,6 +21,7 @@ export const matching =
     if (filter.since) all.push(eb('invocation_states.created_at', '>=', filter.since));
     if (filter.until) all.push(eb('invocation_states.created_at', '<', filter.until));
     for (const label of filter.label ?? []) all.push(eb(hasLabel(label), '=', sql.lit(true)));
+    if (filter.q) all.push(eb(mentions(filter.q), '=', sql.lit(true)));
     return eb.and(all);
   };
 
@@ -40,6 +41,22 @@ const ofRun = (eb: Builder, run_id: string) =>
       eb('invocation_states.run_id', 'is', null),
     ]),
   ]);
+
+const anywhere = (text: string) => `%${asLiteral(text)}%`;
+const asLiteral = (text: string) => text.replace(/[\\%_]/g, '\\$&');
+
+/** What looks like an id is one; anything else may stand anywhere in what people remember of a call. */
+function mentions(q: string) {
+  if (/^(inv|run|hld)_[\w-]+$/.test(q)) {
+    const rest = asLiteral(q.slice(4));
+    return sql<boolean>`(invocation_states.invocation_id LIKE ${`inv\\_${rest}%`}
+      OR coalesce(invocation_states.run_id LIKE ${`run\\_${rest}%`}, false))`;
+  }
+  const part = anywhere(q);
+  return sql<boolean>`(invocation_states.tool_id ILIKE ${part} OR invocation_states.actor ILIKE ${part}
+    OR EXISTS (SELECT FROM jsonb_each_text(invocation_states.labels::jsonb) AS l WHERE l.value ILIKE ${part})
+    OR EXISTS (SELECT FROM results e WHERE e.invocation_id = invocation_states.invocation_id AND e.error ILIKE ${part}))`;
+}
 
 const hasLabel = (label: string) => {
   const between = label.search(/[:=]/);

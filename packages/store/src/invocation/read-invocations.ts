@@ -2,6 +2,7 @@ import {
   type Attempt,
   deniedAtRun,
   type Invocation,
+  type InvocationCounts,
   type InvocationFilter,
   isTerminal,
   loneRunId,
@@ -156,6 +157,39 @@ export async function listInvocations(
   if (page.cursor) query = query.where('invocation_states.seq', '<', page.cursor);
   const rows = await withChainHashes(db, tenant, await query.execute());
   return pageOf(rows, page.limit, toInvocation);
+}
+
+const MAX_COUNTED = 100_000;
+const MAX_NAMES = 20;
+
+/** How many match, by what people filter by; of very many the newest. */
+export async function countInvocations(db: Db, tenant: string, filter: InvocationFilter): Promise<InvocationCounts> {
+  const picked = db
+    .selectFrom('invocation_states')
+    .select(['status', 'runner', 'tool_id', 'actor'])
+    .where(matching(tenant, filter))
+    .orderBy('seq', 'desc')
+    .limit(MAX_COUNTED + 1);
+  const rows = await db
+    .selectFrom(picked.as('picked'))
+    .select(['status', 'runner', 'tool_id', 'actor', sql<number>`count(*)::int`.as('count')])
+    .groupBy(['status', 'runner', 'tool_id', 'actor'])
+    .execute();
+  const total = rows.reduce((sum, { count }) => sum + count, 0);
+  return {
+    total: Math.min(total, MAX_COUNTED),
+    status: sumBy(rows, ({ status }) => status),
+    runner: sumBy(rows, ({ runner }) => runner),
+    tool_id: sumBy(rows, ({ tool_id }) => tool_id),
+    actor: sumBy(rows, ({ actor }) => actor),
+    capped: total > MAX_COUNTED,
+  };
+}
+
+function sumBy<Row extends { count: number }>(rows: readonly Row[], nameOf: (row: Row) => string) {
+  const sums = new Map<string, number>();
+  for (const row of rows) sums.set(nameOf(row), (sums.get(nameOf(row)) ?? 0) + row.count);
+  return Object.fromEntries([...sums].sort(([, a], [, b]) => b - a).slice(0, MAX_NAMES));
 }
 
 /** Those that ended, and the one under way. */

@@ -2,6 +2,7 @@ import {
   BulkAnswer,
   BulkSubmission,
   Invocation,
+  InvocationCounts,
   InvocationDetail,
   InvocationFilter,
   pageOf,
@@ -10,7 +11,7 @@ import {
   Submission,
   Validation,
 } from '@capstan/contracts';
-import { listInvocations } from '@capstan/store';
+import { countInvocations, listInvocations } from '@capstan/store';
 import { z } from 'zod';
 import { streamEvents } from '../event/stream-events.js';
 import { type Route, route } from '../http/route.js';
@@ -34,6 +35,7 @@ const ListQuery = z.strictObject({
   ...InvocationFilter.shape,
   status: many(InvocationFilter.shape.status),
 });
+const CountQuery = ListQuery.omit({ limit: true, cursor: true });
 /** Acting on everything by leaving out a field is refused. */
 const ActFilter = InvocationFilter.refine((filter) => Object.values(filter).some((value) => value !== undefined), {
   message: 'at least one field must be given',
@@ -101,6 +103,15 @@ export const invocationRoutes: Route[] = [
     handle: ({ store }, { principal, query: { limit, cursor, ...filter } }) => {
       return listInvocations(store.db, principal.tenant, filter, { limit, cursor });
     },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/invocations/counts',
+    summary: 'How many invocations match, by status, runner type, tool and actor',
+    roles: READERS,
+    query: CountQuery,
+    answers: { 200: { description: 'The counts', schema: InvocationCounts } },
+    handle: ({ store }, { principal, query }) => countInvocations(store.db, principal.tenant, query),
   }),
   route({
     method: 'GET',
