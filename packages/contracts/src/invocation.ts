@@ -183,7 +183,7 @@ export type InvocationFilter = z.infer<typeof InvocationFilter>;
 export const InvocationCounts = z.object({
   total: z.int(),
   status: z.partialRecord(InvocationStatus, z.int()),
-  runner: z.partialRecord(RunnerType, z.int()),
+  runner: z.record(z.string(), z.int()),
   tool_id: z.record(z.string(), z.int()).describe('The 20 with the most'),
   actor: z.record(z.string(), z.int()).describe('The 20 with the most'),
   capped: z.boolean().describe('There are more: only the newest 100,000 were counted'),

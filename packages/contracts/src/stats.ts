@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { RunnerType } from './runner-type.js';
+import { QueueName } from './runner-type.js';
 
 export const StatsBy = z.enum(['runner', 'tool_id', 'status']);
 export type StatsBy = z.infer<typeof StatsBy>;
@@ -37,7 +37,7 @@ export const Stats = z.object({
   step_s: z.int(),
   series: z.array(
     z.object({
-      runner: RunnerType.optional(),
+      runner: z.string().optional(),
       tool_id: z.string().optional(),
       status: z.string().optional(),
       points: z.array(StatsPoint).describe('In order; a step in which nothing ended has none'),
@@ -50,7 +50,7 @@ export const StatsNow = z.object({
   at: z.iso.datetime(),
   runners: z.array(
     z.object({
-      runner: RunnerType,
+      runner: QueueName,
       paused: z.boolean(),
       queued: z.int(),
       deferred: z.int(),

@@ -1,5 +1,5 @@
 import type { StatsBy, StatsNow, StatsPoint } from '@capstan/contracts';
-import { RUNNER_TYPES } from '@capstan/contracts';
+import { RUNNER_QUEUES } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
 import { percentile } from './buckets.js';
@@ -67,7 +67,10 @@ export async function readStatsNow(db: Db, tenant: string): Promise<StatsNow> {
       coalesce(w.queued, 0) AS queued, coalesce(w.deferred, 0) AS deferred, coalesce(w.held, 0) AS held,
       coalesce(c.running, 0) AS running, w.oldest_waiting_at, coalesce(s.workers, 0) AS workers,
       coalesce(s.slots, 0) AS slots, coalesce(u.used, 0) AS slots_used
-    FROM unnest(${[...RUNNER_TYPES]}::text[]) AS t (runner)
+    FROM (
+      SELECT runner, place FROM unnest(${[...RUNNER_QUEUES]}::text[]) WITH ORDINALITY AS u (runner, place)
+      UNION ALL SELECT DISTINCT 'app/' || pool, 1000 FROM pool_versions
+    ) AS t
     LEFT JOIN queues q ON q.runner = t.runner
     LEFT JOIN (
       SELECT w.runner, count(*) FILTER (WHERE w.status = 'queued')::int AS queued,
@@ -90,7 +93,8 @@ export async function readStatsNow(db: Db, tenant: string): Promise<StatsNow> {
     LEFT JOIN (
       SELECT runner, count(*)::int AS workers, sum(ceil(concurrency::numeric / cardinality(runners)))::int AS slots FROM workers, unnest(runners) AS runner
       WHERE lease_until > now() AND stopped_at IS NULL AND NOT draining GROUP BY runner
-    ) s ON s.runner = t.runner`.execute(db);
+    ) s ON s.runner = t.runner
+    ORDER BY t.place, t.runner`.execute(db);
   const { rows: holds } = await sql<StatsNow['holds'] & { at: string }>`
     SELECT now() AS at, count(*)::int AS pending, count(*) FILTER (WHERE expires_at < now() + interval '1 hour')::int AS expiring
     FROM holds WHERE tenant = ${tenant} AND status = 'pending'`.execute(db);

@@ -1,4 +1,4 @@
-import type { RunnerType, TerminalStatus } from '@capstan/contracts';
+import type { QueueName, TerminalStatus } from '@capstan/contracts';
 import type { Timestamp } from '../columns.js';
 
 export type StatsTables = {
@@ -6,7 +6,7 @@ export type StatsTables = {
     tenant: string;
     grain: 'minute' | 'hour';
     t: Timestamp;
-    runner: RunnerType;
+    runner: QueueName;
     tool_id: string;
     status: TerminalStatus;
     measure: 'ended' | 'wait' | 'run';
