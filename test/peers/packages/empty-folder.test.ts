@@ -39,7 +39,7 @@ test('every entry of the client resolves to JavaScript and types for ES modules'
   await run(node('attw'), '--profile', 'esm-only', tarballs['@capstan/client'] ?? '');
 });
 
-test('an empty folder has a call decided, held, released and verified within two minutes of the install', async () => {
+test('an empty folder has its own tool served, invoked, held, released and verified within two minutes', async () => {
   const began = performance.now();
   await run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...Object.values(tarballs));
   const installed = performance.now();
@@ -50,10 +50,15 @@ test('an empty folder has a call decided, held, released and verified within two
   });
   const [, url = ''] = await up.waitForLine(/is up at (\S+)/, { timeout_ms: 60_000 });
   const served = performance.now();
-  await writeFile(join(folder, 'held.mjs'), HELD);
-  const caller = await start([process.execPath, 'held.mjs'], { CAPSTAN_URL: url });
+  await writeFile(join(folder, 'tools.mjs'), OWN_TOOL);
+  const worker = await start([process.execPath, 'tools.mjs'], { CAPSTAN_URL: url });
+  await worker.waitForLine(/serving/);
+  await writeFile(join(folder, 'caller.mjs'), CALLER);
+  const caller = await start([process.execPath, 'caller.mjs'], { CAPSTAN_URL: url });
   expect((await caller.exited).code, caller.stderr.join('\n')).toBe(0);
-  expect(caller.stdout).toEqual(['held', 'succeeded 5', 'verified true']);
+  expect(caller.stdout).toEqual(['held', 'succeeded refund-of-o1', 'verified true']);
+  worker.kill('SIGTERM');
+  expect(await worker.exited).toMatchObject({ code: 0 });
   const took = (performance.now() - began) / 1000;
   console.info(
     `from nothing to a verified record: ${took.toFixed(1)} s ` +
@@ -62,24 +67,41 @@ test('an empty folder has a call decided, held, released and verified within two
   expect(took).toBeLessThan(120);
 }, 180_000);
 
-const HELD = `
-import { readFileSync } from 'node:fs';
+/** One tool of one's own. */
+const OWN_TOOL = `import { serveTools, tool } from '@capstan/client';
+import { z } from 'zod';
+
+const refund = tool({
+  id: 'refund',
+  description: 'Pay money back to a customer',
+  input: z.object({ order: z.string(), amount: z.number().positive() }),
+  output: z.object({ refund_id: z.string() }),
+  side_effects: ['payments'],
+  effects: { idempotent: true, destructive: true },
+  run: ({ order }) => ({ refund_id: 'refund-of-' + order }),
+});
+const worker = await serveTools({ pool: 'billing', tools: [refund] });
+process.on('SIGTERM', () => worker.stop());
+console.log('serving');
+`;
+
+const CALLER = `
 import { createClient } from '@capstan/client';
-const admin = createClient({ url: process.env.CAPSTAN_URL, key: readFileSync('.capstan/admin.key', 'utf8').trim() });
-const { key } = await admin.keys.create({ tenant: 'shop', actor: 'backend', roles: ['submit'] });
-const { key: lead } = await admin.keys.create({ tenant: 'shop', actor: 'lead', roles: ['operate', 'admin', 'audit'] });
-const operator = createClient({ url: process.env.CAPSTAN_URL, key: lead });
-await operator.policies.put('shop', { rules: [{ id: 'ask', effect: 'hold', match: { tool: 'cap:test_math:add' } }] });
+const admin = createClient();
+const { key } = await admin.keys.create({ tenant: 'default', actor: 'backend', roles: ['submit'] });
+await admin.policies.put('default', {
+  rules: [{ id: 'ask', effect: 'hold', match: { tool: 'app:billing:*' } }],
+  risk: { CRITICAL: { require_spec_frozen: false } },
+});
 const backend = createClient({ url: process.env.CAPSTAN_URL, key });
-const call = await backend.submit({ tool_id: 'cap:test_math:add', inputs: { a: 2, b: 3 } });
+const call = await backend.submit({ tool_id: 'app:billing:refund', inputs: { order: 'o1', amount: 5 } });
 console.log(call.status);
-const { items } = await operator.holds.list({ status: 'pending' }).page();
-await operator.holds.release(items[0].hold_id, { comment: 'checked' });
+await admin.holds.release(call.hold_id, { comment: 'checked' });
 const done = await backend.wait(call.invocation_id, { timeout_s: 30 });
-console.log(done.status, done.result.payload.result);
-const verdict = await operator.records.verify(done.run_id);
+console.log(done.status, done.result.payload.refund_id);
+const verdict = await admin.records.verify(done.run_id);
 console.log('verified', verdict.ok);
-for (const client of [admin, operator, backend]) await client.close();
+for (const client of [admin, backend]) await client.close();
 `;
 
 test('the types of the client compile in strict mode without skipLibCheck', async () => {

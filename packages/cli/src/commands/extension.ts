@@ -1,27 +1,42 @@
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { InstalledExtension } from '@capstan/contracts';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { newExtension } from '../extension/new-extension.js';
 import { readExtension } from '../extension/read-extension.js';
 import { formatChanges } from '../format/changes.js';
 import { printItems } from '../print-items.js';
+import { reportError } from '../report-error.js';
+import { nextChange } from '../run/watch-files.js';
 import type { Session } from '../session.js';
 
 export const addExtension: AddCommand = (program, cli) => {
   const extension = program
     .command('extension')
-    .description('extensions as a source of tools: list, add, enable, disable, remove')
+    .description('extensions as a source of tools: list, init, add, enable, disable, remove')
     .action((_options: object, command: Command) => cli.run(command, printExtensions));
   extension
     .command('list')
     .description('every extension that is installed')
     .action((_options: object, command: Command) => cli.run(command, printExtensions));
   extension
+    .command('init')
+    .description('write a new extension with a script of its own, ready to be added')
+    .argument('<folder>', 'a new or empty folder; its name is the id of the extension')
+    .action((folder: string, _options: object, command: Command) =>
+      cli.run(command, (session) => init(session, folder)),
+    );
+  extension
     .command('add')
     .description('install the extension in a folder, or another version of it')
     .argument('<folder...>', 'with manifest.json and commands/commands.yaml')
-    .action((folders: string[], _options: object, command: Command) =>
-      cli.run(command, (session) => forEach(folders, (folder) => add(session, folder))),
+    .option('--watch', 'do it again whenever a file in it changes, until Ctrl-C')
+    .action((folders: string[], { watch }: { watch?: boolean }, command: Command) =>
+      cli.run(command, (session) =>
+        watch ? addAgain(session, folders) : forEach(folders, (folder) => add(session, folder)),
+      ),
     );
   for (const [verb, description, act] of ACTS)
     extension
@@ -65,6 +80,45 @@ const printExtensions = async (session: Session): Promise<ExitCode> => {
     ],
   });
   return EXIT.success;
+};
+
+const init = async (session: Session, folder: string): Promise<ExitCode> => {
+  const { id, files } = await newExtension(session.cwd, folder);
+  if (session.json) {
+    await session.printJson({ extension_id: id, files });
+    return EXIT.success;
+  }
+  const { out } = session;
+  await out.line(`${out.colors.green('✓')} ${id}`);
+  await out.line(out.colors.dim(files.map((file) => `  ${folder}/${file}`).join('\n')));
+  await out.line(`  → capstan extension add ${folder} --watch, then: capstan invoke ext:${id}:greet name=Ada`);
+  return EXIT.success;
+};
+
+/** A mistake in an extension is shown and waited for to be mended. */
+const addAgain = async (session: Session, folders: readonly string[]): Promise<ExitCode> => {
+  const { err, signal } = session;
+  for (;;) {
+    const changed = nextChange(await filesIn(session.cwd, folders), signal);
+    await forEach(folders, (folder) => add(session, folder)).catch((error: unknown) => {
+      if (signal.aborted) throw error;
+      return reportError(error, session);
+    });
+    await err.line(err.colors.dim(`Waiting for ${folders.join(', ')} to change.`));
+    await changed;
+    signal.throwIfAborted();
+  }
+};
+
+const filesIn = async (cwd: string, folders: readonly string[]): Promise<string[]> => {
+  const found = await Promise.all(
+    folders.map(async (folder) => {
+      const root = resolve(cwd, folder);
+      const names = await readdir(root, { recursive: true }).catch(() => []);
+      return names.map((name) => join(root, name));
+    }),
+  );
+  return found.flat();
 };
 
 const add = async (session: Session, folder: string): Promise<void> => {
