@@ -20,7 +20,7 @@ export default {
   },
   platform: 'node',
   // Those that come with programs, WebAssembly or libraries of their own look for them beside their files.
-  external: Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }),
+  external: [...Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }), /^tsx\//],
   plugins: [bundledLicenses(), { name: 'files', writeBundle: copyFiles }],
   output: { dir: 'bundle', cleanDir: true, chunkFileNames: '[name]-[hash].js' },
 };

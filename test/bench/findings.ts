@@ -69,6 +69,7 @@ export interface Findings {
   readonly plans: PlanRound[];
   readonly exec: ExecRound[];
   readonly soak: Quarter[];
+  readonly app: { round: number; subject: CapstanName; own: number; builtin: number }[];
   readonly decisions: { rules: number; per_second: number }[];
   /** What was left out and why. */
   readonly notes: string[];
@@ -79,6 +80,16 @@ export interface Findings {
 }
 
 export const noFindings = (): Findings => ({
-  ...{ measurements: [], idle: [], overload: [], redis_memory: [], plans: [], exec: [], soak: [], decisions: [] },
+  ...{
+    measurements: [],
+    idle: [],
+    overload: [],
+    redis_memory: [],
+    plans: [],
+    exec: [],
+    soak: [],
+    app: [],
+    decisions: [],
+  },
   ...{ notes: [], failures: [], part_seconds: {}, memory: [] },
 });

@@ -4,6 +4,7 @@ import { endAll } from '../fixtures/at-end.js';
 import type { Bench } from './bench.js';
 import { type Findings, noFindings } from './findings.js';
 import { type Options, type PartName, parseOptions, USAGE } from './options.js';
+import { measureApp } from './parts/measure-app.js';
 import { measureCalls } from './parts/measure-calls.js';
 import { measureDecisions } from './parts/measure-decisions.js';
 import { measureExec } from './parts/measure-exec.js';
@@ -25,6 +26,7 @@ import { SUBJECTS } from './subject.js';
 const MEASURE: Record<PartName, (bench: Bench) => Promise<void>> = {
   idle: measureIdle,
   calls: measureCalls,
+  app: measureApp,
   sealing: measureSealing,
   plans: measurePlans,
   exec: measureExec,

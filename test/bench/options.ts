@@ -5,6 +5,7 @@ import { SUBJECTS, type SubjectName } from './subject.js';
 export const PARTS = [
   'idle',
   'calls',
+  'app',
   'sealing',
   'plans',
   'exec',

@@ -110,8 +110,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     return [...living, ...(await Promise.all(missing))];
   };
   const startGateway = async (env: Env = {}): Promise<RunningGateway> => {
-    const port = await freePort();
-    const process = await start(['gateway'], { ...env, PORT: String(port) });
+    const port = env.PORT ?? String(await freePort());
+    const process = await start(['gateway'], { ...env, PORT: port });
     const url = `http://127.0.0.1:${port}`;
     const client = createClient({ url, key: CLUSTER_KEY });
     atEnd(() => client.close());

@@ -2,8 +2,8 @@ import { untilSignal } from '@capstan/backbone';
 import { standaloneEnv } from './env.js';
 import { startStandalone } from './start-standalone.js';
 
-/** `capstan up`, and `npm start`. */
-export async function runStandalone(): Promise<void> {
+/** `capstan up`, `capstan dev` and `npm start`. `onUp` is called once it is up. */
+export async function runStandalone(onUp?: (up: { url: string; key: string }) => Promise<void>): Promise<void> {
   const env = standaloneEnv(process.env);
   const asked = untilSignal();
   const standalone = await startStandalone(env);
@@ -19,6 +19,7 @@ export async function runStandalone(): Promise<void> {
 
 `);
   try {
+    await onUp?.(standalone);
     await Promise.race([asked, standalone.failed]);
     process.stdout.write('  Stopping: what runs may finish first.\n');
   } finally {

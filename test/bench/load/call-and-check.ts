@@ -25,16 +25,20 @@ export function headOfCalls({ port, api_key }: { port: number; api_key: string }
   ].join('\r\n');
 }
 
-export const bodyOfSum = (a: number): string => `{"tool_id":"${TOOL}","inputs":{"a":${a},"b":3}}`;
+export const bodyOfSum = (a: number, tool = TOOL): string => `{"tool_id":"${tool}","inputs":{"a":${a},"b":3}}`;
 
 /** Asks for a sum and checks the answer: a fast wrong answer, or one that is not terminal, must not count. */
-export async function callAndCheck(caller: HttpCaller, a: number): Promise<void> {
-  const { status, body } = await caller.post(bodyOfSum(a));
+export async function callAndCheck(caller: HttpCaller, a: number, tool = TOOL): Promise<void> {
+  const { status, body } = await caller.post(bodyOfSum(a, tool));
   if (status !== 200) throw new Error(`answered ${status}: ${body.slice(0, 500)}`);
   const answer = Sum.safeParse(JSON.parse(body));
   if (!answer.success) throw new Error(`not a terminal success: ${body.slice(0, 500)}`);
   if (answer.data.result.payload.result !== a + 3) throw new Error(`${a} + 3 came out wrong: ${body.slice(0, 500)}`);
 }
+
+/** The same sum, in a process of the user's own. */
+export const callOwnAndCheck = (caller: HttpCaller, a: number): Promise<void> =>
+  callAndCheck(caller, a, 'app:bench:add');
 
 /** Asks for a process that does nothing, and checks that it ran, in the sandbox that it is compared with. */
 export async function runAndCheck(caller: HttpCaller): Promise<void> {

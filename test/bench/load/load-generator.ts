@@ -7,8 +7,8 @@ export const LoadOrder = z.object({
   api_key: z.string(),
   in_flight: z.number(),
   count: z.number(),
-  /** What is called: a sum inside of the worker by default, or `true` as a process in its sandbox. */
-  calls: z.enum(['sum', 'process']).optional(),
+  /** What is called: a sum inside of the worker by default, `true` as a process in its sandbox, or a sum in a process of the user's own. */
+  calls: z.enum(['sum', 'process', 'own']).optional(),
   /** For so long, whatever the answers are: they are counted, not checked. `count` has no meaning then. */
   overload_ms: z.number().optional(),
 });

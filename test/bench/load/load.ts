@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { getEachMessage, sendMessage } from 'execa';
 import { percentile } from '../report/statistics.js';
-import { bodyOfSum, callAndCheck, headOfCalls, runAndCheck } from './call-and-check.js';
+import { bodyOfSum, callAndCheck, callOwnAndCheck, headOfCalls, runAndCheck } from './call-and-check.js';
 import { type HttpCaller, openHttpCaller } from './http-caller.js';
 import { type LoadAnswer, LoadOrder, type Overload } from './load-generator.js';
 
 const REFUSED_MS = 100;
+const CALLS = { sum: callAndCheck, process: runAndCheck, own: callOwnAndCheck };
 
 // Own process: keeps a number of calls in flight until all are answered, each on a connection of its own.
 
@@ -19,7 +20,7 @@ async function carryOut(order: LoadOrder): Promise<LoadAnswer> {
   try {
     if (order.overload_ms !== undefined)
       return { kind: 'overloaded', overload: await overload(callers, order.overload_ms) };
-    return await callThemAll(callers, order.count, order.calls === 'process' ? runAndCheck : callAndCheck);
+    return await callThemAll(callers, order.count, CALLS[order.calls ?? 'sum']);
   } finally {
     for (const caller of callers) caller.close();
   }

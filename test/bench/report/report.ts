@@ -1,5 +1,6 @@
 import type { Findings } from '../findings.js';
 import type { Options } from '../options.js';
+import { renderApp } from '../parts/measure-app.js';
 import { renderDecisions } from '../parts/measure-decisions.js';
 import { renderExec } from '../parts/measure-exec.js';
 import type { SubjectName } from '../subject.js';
@@ -24,6 +25,7 @@ export function renderReport(findings: Findings, options: Options): string {
     renderMain(findings, options),
     renderPlans(findings.plans),
     renderExec(findings.exec),
+    renderApp(findings.app),
     renderDecisions(findings.decisions),
     findings.notes.join('\n'),
     renderFailures(findings),

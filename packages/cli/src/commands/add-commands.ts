@@ -7,6 +7,8 @@ type Load = () => Promise<AddCommand>;
 const COMMANDS: Record<string, Record<string, Load>> = {
   Start: {
     up: async () => (await import('./up.js')).addUp,
+    init: async () => (await import('./init.js')).addInit,
+    dev: async () => (await import('./dev.js')).addDev,
     doctor: async () => (await import('./doctor.js')).addDoctor,
     whoami: async () => (await import('./whoami.js')).addWhoami,
     version: async () => (await import('./version.js')).addVersion,
@@ -17,6 +19,8 @@ const COMMANDS: Record<string, Record<string, Load>> = {
     run: async () => (await import('./run.js')).addRun,
     schedule: async () => (await import('./schedule.js')).addSchedule,
     tools: async () => (await import('./tools.js')).addTools,
+    serve: async () => (await import('./serve.js')).addServe,
+    types: async () => (await import('./types.js')).addTypes,
     command: async () => (await import('./command.js')).addCommand,
     agents: async () => (await import('./agents.js')).addAgents,
   },

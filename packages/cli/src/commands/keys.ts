@@ -8,7 +8,7 @@ import { printItems } from '../print-items.js';
 import { resolveName } from '../resolve-name.js';
 import type { Session } from '../session.js';
 
-type CreateOptions = { tenant: string; actor: string; role: Role[] };
+type CreateOptions = { tenant: string; actor: string; role: Role[]; pool?: string };
 
 export const addKeys: AddCommand = (program, cli) => {
   const keys = program
@@ -23,10 +23,17 @@ export const addKeys: AddCommand = (program, cli) => {
     .command('create')
     .description('a new key; it is shown this once')
     .requiredOption('--actor <name>', 'who uses it')
-    .requiredOption('--role <roles>', 'submit, operate, audit, scale, admin (several with commas)', parseRoles)
+    .requiredOption(
+      '--role <roles>',
+      'submit, operate, audit, scale, admin (several with commas), or serve',
+      parseRoles,
+    )
     .option('--tenant <name>', 'whose rows it sees', 'default')
-    .action(({ tenant, actor, role }: CreateOptions, command: Command) =>
-      cli.run(command, (session) => createKey(session, { tenant, actor, roles: role })),
+    .option('--pool <name>', 'with --role serve: the pool that it serves, and nothing else')
+    .action(({ tenant, actor, role, pool }: CreateOptions, command: Command) =>
+      cli.run(command, (session) =>
+        createKey(session, { tenant, actor, roles: role, ...(pool === undefined ? {} : { pool }) }),
+      ),
     );
   keys
     .command('delete')

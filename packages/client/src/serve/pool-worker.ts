@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import type { AppCall, AppResult } from '@capstan/contracts';
 import { CapstanError, NotFound } from '../errors.js';
-import { Retryable } from './failures.js';
 import { Outgoing } from './outgoing.js';
 import type { PoolProtocol } from './pool.js';
 import { runTool } from './run-tool.js';
@@ -26,6 +25,7 @@ const WAIT_S = 20;
 const RETRY_MS = [100, 500, 1000, 2000, 5000];
 const LEASE_MS = 15_000;
 const STOP_GRACE_MS = 5000;
+const MAX_REMEMBERED = 10_000;
 /** Two clocks may differ by so much on when a deadline passes. */
 const CLOSE_MS = 100;
 
@@ -38,6 +38,8 @@ export class PoolWorker {
   #options: PoolWorkerOptions;
   #running = new Map<string, Running>();
   #busy = 0;
+  /** Attempts that this process has begun: none is begun a second time, however often it is answered. */
+  #begun = new Recent(MAX_REMEMBERED);
   #seq = 0;
   #lease_ms = LEASE_MS;
   #held_until = 0;
@@ -156,7 +158,9 @@ export class PoolWorker {
     // An answer that comes when the lease may have ended must not begin anything: the calls are others' by then.
     if (performance.now() >= this.#held_until) return;
     const before = this.#running.get(invocation_id);
-    if (before?.call.attempt === attempt) return;
+    const name = `${invocation_id} ${attempt}`;
+    if (this.#begun.has(name)) return;
+    this.#begun.add(name);
     if (before) this.#lose(invocation_id);
     const deadline = performance.now() + call.timeout_ms;
     const one: Running = { call, stop: new AbortController(), deadline, ended: false, lost: false };
@@ -183,7 +187,13 @@ export class PoolWorker {
     } catch (error) {
       if (stop.signal.aborted) return { invocation_id, attempt, status: 'stopped' };
       const text = error instanceof Error ? error.message || error.name : inspect(error);
-      return { invocation_id, attempt, status: 'failed', error: text, retryable: error instanceof Retryable };
+      return {
+        invocation_id,
+        attempt,
+        status: 'failed',
+        error: text,
+        retryable: error instanceof Error && error.name === 'Retryable',
+      };
     } finally {
       clearTimeout(deadline);
       // Whoever sees the end of a call finds all its lines.
@@ -247,5 +257,25 @@ export class PoolWorker {
     const retry_ms = RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 0;
     if (failures > 0) this.#options.onError(error instanceof Error ? error : new Error(String(error)));
     await delay(retry_ms * (0.5 + Math.random()), undefined, { signal }).catch(() => {});
+  }
+}
+
+/** The latest of many names. */
+class Recent {
+  #names = new Set<string>();
+  #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  add(name: string): void {
+    this.#names.add(name);
+    const [oldest] = this.#names.size > this.#max ? this.#names : [];
+    if (oldest !== undefined) this.#names.delete(oldest);
   }
 }

@@ -89,6 +89,10 @@ export class AppWorker {
   #seen_at = performance.now();
   #seq: number | null = null;
   #claims = 0;
+  /** How often its lease was lost. */
+  #leases = 0;
+  /** Calls that were found in Postgres, and may still come by the queue. */
+  #adopted = new Set<string>();
   #polling = false;
   #draining = false;
   #paused = false;
@@ -118,12 +122,21 @@ export class AppWorker {
           throw new NotStarted('another worker has the version that was called', LEAVE_MS);
       },
     };
-    this.#intake = createIntake(app.backbone, {
-      worker_id: () => worker_id,
-      lease_ms: app.lease_ms,
-      receipts: app.receipts,
-      isAlive: () => !app.stopping.aborted,
-      run: (claimed) => this.#run(claimed),
+    this.#intake = this.#newIntake();
+  }
+
+  /** What was taken before the lease was lost, and waits for a slot, is others' by now. */
+  #newIntake(): Intake {
+    const { backbone, lease_ms, receipts, stopping } = this.#app;
+    const lease = this.#leases;
+    return createIntake(backbone, {
+      worker_id: () => this.worker_id,
+      lease_ms,
+      receipts,
+      isAlive: () => !stopping.aborted,
+      run: async (claimed) => {
+        if (lease === this.#leases && !this.#adopted.has(nameOf(claimed))) await this.#run(claimed);
+      },
       consumer: () => this.#consumer ?? undefined,
     });
   }
@@ -145,7 +158,7 @@ export class AppWorker {
     const isNext = seq !== undefined && this.#seq !== null && seq === this.#seq + 1;
     this.#seq = seq ?? null;
     const has = running && new Set(running);
-    if (!isNext || this.#misses(has)) await this.#check(has);
+    if (!isNext || this.#misses(has)) await this.#check(has, mine);
     const isOver = () => mine !== this.#claims || gone.aborted || this.#app.stopping.aborted;
     if (isOver() || slots === 0 || this.#draining) return [];
     this.#open();
@@ -157,12 +170,14 @@ export class AppWorker {
       await this.#wait(Math.min(until, check_at) - now, gone);
       if (isOver() || performance.now() < check_at) continue;
       check_at = performance.now() + CHECK_MS;
-      await this.#check(has);
+      await this.#check(has, mine);
       this.#app.offer();
     }
+    // A later claim of this worker goes on where this one ends.
+    if (mine !== this.#claims) return [];
     this.#polling = false;
     this.#close();
-    return isOver() ? [] : this.#take(slots);
+    return isOver() ? [] : this.#take(slots, has);
   }
 
   async beat({ running, wait_s = 0, state = 'serving' }: PoolBeat, gone: AbortSignal): Promise<PoolBeaten> {
@@ -185,7 +200,8 @@ export class AppWorker {
       [...this.#calls.values()].flatMap((live) =>
         live.delivered && !live.ended && live.running?.stopped ? live.claimed.invocation_id : [],
       );
-    const until = performance.now() + wait_s * 1000;
+    // A worker that waited for longer would renew its lease too late.
+    const until = performance.now() + Math.min(wait_s * 1000, lease_ms / 3);
     while (lost.length === 0 && toCancel().length === 0 && performance.now() < until) {
       if (gone.aborted || this.#app.stopping.aborted) break;
       await this.#waitForBeat(until - performance.now(), gone);
@@ -291,14 +307,14 @@ export class AppWorker {
     const { backbone, versions, lease_ms } = this.#app;
     if (this.#tools === null || (version ?? this.#tools.version) !== this.#tools.version || version === undefined)
       this.#tools = await versions.find(this.pool, version);
-    if (concurrency > this.#concurrency) {
-      this.#concurrency = concurrency;
+    if (concurrency > this.#concurrency || this.#consumer === null) {
+      this.#concurrency = Math.max(concurrency, this.#concurrency);
       await this.#register();
       const before = this.#consumer;
       this.#consumer = null;
       await before?.stop();
       this.#consumer = backbone.queue.consume(
-        { runner: this.runner, concurrency, lease_ms },
+        { runner: this.runner, concurrency: this.#concurrency, lease_ms },
         this.#intake.sourceOf(this.runner, () => {}),
       );
       backbone.dispatcher.wake([this.runner]);
@@ -334,6 +350,18 @@ export class AppWorker {
       // What it had may be others' by now; what is still under its name is found there.
       for (const live of [...this.#calls.values()]) this.#forget(live);
       this.#seq = null;
+      this.#leases += 1;
+      // Its claim begins anew.
+      this.#claims += 1;
+      this.#polling = false;
+      if (this.#linger) clearTimeout(this.#linger);
+      this.#linger = null;
+      this.#wake?.();
+      this.#intake.receiveAs(null);
+      this.#intake = this.#newIntake();
+      const before = this.#consumer;
+      this.#consumer = null;
+      await before?.stop();
       await this.#register();
     }
     return heard;
@@ -442,12 +470,12 @@ export class AppWorker {
   }
 
   /** In one turn of the event loop, calls that were committed together arrive together. */
-  #take(slots: number): AppCall[] {
+  #take(slots: number, has: ReadonlySet<string> | undefined): AppCall[] {
     const calls: AppCall[] = [];
     for (const live of this.#outbox) {
       if (calls.length >= slots) break;
       this.#outbox.delete(live);
-      if (!live.message) continue;
+      if (!live.message || live.ended || has?.has(live.claimed.invocation_id)) continue;
       live.delivered = true;
       live.message.timeout_ms = Math.max(1, Math.round(live.deadline - performance.now()));
       calls.push(live.message);
@@ -463,8 +491,10 @@ export class AppWorker {
   }
 
   /** Compares with what stands in Postgres under this worker's name, and answers again what never reached it. */
-  async #check(has: ReadonlySet<string> | undefined): Promise<void> {
+  async #check(has: ReadonlySet<string> | undefined, mine: number): Promise<void> {
     const owned = await readOwnedCalls(this.#app.backbone.store, this.worker_id);
+    // What a later claim says of the calls that its worker has counts.
+    if (mine !== this.#claims) return;
     const byName = new Map(owned.map((one) => [one.invocation_id, one]));
     for (const [id, live] of [...this.#calls])
       if (live.message && byName.get(id)?.attempt !== live.claimed.attempt && !live.ended) {
@@ -501,7 +531,9 @@ export class AppWorker {
     const all = await readClaims(backbone.store, this.worker_id, claims);
     receipts.adopt(all);
     const wanted = new Set(owned.map(({ invocation_id }) => invocation_id));
-    return all.filter(({ invocation_id }) => wanted.has(invocation_id) && !this.#calls.has(invocation_id));
+    const found = all.filter(({ invocation_id }) => wanted.has(invocation_id) && !this.#calls.has(invocation_id));
+    for (const one of found) this.#adopted.add(nameOf(one));
+    return found;
   }
 
   async #recall(late: readonly AppResult[]): Promise<Map<string, string>> {
@@ -576,5 +608,6 @@ export class AppWorker {
   }
 }
 
+const nameOf = ({ invocation_id, attempt }: Claimed): string => `${invocation_id} ${attempt}`;
 const attemptOf = ({ claimed: { invocation_id, attempt } }: LiveCall) => ({ invocation_id, attempt });
 const lateOf = ({ invocation_id, attempt, status }: AppResult) => ({ invocation_id, attempt, status });

@@ -1,0 +1,37 @@
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { atEnd } from '../fixtures/at-end.js';
+import { eventually } from '../fixtures/eventually.js';
+import { findRepository } from '../fixtures/find-repository.js';
+import { startLineProcess } from '../fixtures/start-line-process.js';
+import { tempDir } from '../fixtures/temp-dir.js';
+import { startSystem } from './start-system.js';
+
+const PROGRAM = fileURLToPath(new URL('packages/examples/python-worker/worker.py', findRepository()));
+
+test('a worker in plain Python serves calls, logs, stops when told to, and gives back what it has not begun', async () => {
+  const { url, admin } = await startSystem({ name: 'postgres' });
+  const { key } = await admin.keys.create({ tenant: 'default', actor: 'python', roles: ['serve'], pool: 'python' });
+  const worker = await startLineProcess({
+    command: ['python3', PROGRAM],
+    env: { PATH: process.env.PATH ?? '', CAPSTAN_URL: url, CAPSTAN_API_KEY: key },
+    cwd: await tempDir(),
+  });
+  atEnd(() => worker.kill('SIGKILL'));
+  await worker.waitForLine(/serves python/);
+
+  const texts = Array.from({ length: 12 }, (_, n) => 'word '.repeat(n + 1));
+  const counts = await Promise.all(texts.map((text) => admin.call('app:python:word_count', { text })));
+  expect(counts).toEqual(texts.map((_, n) => ({ words: n + 1 })));
+
+  const { invocation_id } = await admin.submit({ tool_id: 'app:python:slow', inputs: { seconds: 30 } });
+  await eventually(async () => (await admin.get(invocation_id)).status === 'running');
+  await admin.cancel(invocation_id);
+  expect(await admin.wait(invocation_id, { timeout_s: 10 })).toMatchObject({ status: 'canceled' });
+
+  const last = await admin.submit({ tool_id: 'app:python:slow', inputs: { seconds: 0.3 } });
+  await eventually(async () => (await admin.get(last.invocation_id)).status === 'running');
+  worker.kill('SIGTERM');
+  expect(await admin.wait(last.invocation_id, { timeout_s: 10 })).toMatchObject({ status: 'succeeded' });
+  expect(await worker.exited).toMatchObject({ code: 0 });
+});
