@@ -21,6 +21,17 @@ onEachLevel((exec) => {
       expect(await run(['false'])).toMatchObject({ error: 'false exited with 1' });
     });
 
+    test('the summary of a crash is its message, not the end of its stack trace', async () => {
+      const crash =
+        'TypeError: x is not a function\\n    at main (a.js:1:2)\\n    at node:internal/main:3:4\\n\\nNode.js v20.20.2';
+      expect(await sh(`printf "${crash}\\n" >&2; exit 1`)).toMatchObject({
+        error: 'sh exited with 1: TypeError: x is not a function',
+      });
+      expect(await sh('echo "one of two" >&2; echo "gave up" >&2; exit 1')).toMatchObject({
+        error: 'sh exited with 1: gave up',
+      });
+    });
+
     test('a death by signal is a failure with the exit code that a shell would give', async () => {
       expect(await sh('echo out; kill -SEGV $$')).toMatchObject({
         success: false,

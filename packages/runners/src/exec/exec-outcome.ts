@@ -45,7 +45,7 @@ export const execOutcome = ({ name, out_of_memory, stopped, output, ending, stdo
     };
   if (exit_code === 0) return shaped(name, output, { payload, exit_code, truncated });
   const memory = out_of_memory ? ', and its processes used more memory than they may' : '';
-  const error = [`${name} ${whatHappened(ending)}${memory}`, lastLine(stderr.text)].filter(Boolean).join(': ');
+  const error = [`${name} ${whatHappened(ending)}${memory}`, lastWords(stderr.text)].filter(Boolean).join(': ');
   return { success: false, error, kind: 'TOOL_ERROR', retryable: true, payload, exit_code, truncated };
 };
 
@@ -104,7 +104,14 @@ const exitCodeOf = (signal: string): number =>
 const signalOf = (exit_code: number): string | undefined =>
   Object.entries(constants.signals).find(([, number]) => exit_code === 128 + number)?.[0];
 
-const lastLine = (text: string): string => {
-  const lines = stripVTControlCharacters(text.slice(-4096)).split(/[\r\n]+/);
-  return (lines.findLast((line) => line.trim() !== '') ?? '').trim().slice(0, MAX_REASON_LENGTH);
+/** What interpreters write after the message, or around it, and says nothing by itself. */
+const NOISE = /^\s*(at |File "|\^+\s*$|[{}]\s*$|Node\.js v\d|node:internal|Traceback )/;
+const TELLING = /\b\w*(error|exception|fatal|panic|fail(ed|ure)?|cannot|can't|denied|not found|no such)\b/i;
+
+/** The line that says what went wrong: the last that reads like an error, else the last that is not a part of a stack trace. */
+const lastWords = (text: string): string => {
+  const lines = stripVTControlCharacters(text.slice(-4096))
+    .split(/[\r\n]+/)
+    .filter((line) => line.trim() !== '' && !NOISE.test(line));
+  return (lines.findLast((line) => TELLING.test(line)) ?? lines.at(-1) ?? '').trim().slice(0, MAX_REASON_LENGTH);
 };
