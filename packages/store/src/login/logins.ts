@@ -38,6 +38,7 @@ type Row = {
   tenant: string;
   actor: string;
   roles: Role[];
+  pool: string | null;
   iss: string | null;
   sub: string | null;
   expires_at: string;
@@ -47,7 +48,7 @@ type Row = {
 export async function findLogin(db: Db, secret: string): Promise<Principal | undefined> {
   const { rows } = await sql<Row>`
     SELECT l.key_id, coalesce(k.tenant, l.tenant) AS tenant, coalesce(k.actor, l.actor) AS actor,
-      coalesce(k.roles, l.roles) AS roles, l.iss, l.sub, l.expires_at
+      coalesce(k.roles, l.roles) AS roles, k.pool, l.iss, l.sub, l.expires_at
     FROM logins l LEFT JOIN keys k ON k.key_id = l.key_id
     WHERE l.secret_hash = ${hashText(secret)} AND l.expires_at > now()`.execute(db);
   const [row] = rows;
