@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { descriptionRoutes } from './description/openapi-route.js';
 import { type Backbone, processMetrics, serveProbes, storeMetrics } from '@capstan/backbone';
 import { createWorkerMetrics, type SecretSources, type WorkerMetrics } from '@capstan/execution';
 import type { SealKey } from '@capstan/integrity';
@@ -32,7 +33,6 @@ import { answerUnknown, createApp } from './http/create-app.js';
 import { drainOnClose, type Shutdown } from './http/drain.js';
 import { listen } from './http/listen.js';
 import { logRequest } from './http/log-request.js';
-import { openapiRoute } from './http/openapi.js';
 import { registerRoutes } from './http/register-routes.js';
 import { createCommitter } from './invocation/committer.js';
 import { invocationRoutes } from './invocation/invocation-routes.js';
@@ -225,7 +225,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
   };
 
   const served = options.metrics_at === undefined ? [...ROUTES, metricsRoute] : ROUTES;
-  const routes = [...served, openapiRoute(served)];
+  const routes = [...served, ...descriptionRoutes(served)];
   const app = createApp(log, options);
   const shutdown = options.shutdown ?? AT_ONCE;
   drainOnClose(app, shutdown, () => {

@@ -1,0 +1,95 @@
+import * as contracts from '@capstan/contracts';
+import { z } from 'zod';
+
+type Json = Record<string, unknown>;
+type Io = 'input' | 'output';
+
+const named = z.registry<{ id: string }>();
+const names = new Map<z.ZodType, string>();
+for (const [name, schema] of Object.entries(contracts))
+  if (schema instanceof z.ZodType && /^[A-Z]/.test(name) && !names.has(schema)) {
+    named.add(schema, { id: name });
+    names.set(schema, name);
+  }
+
+const PREFIX = '#/components/schemas/';
+
+/**
+ * JSON Schemas that refer to each other by the names they have in the contracts. What is sent and what is answered may differ
+ * (defaults are filled in): where they do, the one that is sent is called `…Input`.
+ */
+export function componentSchemas(): {
+  /** `inline`: the schema itself rather than a reference to it; what it refers to is still named. */
+  of(schema: z.ZodType, io: Io, inline?: 'inline'): Json;
+  all(): Record<string, Json>;
+} {
+  const components = new Map<string, Json>();
+  const outputs = new Map<string, string>();
+
+  const take = (name: string, schema: Json) => {
+    if (!components.has(name)) components.set(name, schema);
+  };
+
+  return {
+    of: (schema, io, inline) => {
+      const override = schema.meta()?.override;
+      const real = override instanceof z.ZodType ? override : schema;
+      const { $schema: _, $defs = {}, ...root } = convert(real, io);
+      const own = names.get(real);
+      // A schema with a name may come as a reference to its own definition.
+      const defs: Record<string, Json> = { ...(own ? { [own]: root } : {}), ...$defs };
+      for (const [name, def] of Object.entries(defs)) defs[name] = withoutId(def);
+      const plain = own === undefined ? withoutId(root) : defs[own];
+      if (inline && own !== undefined) delete defs[own];
+      const renamed = io === 'output' ? new Set<string>() : differing(defs, outputs);
+      const rename = (name: string) => (renamed.has(name) ? `${name}Input` : name);
+      for (const [name, def] of Object.entries(defs)) {
+        if (io === 'output') outputs.set(name, JSON.stringify(def));
+        take(rename(name), rewritten(def, rename));
+      }
+      return own && !inline ? { $ref: `${PREFIX}${rename(own)}` } : rewritten(plain ?? {}, rename);
+    },
+    all: () => Object.fromEntries([...components].sort(([one], [other]) => (one < other ? -1 : 1))),
+  };
+}
+
+const convert = (schema: z.ZodType, io: Io): Json & { $defs?: Record<string, Json> } =>
+  z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    metadata: named,
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema === contracts.JsonObject) Object.assign(jsonSchema, { type: 'object', additionalProperties: {} });
+      // A member with a default may be left out, but generators of clients take it for one that is always there.
+      const { default: preset, ...rest } = jsonSchema;
+      if (io === 'output' || preset === undefined) return;
+      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+      const said = rest.description === undefined ? '' : `${rest.description}. `;
+      Object.assign(jsonSchema, rest, { description: `${said}${JSON.stringify(preset)} by default` });
+    },
+  });
+
+/** Those that are not what is answered under the same name, and those that refer to one of them. */
+function differing(defs: Record<string, Json>, outputs: ReadonlyMap<string, string>): Set<string> {
+  const found = new Set(
+    Object.entries(defs).flatMap(([name, def]) =>
+      outputs.has(name) && outputs.get(name) !== JSON.stringify(def) ? [name] : [],
+    ),
+  );
+  for (let size = -1; size !== found.size; ) {
+    size = found.size;
+    for (const [name, def] of Object.entries(defs))
+      if ([...found].some((each) => JSON.stringify(def).includes(`"#/$defs/${each}"`))) found.add(name);
+  }
+  return found;
+}
+
+const withoutId = ({ id: _, ...schema }: Json): Json => schema;
+
+function rewritten(schema: Json, rename: (name: string) => string): Json {
+  return JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
+    key === '$ref' && typeof value === 'string' && value.startsWith('#/$defs/')
+      ? `${PREFIX}${rename(value.slice('#/$defs/'.length))}`
+      : value,
+  );
+}

@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import { type Route, type RouteAnswer, route } from '../http/route.js';
+import { componentSchemas } from './component-schemas.js';
+import { EXAMPLES } from './examples.js';
+import { operationName, TAGS, tagOf } from './operation-name.js';
+import { renderReference } from './render-reference.js';
+
+/** Each kind of problem has members of its own beside these, which clients have to expect. */
+const Problem = z.looseObject({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  code: z.int(),
+  suggestion: z.string(),
+  request_id: z.string().optional().describe('Names it in the log of the gateway'),
+  errors: z
+    .array(z.looseObject({ field: z.string(), message: z.string() }))
+    .optional()
+    .describe('Each mistake, and the field it is in'),
+});
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'The same as idempotency_key in the body. If both are sent, they have to be equal.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+const PROBLEM = {
+  description: 'What went wrong, and what to do',
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+};
+
+type Content = Record<string, { schema: unknown; examples?: { typical: { value: unknown } } }>;
+export type Response = { description: string; content?: Content };
+export type Operation = {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  'x-roles'?: string[];
+  security?: [];
+  parameters: { name: string; in: string; required: boolean; description?: string; schema: unknown }[];
+  requestBody?: { required: true; content: Content };
+  responses: Record<string, Response>;
+};
+/** As much of the document as the page shows. */
+export type OpenApi = {
+  openapi: string;
+  info: { title: string; version: string; description: string; license: object };
+  servers: object[];
+  tags: { name: string; description: string }[];
+  security: object[];
+  components: { schemas: Record<string, unknown>; securitySchemes: object };
+  paths: Record<string, Record<string, Operation>>;
+};
+
+/** The description of all routes, for programs and as a page, both among them. Made when first asked for: that takes a while. */
+export function descriptionRoutes(routes: Route[]): Route[] {
+  let document: OpenApi | undefined;
+  let page: string | undefined;
+  const described = (): OpenApi => {
+    document ??= openapi([...routes, ...own]);
+    return document;
+  };
+  const own = [
+    route({
+      method: 'GET',
+      path: '/openapi.json',
+      summary: 'This document',
+      answers: { 200: { description: 'OpenAPI 3.1', schema: z.object({ openapi: z.literal('3.1.0') }) } },
+      handle: described,
+    }),
+    route({
+      method: 'GET',
+      path: '/reference',
+      summary: 'This document as a page to read',
+      answers: { 200: { description: 'HTML', media_type: 'text/html' } },
+      handle: (_, { reply }) => {
+        page ??= renderReference(described());
+        return reply
+          .headers({
+            'content-type': 'text/html; charset=utf-8',
+            // Nothing of it is a program, and nothing comes from elsewhere.
+            'content-security-policy':
+              "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+            'x-content-type-options': 'nosniff',
+            'referrer-policy': 'no-referrer',
+          })
+          .send(page);
+      },
+    }),
+  ];
+  return own;
+}
+
+type Schemas = ReturnType<typeof componentSchemas>;
+
+/** OpenAPI 3.1 from the same schemas that requests are checked with. */
+function openapi(routes: Route[]): OpenApi {
+  const schemas = componentSchemas();
+  // What is answered has the plain names: it is converted first.
+  for (const { answers } of routes)
+    for (const { schema } of Object.values(answers)) if (schema) schemas.of(schema, 'output');
+  const paths: OpenApi['paths'] = {};
+  for (const route of routes) {
+    const path = route.path.replace(/\*$/, '{path}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: toOperation({ ...route, path }, schemas) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Capstan',
+      version: '0.1.0',
+      description:
+        'A distributed job queue for tool invocations. Send a key as `Authorization: Bearer <key>`; x-roles names the roles of which it needs one.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'The gateway that serves this document' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    security: [{ key: [] }],
+    components: {
+      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'A key, as POST /v1/keys answers it' } },
+      schemas: { Problem: schemas.of(Problem, 'output'), ...schemas.all() },
+    },
+    paths,
+  };
+}
+
+function toOperation(route: Route, schemas: Schemas): Operation {
+  const operationId = operationName(route.method, route.path);
+  const example = EXAMPLES[operationId];
+  const body = route.body && {
+    schema: schemas.of(route.body, 'input', 'inline'),
+    ...(example ? { examples: { typical: { value: example.body } } } : {}),
+  };
+  return {
+    operationId,
+    tags: [tagOf(route.path)],
+    summary: route.summary,
+    ...(route.roles ? { 'x-roles': route.roles } : { security: [] }),
+    parameters: [
+      ...pathParameters(route.path),
+      ...(route.query ? queryParameters(route.query, schemas) : []),
+      ...(route.idempotency_header ? [IDEMPOTENCY_KEY] : []),
+    ],
+    ...(body ? { requestBody: { required: true, content: { 'application/json': body } } } : {}),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(route.answers).map(([status, answer]) => [status, toResponse(answer, schemas)]),
+      ),
+      '4XX': PROBLEM,
+      default: PROBLEM,
+    },
+  };
+}
+
+function toResponse({ description, schema, media_type }: RouteAnswer, schemas: Schemas): Response {
+  if (!schema && !media_type) return { description };
+  const content = schema ? schemas.of(schema, 'output') : { type: 'string' };
+  return { description, content: { [media_type ?? 'application/json']: { schema: content } } };
+}
+
+const pathParameters = (path: string) =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+
+function queryParameters(query: z.ZodObject, schemas: Schemas) {
+  return Object.entries(query.shape).map(([name, field]) => {
+    const schema = schemas.of(z.object({ [name]: field }), 'input');
+    const { properties = {}, required = [] } = schema as { properties?: Record<string, unknown>; required?: string[] };
+    return { name, in: 'query', required: required.includes(name), schema: properties[name] };
+  });
+}
