@@ -34,6 +34,7 @@ export * from './hold/announce-holds.js';
 export * from './hold/close-holds.js';
 export * from './hold/end-hold.js';
 export * from './hold/grants.js';
+export * from './hold/is-alone.js';
 export * from './hold/notify-hold.js';
 export * from './hold/policy-in-force.js';
 export type { Proposal } from './hold/propose-call.js';

@@ -34,6 +34,8 @@ export type GatewayContext = Backbone & {
   checkCaller: CheckCaller;
   /** Whether a page of this gateway sent it. */
   checkOrigin: CheckOrigin;
+  /** Whether an admin who is alone may release their own calls. */
+  solo_release: boolean;
   /** How long a login of the console lasts. */
   session_ms: number;
   webhook_addresses: WebhookAddresses;

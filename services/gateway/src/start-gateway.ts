@@ -1,5 +1,4 @@
 import { homedir } from 'node:os';
-import { descriptionRoutes } from './description/openapi-route.js';
 import { type Backbone, processMetrics, serveProbes, storeMetrics } from '@capstan/backbone';
 import { createWorkerMetrics, type SecretSources, type WorkerMetrics } from '@capstan/execution';
 import type { SealKey } from '@capstan/integrity';
@@ -19,6 +18,7 @@ import { capabilityRoutes } from './capability/capability-routes.js';
 import { loadCapabilities } from './capability/load-capabilities.js';
 import { commandRoutes } from './command/command-routes.js';
 import { findConsole, serveConsole } from './console/serve-console.js';
+import { descriptionRoutes } from './description/openapi-route.js';
 import { DEFAULT_LEASE_MS, DEFAULT_MAX_REQUESTS, DEFAULT_MCP_WAIT_MS, DEFAULT_SESSION_HOURS } from './env.js';
 import { createActivity } from './event/activity.js';
 import { createChanges } from './event/changes.js';
@@ -103,6 +103,8 @@ export type GatewayOptions = CallerRules & {
   shutdown?: Shutdown;
   /** How long a login of the console lasts. */
   session_hours?: number;
+  /** Whether an admin may release their own calls while there is nobody else: for an installation of one's own. */
+  solo_release?: boolean;
   /** The built files of the console; where they were built unless given, null for no console. */
   console_dir?: string | null | undefined;
   mcp_wait_ms?: number | undefined;
@@ -198,6 +200,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
     policies: await createTenantPolicies(store, relay),
     authenticator: createAuthenticator(store, relay, checkOrigin),
     checkOrigin,
+    solo_release: options.solo_release ?? false,
     session_ms: (options.session_hours ?? DEFAULT_SESSION_HOURS) * HOUR_MS,
     refusals: createRefusals(backbone),
     checkCaller: createCallerCheck(options),

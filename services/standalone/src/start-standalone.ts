@@ -91,6 +91,8 @@ async function startServices(
   started.push(worker.stop);
   const gateway = await startGateway(backbone, {
     ...listening,
+    // Somebody's own machine: nobody else can reach it.
+    solo_release: isLoopback(listening.host),
     service: 'standalone',
     metrics_beside: [worker.metrics.registry],
     attempts: worker.metrics,
@@ -98,6 +100,8 @@ async function startServices(
   started.push(gateway.stop);
   return gateway.url;
 }
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
 
 async function embedded(data_dir: string, started: Started) {
   const postgres = await startEmbeddedPostgres({ data_dir: join(data_dir, 'postgres') });

@@ -15,6 +15,8 @@ export type ReleaseVote = {
   proposal: Proposal;
   /** The inputs that the voter has seen, which the proposal changes or keeps. */
   seen_input_hash: string;
+  /** Nobody else is there who could: the voter may release their own call. */
+  alone?: boolean;
 };
 
 /**
@@ -39,7 +41,7 @@ export async function voteOnHold(db: Db, vote: ReleaseVote): Promise<Voted> {
   if (hold.question) return { kind: 'refused', why: 'it asks for answers, not for an agreement' };
   if (hold.input_hash !== vote.seen_input_hash) return { kind: 'moved' };
   const approvals = proposal.decision.approvals ?? hold.approvals;
-  const why = whyMayNotRelease(approvals, hold.actor, voter);
+  const why = whyMayNotRelease(vote.alone ? { ...approvals, allow_self: true } : approvals, hold.actor, voter);
   if (why) return { kind: 'refused', why };
   const round = await proposeCall(db, hold, proposal, { ...voter, comment: vote.comment });
   if (!(await addVote(db, vote, round))) return { kind: 'known' };

@@ -14,30 +14,30 @@ describe('a message for Slack', () => {
       expires_at: '2026-01-02T03:04:05.678Z',
     };
     expect(slackMessage({ type: 'hold.created', subject: 'hld_1', data }, URL).text).toBe(
-      'Approval needed: ext:bank:refund · <https://capstan.example/v1/holds/hld_1|hld_1> · risk HIGH · money leaves &lt;the house&gt; · asked by shop · until 2026-01-02 03:04 UTC',
+      'Approval needed: ext:bank:refund · <https://capstan.example/holds/hld_1|hld_1> · risk HIGH · money leaves &lt;the house&gt; · asked by shop · until 2026-01-02 03:04 UTC',
     );
   });
 
   test.each([
     ['run.failed', 'run_1', 'runs'],
     ['invocation.failed', 'inv_1', 'invocations'],
-  ])('of %s links to where the API has it', (type, subject, kind) => {
+  ])('of %s links to its page in the console', (type, subject, kind) => {
     expect(slackMessage({ type, subject, data: {} }, URL).text).toContain(
-      `<https://capstan.example/v1/${kind}/${subject}|${subject}>`,
+      `<https://capstan.example/${kind}/${subject}|${subject}>`,
     );
   });
 
   test('says who decided what', () => {
     const data = { tool_id: 'ext:bank:refund', status: 'released', decided_by: 'bob', reason: 'money leaves' };
     expect(slackMessage({ type: 'hold.decided', subject: 'hld_1', data }, URL).text).toBe(
-      'Hold released by bob: ext:bank:refund · <https://capstan.example/v1/holds/hld_1|hld_1>',
+      'Hold released by bob: ext:bank:refund · <https://capstan.example/holds/hld_1|hld_1>',
     );
   });
 
   test('says what whoever decided had to say about it', () => {
     const data = { tool_id: 'ext:bank:refund', status: 'rejected', decided_by: 'bob', comment: 'paid <twice>' };
     expect(slackMessage({ type: 'hold.decided', subject: 'hld_1', data }, URL).text).toBe(
-      'Hold rejected by bob: ext:bank:refund · <https://capstan.example/v1/holds/hld_1|hld_1> · paid &lt;twice&gt;',
+      'Hold rejected by bob: ext:bank:refund · <https://capstan.example/holds/hld_1|hld_1> · paid &lt;twice&gt;',
     );
   });
 

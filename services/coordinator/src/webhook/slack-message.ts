@@ -17,11 +17,11 @@ export function slackMessage(told: Told, public_url: string): { text: string } {
 
 const familyOf = ({ type }: Told): string => type.split('.', 1)[0] ?? '';
 
-/** To what the API has at that address. */
+/** To the page of the console, where a person can decide. */
 function linkTo(told: Told, public_url: string): string {
   const family = familyOf(told);
   const kind = family === 'hold' || family === 'run' ? `${family}s` : 'invocations';
-  return `<${public_url}/v1/${kind}/${encodeURIComponent(told.subject)}|${told.subject}>`;
+  return `<${public_url}/${kind}/${encodeURIComponent(told.subject)}|${told.subject}>`;
 }
 
 function headOf({ type, data }: Told): string {

@@ -4,6 +4,7 @@ import {
   type Answers,
   Failure,
   type Hold,
+  hasRole,
   type Principal,
   type Release,
   whyMayNotDecide,
@@ -17,6 +18,7 @@ import {
   endHold,
   getHold,
   type HeldCall,
+  isAlone,
   policyInForce,
   type Readied,
   voteOnHold,
@@ -41,7 +43,8 @@ export async function release(
   const hold = await find(gateway, principal, hold_id);
   if (hold.status !== 'pending') return answerDecided(gateway, principal, hold_id, 'release');
   // Who changes a call has a say in the call as it was; whether they have one in what it would be is looked at with the vote.
-  const why = inputs && whyMayNotRelease(hold.approvals, hold.actor, principal);
+  const alone = await mayReleaseAlone(gateway, hold, principal);
+  const why = inputs && !alone && whyMayNotRelease(hold.approvals, hold.actor, principal);
   if (why) throw mayNot(hold, why);
   if (input_hash !== undefined && input_hash !== hold.input_hash) throw changedMeanwhile(hold_id);
   const proposed = proposeRelease(gateway, hold, await policyFor(gateway, hold), inputs);
@@ -58,7 +61,8 @@ export async function release(
       tenant: principal.tenant,
       hold_id,
       voter: { actor: principal.actor, roles: principal.roles, identity: principal.identity },
-      comment: comment === undefined ? null : redactComment(comment),
+      comment: commentOf(comment, alone),
+      alone,
       proposal: proposed.proposal,
       seen_input_hash: hold.input_hash,
     }),
@@ -80,6 +84,27 @@ export async function release(
       tellReleased(gateway, hold, voted.readied);
   }
   return readHold(gateway, principal, hold_id);
+}
+
+/**
+ * Whoever has just installed Capstan for themselves has nobody to ask. On such an installation they may release their own call
+ * until there is a second person, and the record says that this is what happened.
+ */
+async function mayReleaseAlone(
+  { store, solo_release }: GatewayContext,
+  hold: HeldCall,
+  principal: Principal,
+): Promise<boolean> {
+  if (!solo_release || hold.actor !== principal.actor || hold.approvals.allow_self) return false;
+  return hasRole(principal, 'admin') && isAlone(store.db, principal.tenant, principal.actor);
+}
+
+/** Kept with the vote, in the audit, in the report and in the sealed record. */
+export const RELEASED_ALONE = '[released by who submitted it: there is no second person yet]';
+
+function commentOf(comment: string | undefined, alone: boolean): string | null {
+  const said = comment === undefined ? [] : [redactComment(comment)];
+  return alone ? [RELEASED_ALONE, ...said].join(' ') : (said[0] ?? null);
 }
 
 /**
@@ -194,12 +219,19 @@ async function policyFor({ store, policies }: GatewayContext, hold: HeldCall): P
   return known.policy_hash === in_force.policy_hash ? known : compilePolicy(in_force.document);
 }
 
-const mayNot = ({ hold_id }: HeldCall, why: string) =>
-  new Failure('ROLE_MISSING', {
-    detail: `${hold_id}: ${why}.`,
-    suggestion: 'Ask somebody who may; the approvals of the rule that holds it say who that is.',
-    context: { hold_id },
+function mayNot({ hold_id, actor, approvals, decision: { rules = [], reason } }: HeldCall, why: string): Failure {
+  const holding = rules.filter(({ matched }) => matched).map(({ id }) => id);
+  const by = holding.length > 0 ? `rules and gates that matched: ${holding.join(', ')}` : reason;
+  const who =
+    approvals.actors?.join(' or ') ?? `somebody with the role ${(approvals.roles ?? ['operate']).join(' and ')}`;
+  return new Failure('ROLE_MISSING', {
+    detail: `${hold_id}: ${why}. It is held for this: ${reason} (${by}).`,
+    suggestion:
+      `It takes ${who}${approvals.allow_self ? '' : `, other than ${actor}`}. Make a key for them: capstan keys create --actor <name> --role operate. ` +
+      'Or change what holds it: approvals: { allow_self: true } in the rule, or risk_max in a rule that allows the tool.',
+    context: { hold_id, rules: holding },
   });
+}
 
 const changedMeanwhile = (hold_id: string) =>
   new Failure('ILLEGAL_STATE', {
