@@ -20,6 +20,7 @@ export const EXAMPLES: Record<string, { body: unknown }> = {
             id: 'two',
             tool: 'cap:test_math:add',
             needs: ['one'],
+            // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of the plan
             args: { a: '${{ steps.one.output.result }}', b: 10 },
           },
         ],
