@@ -7,7 +7,7 @@ export default defineConfig({
     include: [
       'packages/*/src/**/*.test.ts',
       'services/*/src/**/*.test.ts',
-      'test/{flow,conformance,docs,faults,fixtures,bench}/**/*.test.ts',
+      'test/{flow,console,conformance,docs,faults,fixtures,bench}/**/*.test.ts',
     ],
     globalSetup: ['test/fixtures/global-setup.ts'],
     setupFiles: ['test/fixtures/setup.ts'],

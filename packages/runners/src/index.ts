@@ -3,6 +3,8 @@ export * from './analyze/create-analyze-runner.js';
 export * from './analyze/llm/llm-settings.js';
 export * from './api/create-api-runner.js';
 export * from './browser/create-browser-runner.js';
+export { findChrome } from './browser/launch/find-chrome.js';
+export { unpackChromium } from './browser/launch/unpack-chromium.js';
 export * from './builtin/create-builtin-runner.js';
 export * from './create-runners.js';
 export * from './db/create-db-runner.js';

@@ -35,10 +35,7 @@ export const similarQuery = (id: string) =>
 
 const holdCountQuery = queryOptions({
   queryKey: ['hold-count'],
-  queryFn: async ({ signal }) => {
-    const { items } = await get<Page<HoldItem>>('/v1/holds', { status: 'pending', limit: 1000 }, signal);
-    return items.length;
-  },
+  queryFn: async ({ signal }) => (await get<StatsNow>('/v1/stats/now', {}, signal)).holds.pending,
   refetchInterval: 60_000,
 });
 

@@ -52,7 +52,7 @@ export const Intent = ({ tool_id, inputs }: { tool_id: string; inputs?: JsonObje
     {tellingInputs(inputs ?? {}).map(([name, text]) => (
       <span key={name} className="intent-part">
         <span className="intent-name">
-          <SafeText text={name} />
+          <SafeText text={name} />=
         </span>
         <SafeText text={text} />
       </span>

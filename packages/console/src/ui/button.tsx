@@ -18,6 +18,8 @@ type ButtonProps = Look &
     may?: May;
     busy?: boolean;
     submit?: boolean;
+    /** Has the focus when its dialog opens. */
+    'data-first'?: boolean;
   };
 
 const classOf = ({ kind, size, icon, block }: Look, alone: boolean): string =>

@@ -144,5 +144,5 @@ export function Merge({ label, language, before, after }: MergeProps) {
     });
     return () => editor.destroy();
   }, [label, language, before, after]);
-  return <div ref={parent} className="editor" />;
+  return <div ref={parent} className="editor whole" />;
 }

@@ -21,6 +21,8 @@ export function Dialog({ title, onClose, onSubmit, footer, width = 480, children
     const opened = dialog.current;
     const before = document.activeElement;
     if (opened && !opened.open) opened.showModal();
+    // The browser would take the first control, which is the one that closes it.
+    opened?.querySelector<HTMLElement>('[data-first]')?.focus();
     return () => {
       opened?.close();
       if (before instanceof HTMLElement) before.focus();

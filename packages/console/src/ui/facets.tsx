@@ -1,5 +1,5 @@
 import { Search } from 'lucide-react';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { useKeys } from '../app/keys.js';
 import { inWords } from './badge.js';
 import './facets.css';
@@ -82,14 +82,17 @@ type TextFacetProps = {
   value: string | undefined;
   onChange(value: string | undefined): void;
   placeholder?: string;
+  /** Values that are known, with how many have them. */
+  known?: Readonly<Record<string, number>> | undefined;
 };
 
 /** A property whose values are not known before. */
-export function FacetText({ label, value, onChange, placeholder = 'Any' }: TextFacetProps) {
+export function FacetText({ label, value, onChange, placeholder = 'Any', known }: TextFacetProps) {
+  const id = useId();
   const [text, setText] = useState(value ?? '');
   useEffect(() => setText(value ?? ''), [value]);
-  const take = () => {
-    if (text !== (value ?? '')) onChange(text || undefined);
+  const take = (wanted: string) => {
+    if (wanted !== (value ?? '')) onChange(wanted || undefined);
   };
   return (
     <label className={`facet ${value ? 'on' : ''}`}>
@@ -98,10 +101,24 @@ export function FacetText({ label, value, onChange, placeholder = 'Any' }: TextF
         value={text}
         placeholder={placeholder}
         spellCheck={false}
-        onChange={(event) => setText(event.target.value)}
-        onBlur={take}
-        onKeyDown={(event) => event.key === 'Enter' && take()}
+        list={known ? id : undefined}
+        onChange={({ target, nativeEvent }) => {
+          setText(target.value);
+          // A choice of the list comes without a key.
+          if (!(nativeEvent instanceof InputEvent)) take(target.value);
+        }}
+        onBlur={() => take(text)}
+        onKeyDown={(event) => event.key === 'Enter' && take(text)}
       />
+      {known ? (
+        <datalist id={id}>
+          {Object.entries(known).map(([name, count]) => (
+            <option key={name} value={name}>
+              {count.toLocaleString()}
+            </option>
+          ))}
+        </datalist>
+      ) : null}
     </label>
   );
 }

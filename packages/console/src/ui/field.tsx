@@ -45,34 +45,48 @@ type TextProps = {
   autoFocus?: boolean;
 };
 
-export const TextField = ({ label, value, onChange, hint, wrong, code, lines, type = 'text', ...rest }: TextProps) => (
-  <Field label={label} hint={hint} wrong={wrong}>
-    {(control) =>
-      lines === undefined ? (
-        <input
-          {...control}
-          {...rest}
-          type={type}
-          className={`input ${code ? 'code' : ''}`}
-          value={value}
-          autoComplete="off"
-          spellCheck={!code}
-          onChange={(event) => onChange(event.target.value)}
-        />
-      ) : (
-        <textarea
-          {...control}
-          {...rest}
-          rows={lines}
-          className={`textarea ${code ? 'code' : ''}`}
-          value={value}
-          spellCheck={!code}
-          onChange={(event) => onChange(event.target.value)}
-        />
-      )
-    }
-  </Field>
-);
+export function TextField({
+  label,
+  value,
+  onChange,
+  hint,
+  wrong,
+  code,
+  lines,
+  type = 'text',
+  autoFocus = false,
+  ...given
+}: TextProps) {
+  const rest = { ...given, ...(autoFocus ? { autoFocus, 'data-first': true } : {}) };
+  return (
+    <Field label={label} hint={hint} wrong={wrong}>
+      {(control) =>
+        lines === undefined ? (
+          <input
+            {...control}
+            {...rest}
+            type={type}
+            className={`input ${code ? 'code' : ''}`}
+            value={value}
+            autoComplete="off"
+            spellCheck={!code}
+            onChange={(event) => onChange(event.target.value)}
+          />
+        ) : (
+          <textarea
+            {...control}
+            {...rest}
+            rows={lines}
+            className={`textarea ${code ? 'code' : ''}`}
+            value={value}
+            spellCheck={!code}
+            onChange={(event) => onChange(event.target.value)}
+          />
+        )
+      }
+    </Field>
+  );
+}
 
 type SelectProps = {
   label: ReactNode;

@@ -13,12 +13,12 @@ type ViewProps = { value: unknown; label: string; depth?: number };
 
 /** A value as a tree that folds, every text in it inert. */
 export const JsonView = ({ value, label, depth = 2 }: ViewProps) => (
-  <section className="json block" aria-label={label} tabIndex={0}>
+  <div className="json block" role="group" aria-label={label} tabIndex={0}>
     <span className="id json-copy">
       <CopyButton text={JSON.stringify(value, null, 2) ?? 'null'} label={`Copy ${label.toLowerCase()}`} />
     </span>
     <Root value={value as Json} open={depth} />
-  </section>
+  </div>
 );
 
 /** What the whole is needs no fold. */

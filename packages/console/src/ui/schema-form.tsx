@@ -80,7 +80,12 @@ type MemberProps = {
   errors: Readonly<Record<string, string>>;
 };
 
-function Member({ name, schema, required, value, onChange, path, errors }: MemberProps) {
+function Member({ name, schema, required, value, onChange: tell, path, errors }: MemberProps) {
+  const [touched, setTouched] = useState(false);
+  const onChange = (member: Json | undefined) => {
+    setTouched(true);
+    tell(member);
+  };
   const label = (
     <>
       <SafeText text={schema.title ?? name} />
@@ -88,7 +93,8 @@ function Member({ name, schema, required, value, onChange, path, errors }: Membe
     </>
   );
   const hint = schema.description ? <SafeText text={schema.description} /> : undefined;
-  const wrong = errors[path] ?? (value === undefined && required ? 'It is required.' : whyWrong(schema, value));
+  const wrong =
+    errors[path] ?? (touched && value === undefined && required ? 'It is required.' : whyWrong(schema, value));
   const kind = kindOf(schema, value);
   switch (kind) {
     case 'choice':

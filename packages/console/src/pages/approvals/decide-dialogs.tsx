@@ -53,7 +53,7 @@ export function ApproveDialog({ hold, inputs, onClose, onDone }: Props & { input
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" submit busy={busy} keys="↵">
+          <Button kind="primary" submit busy={busy} keys="↵" data-first>
             Approve
           </Button>
         </>
@@ -70,7 +70,7 @@ export function ApproveDialog({ hold, inputs, onClose, onDone }: Props & { input
           ? `${left} more ${left === 1 ? 'person has' : 'people have'} to approve before it runs.`
           : 'It runs as soon as you approve.'}
       </p>
-      <TextField label="Comment (optional)" value={comment} onChange={setComment} lines={2} autoFocus={false} />
+      <TextField label="Comment (optional)" value={comment} onChange={setComment} lines={2} />
       <ProblemNote error={problem} />
     </Dialog>
   );

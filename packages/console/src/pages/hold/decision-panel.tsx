@@ -1,6 +1,6 @@
 import type { Hold, JsonObject } from '@capstan/contracts';
 import { useNavigate } from '@tanstack/react-router';
-import { Check, CircleSlash, FileCode2, Info, Pencil, Repeat, Undo2 } from 'lucide-react';
+import { Check, CircleSlash, FileCode2, FilePlus2, Info, Pencil, Repeat, Undo2 } from 'lucide-react';
 import { useState } from 'react';
 import { useMay, useMe } from '../../api/me.js';
 import { useKeys } from '../../app/keys.js';
@@ -14,6 +14,7 @@ import { Time } from '../../ui/time.js';
 import { ApproveDialog, RejectDialog } from '../approvals/decide-dialogs.js';
 import { mayOf } from '../approvals/inbox-columns.js';
 import { GrantDialog } from './grant-dialog.js';
+import { ProposeDialog } from './propose-dialog.js';
 import { WithdrawDialog } from './withdraw-dialog.js';
 
 type Props = { hold: Hold; draft: JsonObject | null; editing: boolean; onEdit(on: boolean): void };
@@ -79,6 +80,9 @@ export function DecisionPanel({ hold, draft, editing, onEdit }: Props) {
                 <Button kind="ghost" size="small" icon={<Repeat />} may={operate} onClick={() => setAsking('grant')}>
                   Approve the next calls too
                 </Button>
+                <Button kind="ghost" size="small" icon={<FilePlus2 />} {...may} onClick={() => setAsking('propose')}>
+                  Approve and propose a rule
+                </Button>
                 {me?.actor === hold.actor ? (
                   <Button kind="ghost" size="small" icon={<Undo2 />} onClick={() => setAsking('withdraw')}>
                     Withdraw my call
@@ -116,6 +120,7 @@ export function DecisionPanel({ hold, draft, editing, onEdit }: Props) {
       ) : null}
       {asking === 'reject' ? <RejectDialog hold={hold} onClose={close} onDone={done} /> : null}
       {asking === 'grant' ? <GrantDialog hold={hold} onClose={close} /> : null}
+      {asking === 'propose' ? <ProposeDialog hold={hold} onClose={close} /> : null}
       {asking === 'withdraw' ? <WithdrawDialog hold={hold} onClose={close} /> : null}
     </aside>
   );

@@ -64,7 +64,7 @@ function Opened({ hold }: { hold: Hold }) {
       }
     >
       <div className="columns wide">
-        <div className="stack hold-main">
+        <div className="stack sections">
           <InputsPanel hold={hold} editing={editing} draft={draft} onDraft={setDraft} onEdit={edit} />
           <div className="grid-2">
             <ReasonsPanel hold={hold} />

@@ -50,7 +50,7 @@ export function InvocationPage() {
       }
       actions={<InvocationActions call={call} />}
     >
-      <div className="stack wide hold-main">
+      <div className="stack wide sections">
         <LifeLine call={call} />
         {result?.error ? (
           <div className="problem" role="status">
@@ -66,7 +66,7 @@ export function InvocationPage() {
           </div>
         ) : null}
         <div className="columns">
-          <div className="stack hold-main">
+          <div className="stack sections">
             <Panel title="Inputs" sub={<Id of={call.input_hash} link={false} />}>
               <JsonView label="Inputs" value={call.inputs} depth={3} />
             </Panel>

@@ -1,3 +1,4 @@
+import type { InvocationCounts, InvocationStatus } from '@capstan/contracts';
 import { CircleX, ListChecks, RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { canRedrive, hasEnded, useInvocationActions } from '../../api/invocations.js';
@@ -8,9 +9,8 @@ import { Dialog } from '../../ui/dialog.js';
 import { ProblemNote } from '../../ui/empty.js';
 import { Menu } from '../../ui/menu.js';
 import { useToast } from '../../ui/toast.js';
-import type { Counts } from './counts.js';
 
-type Props = { filter: Query; counts: Counts | undefined; filtered: boolean };
+type Props = { filter: Query; counts: InvocationCounts | undefined; filtered: boolean };
 type Action = 'cancel' | 'redrive';
 
 /** The same for all that match; what it does and to how many is said before. */
@@ -37,7 +37,7 @@ export function BulkActions({ filter, counts, filtered }: Props) {
   );
 }
 
-type DialogProps = { action: Action; filter: Query; counts: Counts | undefined; onClose(): void };
+type DialogProps = { action: Action; filter: Query; counts: InvocationCounts | undefined; onClose(): void };
 
 function BulkDialog({ action, filter, counts, onClose }: DialogProps) {
   const { cancelMany, redriveMany } = useInvocationActions();
@@ -45,7 +45,7 @@ function BulkDialog({ action, filter, counts, onClose }: DialogProps) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
   const reached = Object.entries(counts?.status ?? {}).filter(([status]) =>
-    action === 'cancel' ? !hasEnded(status as 'held') : canRedrive(status as 'held'),
+    action === 'cancel' ? !hasEnded(status as InvocationStatus) : canRedrive(status as InvocationStatus),
   );
   const count = reached.reduce((sum, [, each]) => sum + each, 0);
   const verb = action === 'cancel' ? 'Cancel' : 'Run again';

@@ -1,12 +1,12 @@
+import type { InvocationCounts } from '@capstan/contracts';
 import { STATUSES } from '../../api/invocations.js';
 import type { Search } from '../../app/search.js';
 import { RUNNERS } from '../../domain/runners.js';
 import { Button } from '../../ui/button.js';
 import { FacetBar, FacetSelect, FacetText, SearchBox } from '../../ui/facets.js';
-import type { Counts } from './counts.js';
 import { FACETS, isFiltered } from './filter.js';
 
-type Props = { search: Search; change(change: Search): void; counts: Counts | undefined };
+type Props = { search: Search; change(change: Search): void; counts: InvocationCounts | undefined };
 
 export const InvocationFacets = ({ search, change, counts }: Props) => (
   <FacetBar>
@@ -31,8 +31,13 @@ export const InvocationFacets = ({ search, change, counts }: Props) => (
       counts={counts?.runner}
       onChange={(runner) => change({ runner })}
     />
-    <FacetText label="Tool" value={search.tool_id} onChange={(tool_id) => change({ tool_id })} />
-    <FacetText label="Actor" value={search.actor} onChange={(actor) => change({ actor })} />
+    <FacetText
+      label="Tool"
+      value={search.tool_id}
+      known={counts?.tool_id}
+      onChange={(tool_id) => change({ tool_id })}
+    />
+    <FacetText label="Actor" value={search.actor} known={counts?.actor} onChange={(actor) => change({ actor })} />
     <FacetText label="Label" value={search.label} placeholder="key:value" onChange={(label) => change({ label })} />
     <FacetSelect
       label="Time"

@@ -70,7 +70,14 @@ export function Invocations() {
   return (
     <Page
       title="Invocations"
-      beside={counts ? <span className="muted num">{counts.total.toLocaleString()}</span> : null}
+      beside={
+        counts ? (
+          <span className="muted num">
+            {counts.total.toLocaleString()}
+            {counts.capped ? '+' : ''}
+          </span>
+        ) : null
+      }
       actions={
         <>
           <SavedViews search={search} change={change} />

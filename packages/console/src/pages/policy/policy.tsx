@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.js';
 import type { Mistake } from '../../ui/code-editor.js';
 import { CodeEditor, MergeView } from '../../ui/code-editor-lazy.js';
 import { ErrorState, Loading } from '../../ui/empty.js';
+import { FacetSelect } from '../../ui/facets.js';
 import { FormDialog } from '../../ui/form-dialog.js';
 import { Page } from '../../ui/page.js';
 import { Segmented } from '../../ui/tabs.js';
@@ -57,22 +58,20 @@ export function PolicyPage() {
       title="Policy"
       beside={
         <>
-          <label className="facet">
-            <span className="facet-label">Of</span>
-            <select
-              value={name}
-              onChange={(event) => {
-                setDraft(null);
-                change({ name: event.target.value });
-              }}
-            >
-              {names.map((each) => (
-                <option key={each} value={each}>
-                  {each === '_installation' ? 'the installation' : each}
-                </option>
-              ))}
-            </select>
-          </label>
+          <FacetSelect
+            label="Of"
+            value={name}
+            options={names}
+            words={{
+              _installation: 'the installation',
+              ...Object.fromEntries(names.filter((each) => each !== '_installation').map((each) => [each, each])),
+            }}
+            onChange={(each) => {
+              setDraft(null);
+              change({ name: each });
+            }}
+            always
+          />
           {version ? <span className="muted num">version {version.version}</span> : null}
         </>
       }

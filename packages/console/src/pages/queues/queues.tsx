@@ -23,7 +23,7 @@ export function Queues() {
   const slots = useMemo(() => slotsByRunner(workers.data ?? []), [workers.data]);
   return (
     <Page title="Queues and workers">
-      <div className="stack wide hold-main">
+      <div className="stack wide sections">
         <Panel title="Queues" flush>
           <ListBody of={queues}>
             {(items) => (

@@ -68,11 +68,11 @@ export function Timeline({ run, groups, selected, onSelect }: Props) {
               data-chosen={group.step_id === selected || undefined}
               style={{ position: 'absolute', top: 0, transform: `translateY(${item.start}px)` }}
               onClick={() => onSelect(group.step_id)}
-              aria-label={`${group.title}, ${inWords(step.status)}${took ? `, took ${took}` : ''}`}
             >
               <span className="truncate">
                 <SafeText text={group.title} />
                 {step.element === null ? null : <span className="muted"> [{step.element}]</span>}
+                <span className="sr-only">, {inWords(step.status)}, </span>
               </span>
               <span className="gantt-track">
                 <span

@@ -12,7 +12,6 @@ import { SafeText } from '../../ui/safe-text.js';
 import { duration } from '../../ui/time.js';
 import { EnableButton } from './enable-button.js';
 import { TryTool } from './try-tool.js';
-import '../hold/hold.css';
 import './tools.css';
 
 /** A tool as a card: what it does, what it takes, how risky it is and how that is known. */
@@ -40,7 +39,7 @@ export function ToolPage() {
       actions={<EnableButton tool={tool} />}
     >
       <div className="columns wide">
-        <div className="stack hold-main">
+        <div className="stack sections">
           {tool.unavailable ? (
             <div className="note tone-amber">
               <span>

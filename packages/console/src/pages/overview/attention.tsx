@@ -1,0 +1,74 @@
+import type { StatsNow } from '@capstan/contracts';
+import { Link } from '@tanstack/react-router';
+import { CircleCheck, TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { shortSpan, useNow } from '../../ui/time.js';
+
+const LONG_WAIT_MS = 60_000;
+
+/** What somebody should do something about now. */
+export function Attention({ now: { runners, holds } }: { now: StatsNow }) {
+  const clock = useNow();
+  const notes: [key: string, tone: 'amber' | 'red', ReactNode][] = [];
+  for (const { runner, queued, workers, paused, oldest_waiting_at } of runners) {
+    const waits = oldest_waiting_at === null ? 0 : clock - Date.parse(oldest_waiting_at);
+    const calls = `${queued.toLocaleString()} ${queued === 1 ? 'call waits' : 'calls wait'}`;
+    const link = (
+      <Link to="/invocations" search={{ runner, status: 'queued' }}>
+        {calls}
+      </Link>
+    );
+    if (queued > 0 && workers === 0)
+      notes.push([
+        runner,
+        'red',
+        <>
+          {link} for {runner}, which no worker serves.
+        </>,
+      ]);
+    else if (queued > 0 && paused)
+      notes.push([
+        runner,
+        'amber',
+        <>
+          {link} for {runner}, which is <Link to="/queues">paused</Link>.
+        </>,
+      ]);
+    else if (queued > 0 && waits > LONG_WAIT_MS)
+      notes.push([
+        runner,
+        'amber',
+        <>
+          {link} for {runner}, the first for {shortSpan(waits)}.
+        </>,
+      ]);
+  }
+  if (holds.expiring > 0)
+    notes.push([
+      'holds',
+      'amber',
+      <>
+        <Link to="/approvals">
+          {holds.expiring} {holds.expiring === 1 ? 'approval expires' : 'approvals expire'}
+        </Link>{' '}
+        within the hour.
+      </>,
+    ]);
+  if (notes.length === 0)
+    return (
+      <div className="note tone-green">
+        <CircleCheck />
+        <span>Nothing needs attention.</span>
+      </div>
+    );
+  return (
+    <div className="stack tight">
+      {notes.map(([key, tone, text]) => (
+        <div key={key} className={`note tone-${tone}`}>
+          <TriangleAlert />
+          <span>{text}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
