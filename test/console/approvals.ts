@@ -124,13 +124,19 @@ export function testApprovals(at: () => ConsoleUnderTest): void {
     expect(await asker.client.wait(invocation_id, { timeout_s: 20 })).toMatchObject({ status: 'succeeded' });
 
     await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').and(page.locator(':focus')).waitFor();
     await page.keyboard.type(other.hold_id);
     await press('Enter');
     await page.getByRole('heading', { name: ADD }).waitFor();
     await press('r');
     await page.getByRole('dialog').getByLabel('Reason').and(page.locator(':focus')).waitFor();
     await page.keyboard.type('not today');
-    await press('Tab', 'Tab', 'Enter');
+    const reject = page.getByRole('dialog').getByRole('button', { name: 'Reject' });
+    await eventually(async () => {
+      await press('Tab');
+      return (await reject.and(page.locator(':focus')).count()) === 1;
+    });
+    await press('Enter');
     await page.getByRole('complementary').getByText('Rejected').waitFor();
     await close(page);
   });

@@ -60,10 +60,14 @@ export function testEveryPage(at: () => ConsoleUnderTest): void {
       `/tools/${encodeURIComponent(ADD)}`,
     ];
     const found: string[] = [];
+    const turn = async (colorScheme: 'light' | 'dark') => {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.locator(`html[data-theme="${colorScheme}"]`).waitFor();
+    };
     const check = async (place: string) => {
-      await page.emulateMedia({ colorScheme: 'light' });
+      await turn('light');
       found.push(...(await violations(page, ALL)).map((each) => `${place}: ${each}`));
-      await page.emulateMedia({ colorScheme: 'dark' });
+      await turn('dark');
       found.push(...(await violations(page, ['color-contrast'])).map((each) => `${place}, dark: ${each}`));
     };
     await check('/login');

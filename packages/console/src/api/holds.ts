@@ -35,7 +35,10 @@ export const similarQuery = (id: string) =>
 
 const holdCountQuery = queryOptions({
   queryKey: ['hold-count'],
-  queryFn: async ({ signal }) => (await get<StatsNow>('/v1/stats/now', {}, signal)).holds.pending,
+  queryFn: async ({ signal }) => {
+    const { items } = await get<Page<HoldItem>>('/v1/holds', { status: 'pending', limit: 1000 }, signal);
+    return items.length;
+  },
   refetchInterval: 60_000,
 });
 

@@ -2,6 +2,17 @@ import type { InvocationDetail, InvocationStatus, Resolution } from '@capstan/co
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import { get, post, type Query } from './request.js';
 
+export type InvocationCounts = {
+  total: number;
+  status: Partial<Record<InvocationStatus, number>>;
+  runner: Record<string, number>;
+  /** The 20 with the most. */
+  tool_id: Record<string, number>;
+  actor: Record<string, number>;
+  /** There are more than were counted. */
+  capped: boolean;
+};
+
 const at = (id: string, action = ''): string => `/v1/invocations/${encodeURIComponent(id)}${action}`;
 
 export const invocationQuery = (id: string) =>

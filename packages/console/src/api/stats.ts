@@ -1,6 +1,29 @@
-import type { Stats, StatsNow } from '@capstan/contracts';
+import type { RunnerType } from '@capstan/contracts';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { get } from './request.js';
+
+export type StatsPoint = {
+  t: string;
+  count: number;
+  failed: number;
+  wait_p50_ms: number | null;
+  wait_p95_ms: number | null;
+  run_p50_ms: number | null;
+  run_p95_ms: number | null;
+};
+export type Stats = { step_s: number; series: { runner?: RunnerType; points: StatsPoint[] }[] };
+export type StatsNow = {
+  runners: {
+    runner: RunnerType;
+    paused: boolean;
+    queued: number;
+    running: number;
+    oldest_waiting_at: string | null;
+    workers: number;
+    slots: number;
+  }[];
+  holds: { pending: number; expiring: number };
+};
 
 const MINUTE_MS = 60_000;
 

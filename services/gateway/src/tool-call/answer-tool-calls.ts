@@ -1,6 +1,7 @@
 import { type AnsweredCall, parseToolCalls, resultText, toMessages } from '@capstan/catalog';
 import {
   Failure,
+  holdIdOf,
   type Invocation,
   type JsonObject,
   type Principal,
@@ -10,7 +11,7 @@ import {
   type ToolCallOutcome,
   type ToolCallRequest,
 } from '@capstan/contracts';
-import { getInvocation } from '@capstan/store';
+import { getInvocation, listHoldEntries } from '@capstan/store';
 import type { GatewayContext } from '../gateway-context.js';
 import { submit } from '../invocation/submit.js';
 import { createFindTool, type FindTool } from './find-tool.js';
@@ -86,11 +87,20 @@ async function handle(gateway: GatewayContext, principal: Principal, asked: Aske
   try {
     const submission = toSubmission(asked, tool.tool_id, inputs);
     const { invocation } = await submit(gateway, principal, submission, wait_ms);
-    return { ...known, invocation, refused: null };
+    return { ...known, invocation, refused: await whyRejected(gateway, invocation) };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return { ...known, invocation: await onRecord(gateway, principal, error), refused: error };
   }
+}
+
+/** What whoever rejected it said: a model that is told why can do something else. */
+async function whyRejected({ store }: GatewayContext, { invocation_id, status }: Invocation): Promise<string | null> {
+  if (status !== 'rejected') return null;
+  const hold_id = holdIdOf(invocation_id);
+  const entries = (await listHoldEntries(store.db, [hold_id])).get(hold_id) ?? [];
+  const rejection = entries.findLast(({ kind }) => kind === 'reject');
+  return rejection ? `${rejection.actor} rejected the call, and it has not run: ${rejection.comment}` : null;
 }
 
 /** What the model says goes before what its agent configured. */

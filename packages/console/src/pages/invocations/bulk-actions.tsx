@@ -1,7 +1,7 @@
-import type { InvocationCounts, InvocationStatus } from '@capstan/contracts';
+import type { InvocationStatus } from '@capstan/contracts';
 import { CircleX, ListChecks, RotateCcw } from 'lucide-react';
 import { useState } from 'react';
-import { canRedrive, hasEnded, useInvocationActions } from '../../api/invocations.js';
+import { canRedrive, hasEnded, type InvocationCounts, useInvocationActions } from '../../api/invocations.js';
 import { useMay } from '../../api/me.js';
 import type { Query } from '../../api/request.js';
 import { Button } from '../../ui/button.js';

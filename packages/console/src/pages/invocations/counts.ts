@@ -1,5 +1,5 @@
-import type { InvocationCounts } from '@capstan/contracts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { InvocationCounts } from '../../api/invocations.js';
 import { get, type Query } from '../../api/request.js';
 
 /** How many match, by status and by runner type. */

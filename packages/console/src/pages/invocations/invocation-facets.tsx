@@ -1,5 +1,4 @@
-import type { InvocationCounts } from '@capstan/contracts';
-import { STATUSES } from '../../api/invocations.js';
+import { type InvocationCounts, STATUSES } from '../../api/invocations.js';
 import type { Search } from '../../app/search.js';
 import { RUNNERS } from '../../domain/runners.js';
 import { Button } from '../../ui/button.js';

@@ -1,7 +1,7 @@
-import type { StatsNow } from '@capstan/contracts';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import type { StatsNow } from '../../api/stats.js';
 import { shortSpan, useNow } from '../../ui/time.js';
 
 const LONG_WAIT_MS = 60_000;

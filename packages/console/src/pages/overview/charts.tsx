@@ -1,5 +1,5 @@
-import type { Stats } from '@capstan/contracts';
 import { lazy, Suspense, useMemo } from 'react';
+import type { Stats } from '../../api/stats.js';
 import { Loading } from '../../ui/empty.js';
 import { Panel } from '../../ui/panel.js';
 import { duration } from '../../ui/time.js';

@@ -1,6 +1,6 @@
-import type { Stats, StatsNow } from '@capstan/contracts';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import type { Stats, StatsNow } from '../../api/stats.js';
 
 const sum = <T,>(items: readonly T[], of: (item: T) => number): number =>
   items.reduce((all, item) => all + of(item), 0);

@@ -1,5 +1,5 @@
-import type { Stats, StatsNow } from '@capstan/contracts';
 import { Link } from '@tanstack/react-router';
+import type { Stats, StatsNow } from '../../api/stats.js';
 import { Tag } from '../../ui/badge.js';
 import { Panel } from '../../ui/panel.js';
 import { duration, Time } from '../../ui/time.js';

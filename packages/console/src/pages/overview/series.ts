@@ -1,4 +1,4 @@
-import type { Stats, StatsPoint } from '@capstan/contracts';
+import type { Stats, StatsPoint } from '../../api/stats.js';
 
 export type Grid = {
   times: number[];
