@@ -31,6 +31,8 @@ type Props<Row extends RowData> = {
   /** Near the end of what is there. */
   onEnd?(): void;
   row_height?: number;
+  /** What the rows are of: with another filter the list begins at its top. */
+  of?: unknown;
   footer?: ReactNode;
   empty?: ReactNode;
   ref?: Ref<TableHandle>;
@@ -41,7 +43,7 @@ const NEAR_END = 40;
 
 /** A table of any length: the rows in view, and a few around them, are in the page. */
 export function DataTable<Row extends RowData>(props: Props<Row>) {
-  const { label, rows, columns, idOf, onOpen, active, onActive, isSelected, onEnd, row_height = 36, ref } = props;
+  const { label, rows, columns, idOf, onOpen, active, onActive, isSelected, onEnd, row_height = 36, of, ref } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const defs = useMemo(
     () =>
@@ -70,6 +72,10 @@ export function DataTable<Row extends RowData>(props: Props<Row>) {
   useEffect(() => {
     if (rows.length > 0 && last >= rows.length - NEAR_END) onEnd?.();
   }, [last, rows.length, onEnd]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another list moves the view
+  useEffect(() => {
+    scroller.current?.scrollTo({ top: 0 });
+  }, [of]);
   useImperativeHandle(ref, () => ({
     scrollTo: (index) => virtual.scrollToIndex(index),
     scrollToTop: () => virtual.scrollToOffset(0),

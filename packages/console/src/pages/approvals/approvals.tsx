@@ -150,6 +150,7 @@ export function Approvals() {
         <DataTable
           ref={table}
           label="Waiting for a decision"
+          of={filter}
           rows={holds}
           columns={columns}
           idOf={({ hold_id }) => hold_id}

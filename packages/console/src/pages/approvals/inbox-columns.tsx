@@ -121,7 +121,7 @@ export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column
         </div>
       ),
     },
-    { id: 'votes', header: 'Votes', width: '96px', cell: (hold) => <Votes hold={hold} /> },
+    { id: 'votes', header: 'Votes', width: '112px', cell: (hold) => <Votes hold={hold} /> },
     { id: 'expires', header: 'Expires', width: '88px', cell: ({ expires_at }) => <Until at={expires_at} /> },
   ];
 }

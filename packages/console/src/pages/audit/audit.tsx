@@ -116,6 +116,7 @@ export function Audit() {
       ) : (
         <DataTable
           label="Audit"
+          of={filter}
           rows={list.items}
           columns={COLUMNS}
           idOf={idOf}

@@ -105,6 +105,7 @@ export function Invocations() {
           <DataTable
             ref={table}
             label="Invocations"
+            of={filter}
             rows={list.items}
             columns={columns}
             idOf={idOf}

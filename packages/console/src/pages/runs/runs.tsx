@@ -109,6 +109,7 @@ export function Runs() {
         <DataTable
           ref={table}
           label="Runs"
+          of={filter}
           rows={list.items}
           columns={columns}
           idOf={idOf}

@@ -139,6 +139,7 @@ export function Tools() {
           <DataTable
             ref={table}
             label="Tools"
+            of={filter}
             rows={items}
             columns={COLUMNS}
             idOf={({ tool_id }) => tool_id}
