@@ -161,7 +161,7 @@ describe('the console', () => {
     expect(await asset.text()).toContain('let a = 1;');
   });
 
-  test.each(['/v1/nothing', '/assets/gone.js', '/mcp/x'])('is not what %s is answered with', async (path) => {
+  test.each(['/v1/nothing', '/assets/gone.js', '/mcp/a/b'])('is not what %s is answered with', async (path) => {
     const answer = await send(path, { headers: html });
     expect([answer.status, await codeOf(answer)]).toEqual([404, 3008]);
   });
