@@ -22,7 +22,9 @@ const Service = z.object({
   command: z.array(z.string()).optional(),
   environment: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
   depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
-  healthcheck: z.object({ test: z.array(z.string()) }).optional(),
+  healthcheck: z
+    .union([z.looseObject({ test: z.array(z.string()) }), z.object({ disable: z.literal(true) })])
+    .optional(),
   volumes: z.array(z.string()).default([]),
   ports: z.array(z.string()).default([]),
   init: z.boolean().optional(),
@@ -41,13 +43,15 @@ const SECRETS: Record<string, string> = {
   CAPSTAN_API_KEY: 'a-key-of-the-tests',
   POSTGRES_PASSWORD: 'a-password-of-the-tests',
 };
-/** The environment as compose hands it over: `${NAME:-value}` and `${NAME:?message}` filled in. */
+/** The environment as compose hands it over: `${NAME:-value}` and `${NAME:?message}` filled in. What is empty then is not set. */
 const environmentOf = ({ environment }: Service): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(environment).map(([name, value]) => [
-      name,
-      String(value).replace(/\$\{(\w+)(?::-([^}]*)|:\?[^}]*)\}/g, (_, variable, value) => value ?? SECRETS[variable]),
-    ]),
+    Object.entries(environment)
+      .map(([name, value]) => [
+        name,
+        String(value).replace(/\$\{(\w+)(?::-([^}]*)|:\?[^}]*)\}/g, (_, variable, value) => value ?? SECRETS[variable]),
+      ])
+      .filter(([, value]) => value !== ''),
   );
 
 /** What each command reads from its environment. */
@@ -97,7 +101,9 @@ describe('a service of Capstan', () => {
 
   test.each(ours)('$name sets only what it reads, to values that it takes', (one) => {
     const schema = schemaOf(one);
-    expect(Object.keys(schema.shape)).toEqual(expect.arrayContaining(Object.keys(one.environment)));
+    // Beside those there are OpenTelemetry's own, and connections, of which there may be any number.
+    const own = Object.keys(one.environment).filter((name) => !/^(OTEL_|CAPSTAN_DB_)/.test(name));
+    expect(Object.keys(schema.shape)).toEqual(expect.arrayContaining(own));
     expect(schema.safeParse(environmentOf(one)).error).toBeUndefined();
   });
 
@@ -116,6 +122,23 @@ describe('a service of Capstan', () => {
   test.each(ours)('$name has an init process, and comes back when it ends unless it runs once', (one) => {
     expect(one.init).toBe(true);
     expect(one.restart).toBe(one.name === 'migrate' ? 'no' : 'unless-stopped');
+  });
+
+  test('that stays up is asked whether it lives, on the port where it says so', () => {
+    for (const { name, healthcheck, environment } of ours.filter((one) => one.name !== 'migrate')) {
+      const asked = healthcheck && 'test' in healthcheck ? healthcheck.test.join(' ') : '';
+      expect(asked, name).toContain(`http://127.0.0.1:${environment.CAPSTAN_METRICS_PORT}/healthz`);
+    }
+  });
+
+  test('gets what it reads: an LLM, databases, artifacts, keys, the public URL', () => {
+    const has = (name: string, ...names: string[]) =>
+      expect(Object.keys(service(name).environment), name).toEqual(expect.arrayContaining(names));
+    has('gateway', 'CAPSTAN_PUBLIC_URL', 'CAPSTAN_SECRETS_KEY', 'CAPSTAN_SEAL_KEY', 'CAPSTAN_ARTIFACTS_S3_URL');
+    has('coordinator', 'CAPSTAN_PUBLIC_URL', 'CAPSTAN_SECRETS_KEY', 'CAPSTAN_SEAL_KEY', 'CAPSTAN_ARTIFACTS_S3_URL');
+    has('worker-analyze', 'CAPSTAN_LLM_PROVIDER', 'CAPSTAN_LLM_BASE_URL', 'CAPSTAN_LLM_MODEL', 'CAPSTAN_LLM_API_KEY');
+    has('worker-db', 'CAPSTAN_DB_MAIN', 'CAPSTAN_SECRETS_KEY');
+    has('worker-exec', 'CAPSTAN_ARTIFACTS_S3_URL', 'CAPSTAN_SECRETS_KEY');
   });
 
   test('has the admin key only where it is checked, and does not start without one', () => {

@@ -9,6 +9,7 @@ export * from './log.js';
 export * from './open-backbone.js';
 export * from './process-metrics.js';
 export * from './readiness.js';
+export * from './require-schema.js';
 export * from './seal-env.js';
 export * from './serve-probes.js';
 export * from './store-metrics.js';

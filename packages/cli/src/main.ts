@@ -1,4 +1,5 @@
 import { runCli } from './run-cli.js';
+import { applySettings, readSettingsFile } from './settings-file.js';
 import { skipWasmOptimizer } from './skip-wasm-optimizer.js';
 
 /** A reader that has seen enough (`| head`) is no error. */
@@ -7,6 +8,14 @@ for (const stream of [process.stdout, process.stderr]) {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
   });
+}
+
+try {
+  const settings = await readSettingsFile(process.env, process.cwd());
+  if (settings) applySettings(process.env, settings);
+} catch (error) {
+  process.stderr.write(`✗ ${error instanceof Error ? error.message : error}\n`);
+  process.exit(2);
 }
 
 const code = await runCli(process.argv.slice(2), {

@@ -5,6 +5,7 @@ import {
   openProbes,
   openSealKey,
   processMetrics,
+  requireSchema,
   startTelemetry,
   storeMetrics,
   untilSignal,
@@ -19,6 +20,7 @@ export async function runCoordinator(): Promise<void> {
   const told = untilSignal();
   const log = createLog('coordinator', env.CAPSTAN_LOG_LEVEL, { format: env.CAPSTAN_LOG_FORMAT });
   const telemetry = await startTelemetry('coordinator', process.env);
+  await requireSchema(env.DATABASE_URL, log);
   const backbone = await openBackbone({
     database_url: env.DATABASE_URL,
     redis_url: env.REDIS_URL,

@@ -4,6 +4,7 @@ import {
   openArtifacts,
   openBackbone,
   openSealKey,
+  requireSchema,
   startTelemetry,
   untilSignal,
 } from '@capstan/backbone';
@@ -23,6 +24,7 @@ export async function runGateway(): Promise<void> {
   const told = untilSignal();
   const log = createLog('gateway', env.CAPSTAN_LOG_LEVEL, { format: env.CAPSTAN_LOG_FORMAT });
   const telemetry = await startTelemetry('gateway', process.env);
+  await requireSchema(env.DATABASE_URL, log);
   const backbone = await openBackbone({
     database_url: env.DATABASE_URL,
     redis_url: env.REDIS_URL,

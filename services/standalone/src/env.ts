@@ -4,7 +4,7 @@ import { GatewayEnv } from '@capstan/gateway';
 import { WorkerEnv } from '@capstan/worker';
 import { z } from 'zod';
 
-const StandaloneEnv = z.object({
+export const StandaloneEnv = z.object({
   ...GatewayEnv.shape,
   ...CoordinatorEnv.shape,
   ...WorkerEnv.shape,

@@ -7,4 +7,5 @@ export {
 export * from './env.js';
 export * from './run-migrate.js';
 export * from './run-standalone.js';
+export * from './settings.js';
 export * from './start-standalone.js';

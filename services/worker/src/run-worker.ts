@@ -7,6 +7,7 @@ import {
   openBackbone,
   openProbes,
   processMetrics,
+  requireSchema,
   startTelemetry,
   untilSignal,
 } from '@capstan/backbone';
@@ -37,6 +38,7 @@ export async function runWorker(options: { runners: QueueName[]; concurrency?: n
     redact: ownRedactor(env).text,
   });
   const telemetry = await startTelemetry('worker', process.env);
+  await requireSchema(env.DATABASE_URL, log);
   const backbone = await openBackbone({
     database_url: env.DATABASE_URL,
     redis_url: env.REDIS_URL,

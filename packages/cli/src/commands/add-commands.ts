@@ -11,6 +11,7 @@ const COMMANDS: Record<string, Record<string, Load>> = {
     dev: async () => (await import('./dev.js')).addDev,
     doctor: async () => (await import('./doctor.js')).addDoctor,
     whoami: async () => (await import('./whoami.js')).addWhoami,
+    config: async () => (await import('./config.js')).addConfig,
     version: async () => (await import('./version.js')).addVersion,
   },
   'Run tools': {

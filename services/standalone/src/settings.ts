@@ -1,0 +1,67 @@
+import { CoordinatorEnv } from '@capstan/coordinator';
+import { GatewayEnv } from '@capstan/gateway';
+import { WorkerEnv } from '@capstan/worker';
+import type { z } from 'zod';
+import { StandaloneEnv } from './env.js';
+
+export type Setting = {
+  name: string;
+  /** Who reads it. */
+  services: string[];
+  /** Null where there is none. */
+  fallback: string | null;
+};
+
+const SERVICES: Record<string, z.ZodObject> = {
+  gateway: GatewayEnv,
+  coordinator: CoordinatorEnv,
+  worker: WorkerEnv,
+  up: StandaloneEnv,
+};
+/** Settings of which there may be any number, and those that are OpenTelemetry's. */
+const FAMILIES = /^(CAPSTAN_DB_|CAPSTAN_SECRET_|OTEL_)/;
+
+/** Every setting that a service reads, and those of `names` that are one of many. */
+export function listSettings(names: readonly string[] = []): Setting[] {
+  const settings = new Map<string, Setting>();
+  for (const [service, schema] of Object.entries(SERVICES))
+    for (const [name, type] of Object.entries(schema.shape)) {
+      const setting = settings.get(name) ?? { name, services: [], fallback: fallbackOf(type) };
+      // `capstan up` is all of the others.
+      if (service !== 'up' || setting.services.length === 0) setting.services.push(service);
+      settings.set(name, setting);
+    }
+  for (const name of names)
+    if (FAMILIES.test(name) && !settings.has(name))
+      settings.set(name, {
+        name,
+        services: name.startsWith('OTEL_') ? ['gateway', 'coordinator', 'worker'] : ['worker'],
+        fallback: null,
+      });
+  return [...settings.values()].sort((a, b) => a.name.localeCompare(b.name));
+}
+
+function fallbackOf(type: z.core.$ZodType): string | null {
+  const parsed = type instanceof Object && 'safeParse' in type ? (type as z.ZodType).safeParse(undefined) : null;
+  if (!parsed?.success || parsed.data === undefined) return null;
+  return Array.isArray(parsed.data) ? parsed.data.join(',') : String(parsed.data);
+}
+
+const SECRET = /KEY|SECRET|PASSWORD|TOKEN|HEADERS|COOKIE/;
+const NO_SECRET = /_FILE$|_DIR$|_URL$/;
+
+/** A value for people to read: secrets hidden, passwords in URLs as well. */
+export function showSetting(name: string, value: string): string {
+  if (SECRET.test(name) && !NO_SECRET.test(name)) return '(hidden)';
+  return value.replace(
+    /^([a-z][a-z0-9+.-]*:\/\/)([^/@]*)@/i,
+    (_, scheme: string, user: string) => `${scheme}${user.replace(/:.*/, ':(hidden)')}@`,
+  );
+}
+
+/** What a service would say if it were started with these. */
+export function checkSettings(env: NodeJS.ProcessEnv): string[] {
+  const parsed = StandaloneEnv.safeParse(env);
+  if (parsed.success) return [];
+  return parsed.error.issues.map(({ path, message }) => `${path.join('.')} is not right: ${message}`);
+}
