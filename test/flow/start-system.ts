@@ -92,7 +92,7 @@ export async function startSystem(
       work_dir,
       extension_tools: createExtensionTools(behind.store, join(work_dir, 'extension-tools')),
       env: { PATH: process.env.PATH },
-      mcp: createMcpPorts(behind),
+      mcp: createMcpPorts(behind, secret_keys),
       analyze: createAnalyzePorts(behind.store),
       llm,
     });

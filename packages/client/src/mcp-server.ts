@@ -1,4 +1,11 @@
-import type { McpFile, McpServer, McpServerChange, McpToolChange, NewMcpServer } from '@capstan/contracts';
+import type {
+  McpFile,
+  McpLoginAnswer,
+  McpServer,
+  McpServerChange,
+  McpToolChange,
+  NewMcpServer,
+} from '@capstan/contracts';
 import { listFrom } from './list-from.js';
 import type { Listing, PageOptions } from './listing.js';
 import type { Transport } from './transport.js';
@@ -16,6 +23,9 @@ export type McpServers = {
   changes(name: string, options?: PageOptions): Listing<McpToolChange>;
   /** Takes changed tools as they are now; all by default. */
   accept(name: string, tools?: string[]): Promise<McpServer>;
+  /** Begins a login in a browser, for the tenant or for oneself. */
+  login(name: string, per?: 'tenant' | 'actor'): Promise<McpLoginAnswer>;
+  logout(name: string): Promise<void>;
   delete(name: string): Promise<void>;
 };
 
@@ -34,6 +44,8 @@ export const mcpServers = (transport: Transport): McpServers => {
     changes: (name, options = {}) => listFrom(transport, `${at(name)}/changes`, { ...options }),
     accept: (name, tools) =>
       transport.json('POST', `${at(name)}/accept`, { body: tools ? { tools } : {}, wait_s: LOOK_S }),
+    login: (name, per = 'tenant') => transport.json('POST', `${at(name)}/login`, { body: { per }, wait_s: LOOK_S }),
+    logout: (name) => transport.json('DELETE', `${at(name)}/login`),
     delete: (name) => transport.json('DELETE', at(name)),
   };
 };

@@ -61,6 +61,17 @@ const Fields = z.strictObject({
     .optional()
     .describe('Over streamable HTTP: its endpoint'),
   headers: Headers.optional().describe('Values may be secret://name'),
+  oauth: z
+    .strictObject({
+      client_id: z.string().min(1).max(2048).optional(),
+      client_secret: z
+        .string()
+        .regex(/^secret:\/\//, 'name a secret: secret://name')
+        .optional(),
+      scope: z.string().min(1).max(2048).optional(),
+    })
+    .optional()
+    .describe('Of a client that was registered by hand; without it, Capstan registers itself at the first login'),
   asks: z
     .array(McpAsk)
     .optional()
@@ -135,6 +146,17 @@ export const McpServer = z.object({
   updated_at: z.iso.datetime(),
 });
 export type McpServer = z.infer<typeof McpServer>;
+
+/** For whom a login at a server counts: everybody of the tenant, or whoever logs in. */
+export const McpLoginRequest = z.strictObject({ per: z.enum(['tenant', 'actor']).default('tenant') });
+export type McpLoginRequest = z.infer<typeof McpLoginRequest>;
+
+export const McpLoginAnswer = z.object({
+  /** It took no browser. */
+  authorized: z.boolean(),
+  authorization_url: z.string().nullable(),
+});
+export type McpLoginAnswer = z.infer<typeof McpLoginAnswer>;
 
 /** What a server offers beside its tools, as it was found. */
 export const McpListing = z.object({

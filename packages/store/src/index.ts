@@ -54,6 +54,7 @@ export * from './invocation/resolve-invocation.js';
 export * from './key/keys.js';
 export * from './log/logs.js';
 export * from './login/logins.js';
+export * from './mcp-server/mcp-credentials.js';
 export * from './mcp-server/mcp-discovery.js';
 export * from './mcp-server/mcp-pins.js';
 export * from './mcp-server/mcp-servers.js';

@@ -1,5 +1,6 @@
 import type { Backbone } from '@capstan/backbone';
 import type { CapabilityRegistry } from '@capstan/catalog';
+import type { Egress } from '@capstan/egress';
 import type { SealKey } from '@capstan/integrity';
 import type { ArtifactStorage, SecretKeys } from '@capstan/store';
 import type { DocumentReaders } from './aside/document-readers.js';
@@ -46,6 +47,8 @@ export type GatewayContext = Backbone & {
   changes: Changes;
   activity: Activity;
   readers: DocumentReaders;
+  /** The way to authorization servers. */
+  egress: Egress;
   mcp_discovery: McpDiscovery;
   app_workers: AppWorkers;
   pool_versions: PoolVersions;

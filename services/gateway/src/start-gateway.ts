@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { type Backbone, processMetrics, serveProbes, storeMetrics } from '@capstan/backbone';
+import { createEgress } from '@capstan/egress';
 import { createWorkerMetrics, type SecretSources, type WorkerMetrics } from '@capstan/execution';
 import type { SealKey } from '@capstan/integrity';
 import { createRedactor, type Redactor } from '@capstan/redact';
@@ -49,6 +50,7 @@ import { createMcpNews } from './mcp-endpoint/mcp-news.js';
 import { mcpRoutes } from './mcp-endpoint/mcp-routes.js';
 import { takeFile } from './mcp-sources/keep-mcp-servers.js';
 import { createMcpDiscovery } from './mcp-sources/mcp-discovery.js';
+import { mcpLoginRoutes } from './mcp-sources/mcp-login-routes.js';
 import { mcpServerRoutes } from './mcp-sources/mcp-server-routes.js';
 import { openApiRoutes } from './openapi/openapi-routes.js';
 import { policyRoutes } from './policy/policy-routes.js';
@@ -139,6 +141,7 @@ const ROUTES = [
   ...poolRoutes,
   ...keyRoutes,
   ...mcpServerRoutes,
+  ...mcpLoginRoutes,
   ...mcpRoutes,
   ...policyRoutes,
   ...secretRoutes,
@@ -166,6 +169,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
   const endings = receiveEndings(relay);
   const waiters = createWaiters(store, relay, endings);
   const committer = createCommitter(backbone);
+  const egress = createEgress();
   const stopping = new AbortController();
   let told_to_stop = false;
   const checkOrigin = createOriginCheck(options);
@@ -216,6 +220,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
     changes: createChanges(relay, endings),
     activity: createActivity(relay),
     readers: createDocumentReaders({ max_ms: options.read_ms }),
+    egress,
     mcp_discovery: createMcpDiscovery(),
     isStopping: () => told_to_stop,
     mcp_endpoint: createMcpEndpoint(),
@@ -259,6 +264,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
       await app.close();
       stopDiscovery();
       await gateway.mcp_endpoint.close();
+      await egress.close();
       strain.close();
       await metrics_server?.close();
       await gateway.readers.close();

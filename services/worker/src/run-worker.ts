@@ -14,6 +14,7 @@ import {
 import type { QueueName } from '@capstan/contracts';
 import { ownRedactor, secretSources } from '@capstan/execution';
 import { createRunners, llmSettings } from '@capstan/runners';
+import { parseSecretKeys } from '@capstan/store';
 import { Registry } from 'prom-client';
 import { createAnalyzePorts } from './analyze-ports.js';
 import { databaseSettings } from './database-settings.js';
@@ -79,7 +80,7 @@ export function workerOptions(env: Omit<WorkerEnv, 'DATABASE_URL'> & { DATABASE_
       workspace: env.CAPSTAN_WORKSPACE,
       tool_uids: env.CAPSTAN_TOOL_UIDS,
       env: process.env,
-      mcp: createMcpPorts(backbone),
+      mcp: createMcpPorts(backbone, parseSecretKeys(env.CAPSTAN_SECRETS_KEY)),
       llm: llmSettings(env),
       analyze: createAnalyzePorts(backbone.store),
       databases: databaseSettings(process.env),

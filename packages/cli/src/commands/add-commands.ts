@@ -44,6 +44,7 @@ const COMMANDS: Record<string, Record<string, Load>> = {
     holds: async () => (await import('./holds.js')).addHolds,
     release: async () => (await import('./release.js')).addRelease,
     reject: async () => (await import('./reject.js')).addReject,
+    answer: async () => (await import('./answer.js')).addAnswer,
     withdraw: async () => (await import('./withdraw.js')).addWithdraw,
     grant: async () => (await import('./grant.js')).addGrant,
     cancel: async () => (await import('./cancel.js')).addCancel,
@@ -54,6 +55,7 @@ const COMMANDS: Record<string, Record<string, Load>> = {
   Administer: {
     workers: async () => (await import('./workers.js')).addWorkers,
     mcp: async () => (await import('./mcp.js')).addMcp,
+    toolset: async () => (await import('./toolset.js')).addToolset,
     extension: async () => (await import('./extension.js')).addExtension,
     atip: async () => (await import('./atip.js')).addAtip,
     openapi: async () => (await import('./openapi.js')).addOpenApi,

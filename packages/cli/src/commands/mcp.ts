@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { McpFile, McpPermission, McpServer, NewMcpServer } from '@capstan/contracts';
+import type { McpFile, McpPermission, McpServer, McpToolChange, NewMcpServer } from '@capstan/contracts';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -31,7 +31,9 @@ const collect = (value: string, before: string[]): string[] => [...before, value
 export const addMcp: AddCommand = (program, cli) => {
   const mcp = program
     .command('mcp')
-    .description('MCP servers as a source of tools: list, add, refresh, enable, disable, remove')
+    .description(
+      'MCP servers as a source of tools: list, add, refresh, changes, accept, login, logout, enable, disable, remove',
+    )
     .action((_options: object, command: Command) => cli.run(command, printServers));
   mcp
     .command('list')
@@ -45,7 +47,7 @@ export const addMcp: AddCommand = (program, cli) => {
     .option('--file <mcp.json>', 'all servers of a file as other clients keep it; - is stdin')
     .option('--header <name=value>', 'a header to send; secret://name in a value is a secret', collect, [])
     .option('--env <name=value>', 'a variable of the program; secret://name is a secret', collect, [])
-    .option('--allow <permissions>', 'of the program: network, home', choices(PERMISSION))
+    .option('--allow <permissions>', 'of the program: network, home, paths', choices(PERMISSION))
     .option('--trust <level>', 'vendor, org, community, user or inferred', choice(TRUST))
     .option('--timeout <ms>', 'for one call', integer(100, 600_000))
     .action((name: string | undefined, words: string[], options: AddOptions, command: Command) =>
@@ -74,10 +76,50 @@ const ACTS: [verb: string, description: string, act: Act][] = [
     'look for tools again',
     async (session, name) => show(session, await (await session.client()).mcpServers.refresh(name)),
   ],
+  ['changes', 'show tools whose description changed since they were taken', changes],
+  ['accept', 'take changed tools as they are now', accept],
+  ['login', 'log in to it in a browser', login],
+  [
+    'logout',
+    'forget the login',
+    async (session, name) => {
+      await (await session.client()).mcpServers.logout(name);
+      await session.out.line(`${session.out.colors.green('✓')} logged out of ${name}`);
+    },
+  ],
   ['enable', 'bring its tools back', (session, name) => change(session, name, true)],
   ['disable', 'keep it, without its tools', (session, name) => change(session, name, false)],
   ['remove', 'forget it and its tools', remove],
 ];
+
+async function changes(session: Session, name: string): Promise<void> {
+  const { out } = session;
+  const items: McpToolChange[] = [];
+  for await (const item of (await session.client()).mcpServers.changes(name)) items.push(item);
+  if (session.json) return session.printJson({ items, next_cursor: null });
+  if (items.length === 0) return out.line(`Nothing has changed at ${name}.`);
+  for (const { tool_id, before, after } of items) {
+    await out.line(tool_id);
+    for (const field of ['description', 'input_schema', 'output_schema'] as const) {
+      const [was, is] = [JSON.stringify(before[field]), JSON.stringify(after[field])];
+      if (was === is) continue;
+      await out.line(`  ${field}\n  ${out.colors.red(`- ${was}`)}\n  ${out.colors.green(`+ ${is}`)}`);
+    }
+  }
+  await out.line(`Take them with: capstan mcp accept ${name}`);
+}
+
+async function accept(session: Session, name: string): Promise<void> {
+  await show(session, await (await session.client()).mcpServers.accept(name));
+}
+
+async function login(session: Session, name: string): Promise<void> {
+  const answer = await (await session.client()).mcpServers.login(name);
+  if (session.json) return session.printJson(answer);
+  const { out } = session;
+  if (answer.authorized) return out.line(`${out.colors.green('✓')} logged in to ${name}`);
+  await out.line(`Open this in a browser to log in to ${name}:\n\n  ${answer.authorization_url}\n`);
+}
 
 async function change(session: Session, name: string, enabled: boolean): Promise<void> {
   await show(session, await (await session.client()).mcpServers.change(name, { enabled }));
@@ -145,12 +187,17 @@ function parse(text: string, file: string): McpFile {
   try {
     const value: unknown = JSON.parse(text);
     // The gateway says what is wrong with the rest of it.
-    if (typeof value === 'object' && value !== null && 'mcpServers' in value) return value as McpFile;
+    const servers = typeof value === 'object' && value !== null ? serversIn(value) : undefined;
+    if (servers !== undefined) return { mcpServers: servers } as McpFile;
   } catch (error) {
     throw new UsageError(`${file} is not JSON: ${error instanceof Error ? error.message : error}`);
   }
   throw new UsageError(`${file} has no "mcpServers"`);
 }
+
+/** Clients agree on what a server is, and not on the name of the list. */
+const serversIn = (file: object): unknown =>
+  ['mcpServers', 'servers', 'context_servers'].flatMap((name) => (name in file ? [Reflect.get(file, name)] : []))[0];
 
 async function show(session: Session, server: McpServer): Promise<void> {
   const { out } = session;

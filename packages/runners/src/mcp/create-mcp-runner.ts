@@ -76,7 +76,7 @@ function createOpener({ spawner, ports, egress, start_ms }: Opener) {
         transport: (ears) =>
           url === undefined
             ? new ProcessTransport({ spawn: () => spawner.spawn(server, all.domain), ...ears })
-            : createHttpTransport(server, new URL(url), egress, ports.authProvider?.(server)),
+            : createHttpTransport(server, new URL(url), egress, ports.tokens?.(server, server.actor, egress)),
         ...{ config, is_legacy, listener: all, start_ms },
         onListChanged: () => ports.stale(name),
         onResourceUpdated: (uri) => ports.updated?.(name, uri),

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 import type { Egress } from '@capstan/egress';
-import { type FetchLike, type OAuthClientProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { type FetchLike, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { DepthGuard, type Framing } from './depth-guard.js';
+import type { ServerTokens } from './mcp-ports.js';
 import type { ResolvedServer } from './resolve-server.js';
 
 /** Longer than any call may take: calls end by their own deadline, which aborts the request. */
@@ -29,12 +30,14 @@ export function createHttpTransport(
   server: ResolvedServer,
   url: URL,
   egress: Egress,
-  authProvider?: OAuthClientProvider,
+  tokens?: ServerTokens,
 ): StreamableHTTPClientTransport {
   const rules = { network: [url.hostname], deny_private_ips: !server.allow_private };
   const underWay = new Map<RequestId, AbortController>();
 
   const send: FetchLike = async (target, init) => {
+    // Metadata and tokens are of other servers, which the guard has other rules for.
+    if (tokens && new URL(String(target)).href !== url.href) return tokens.fetch(target, init);
     const message = init?.method === 'POST' ? readMessage(init.body) : {};
     const stop = new AbortController();
     if (message.id !== undefined) underWay.set(message.id, stop);
@@ -69,7 +72,7 @@ export function createHttpTransport(
     requestInit: { headers: server.headers },
     fetch: send,
     reconnectionOptions: RECONNECT,
-    ...(authProvider ? { authProvider } : {}),
+    ...(tokens ? { authProvider: tokens.provider } : {}),
   });
   return transport;
 }

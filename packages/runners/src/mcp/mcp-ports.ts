@@ -1,5 +1,6 @@
 import type { NewMcpServer } from '@capstan/contracts';
-import type { OAuthClientProvider } from '@modelcontextprotocol/client';
+import type { Egress } from '@capstan/egress';
+import type { FetchLike, OAuthClientProvider } from '@modelcontextprotocol/client';
 import type { ResolvedServer } from './resolve-server.js';
 
 export type McpServerSettings = {
@@ -7,6 +8,9 @@ export type McpServerSettings = {
   /** Whether the very host that an operator registered may be on a private network. */
   allow_private: boolean;
 };
+
+/** How a server that people logged in to is spoken to. */
+export type ServerTokens = { provider: OAuthClientProvider; fetch: FetchLike };
 
 /** What the runner needs of the installation. */
 export type McpPorts = {
@@ -19,5 +23,5 @@ export type McpPorts = {
   /** A resource that somebody subscribed to has changed. */
   updated?(name: string, uri: string): void;
   /** The tokens for a server that people logged in to; undefined where nobody has. */
-  authProvider?(server: ResolvedServer): OAuthClientProvider | undefined;
+  tokens?(server: ResolvedServer, actor: string, egress: Egress): ServerTokens | undefined;
 };

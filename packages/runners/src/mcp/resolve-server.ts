@@ -8,6 +8,8 @@ import type { McpServerSettings } from './mcp-ports.js';
 export type ResolvedServer = {
   config: NewMcpServer;
   tenant: string;
+  /** Whose calls share the connection, where people log in to the server; else it is of no consequence. */
+  actor: string;
   env: Record<string, string>;
   headers: Record<string, string>;
   allow_private: boolean;
@@ -40,9 +42,14 @@ export async function resolveServer({ config, allow_private }: McpServerSettings
   const [env, headers] = [await resolveAll(config.env), await resolveAll(config.headers)];
   const rules = rulesOf(call.limits);
   const way = isOnline(config) ? JSON.stringify(rules) : null;
-  const key = hashJson([call.tenant, JSON.stringify(config), env, headers, allow_private, way]);
-  return { config, tenant: call.tenant, env, headers, allow_private, rules, secrets, key };
+  // Tokens may be those of one person.
+  const actor = config.url !== undefined && !hasCredentials(headers) ? call.actor : '';
+  const key = hashJson([call.tenant, actor, JSON.stringify(config), env, headers, allow_private, way]);
+  return { config, tenant: call.tenant, actor, env, headers, allow_private, rules, secrets, key };
 }
+
+const hasCredentials = (headers: Record<string, string>): boolean =>
+  Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 
 const rulesOf = ({ network, deny_domains, deny_private_ips }: Limits): EgressRules => ({
   ...(network === undefined ? {} : { network }),

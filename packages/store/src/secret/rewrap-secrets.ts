@@ -1,5 +1,6 @@
 import type { Principal } from '@capstan/contracts';
 import { appendAudit } from '../audit/append-audit.js';
+import { rewrapMcpCredentials } from '../mcp-server/mcp-credentials.js';
 import type { Store } from '../open-store.js';
 import { rewrapWebhookSecrets } from '../webhook/rewrap-webhook-secrets.js';
 import type { SecretKeys } from './secret-keys.js';
@@ -21,7 +22,7 @@ export async function rewrapSecrets(store: Store, keys: SecretKeys, by: Principa
         .where('name', '=', row.name)
         .execute();
     }
-    const count = rows.length + (await rewrapWebhookSecrets(db, keys));
+    const count = rows.length + (await rewrapWebhookSecrets(db, keys)) + (await rewrapMcpCredentials(db, keys));
     const { tenant, actor } = by;
     await appendAudit(db, [{ tenant, actor, event: 'secret.rewrap', subject: keys.key_id ?? '', detail: { count } }]);
     return count;

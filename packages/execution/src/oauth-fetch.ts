@@ -1,0 +1,31 @@
+import type { Egress } from '@capstan/egress';
+import type { FetchLike } from '@modelcontextprotocol/client';
+
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * How metadata and tokens are fetched: through the egress guard like all else, from whatever public host the server names, and
+ * from the own network only where an operator put the server itself.
+ */
+export const oauthFetch =
+  (egress: Egress, allow_private: boolean): FetchLike =>
+  async (target, init) => {
+    const response = await egress.fetch(String(target), {
+      method: init?.method ?? 'GET',
+      headers: Object.fromEntries(new Headers(init?.headers)),
+      body: init?.body === undefined || init.body === null ? null : String(init.body),
+      rules: { deny_private_ips: !allow_private },
+      ...(init?.signal ? { signal: init.signal } : {}),
+      max_redirects: 0,
+    });
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+      size += chunk.length;
+      if (size > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes of metadata`);
+      chunks.push(chunk);
+    }
+    const { status } = response;
+    const body = status === 204 || status === 304 ? null : Buffer.concat(chunks);
+    return new Response(body, { status, headers: new Headers(response.headers) });
+  };

@@ -1,0 +1,104 @@
+import type { Principal } from '@capstan/contracts';
+import { sql } from 'kysely';
+import { appendAudit } from '../audit/append-audit.js';
+import type { Db, Store } from '../open-store.js';
+import type { SecretKeys } from '../secret/secret-keys.js';
+
+/** Whose credentials for a server: those of a tenant, or of one person of it. */
+export type CredentialPlace = { server: string; tenant: string; owner: string };
+
+/** The owner of what all of a tenant use. */
+export const SHARED_OWNER = '';
+
+/** A sealed value opens nowhere but in its own place. */
+const sealedAt = ({ server, tenant, owner }: CredentialPlace) => ({
+  tenant,
+  name: JSON.stringify(['mcp', server, owner]),
+});
+
+/** What was registered and given for a server, as JSON: sealed at rest, for who uses it and for nobody else. */
+export async function readMcpCredentials(db: Db, keys: SecretKeys, place: CredentialPlace): Promise<string | null> {
+  const { server, tenant, owner } = place;
+  const row = await db
+    .selectFrom('mcp_credentials')
+    .select(['key_id', 'sealed'])
+    .where('server', '=', server)
+    .where('tenant', '=', tenant)
+    .where('owner', '=', owner)
+    .executeTakeFirst();
+  return row ? keys.open(sealedAt(place), row) : null;
+}
+
+export async function putMcpCredentials(
+  db: Db,
+  keys: SecretKeys,
+  place: CredentialPlace,
+  value: string,
+): Promise<void> {
+  const sealed = keys.seal(sealedAt(place), value);
+  await db
+    .insertInto('mcp_credentials')
+    .values({ ...place, ...sealed })
+    .onConflict((conflict) =>
+      conflict.columns(['server', 'tenant', 'owner']).doUpdateSet({ ...sealed, updated_at: sql<string>`now()` }),
+    )
+    .execute();
+}
+
+export async function deleteMcpCredentials(
+  store: Store,
+  by: Pick<Principal, 'tenant' | 'actor'>,
+  { server, tenant, owner }: CredentialPlace,
+): Promise<boolean> {
+  return store.db.transaction().execute(async (db) => {
+    const deleted = await db
+      .deleteFrom('mcp_credentials')
+      .where('server', '=', server)
+      .where('tenant', '=', tenant)
+      .where('owner', '=', owner)
+      .returning('server')
+      .executeTakeFirst();
+    if (!deleted) return false;
+    await appendAudit(db, [{ ...by, event: 'mcp_server.logout', subject: server, detail: { owner } }]);
+    return true;
+  });
+}
+
+export type McpLogin = CredentialPlace & { actor: string; value: string };
+
+/** A login that waits for its browser. */
+export async function openMcpLogin(db: Db, keys: SecretKeys, state: string, login: McpLogin): Promise<void> {
+  const { value, ...row } = login;
+  await db
+    .insertInto('mcp_logins')
+    .values({ state, ...row, ...keys.seal(sealedAt(login), value) })
+    .execute();
+}
+
+const LOGIN_MS = 600_000;
+
+/** Once, and within ten minutes. */
+export async function takeMcpLogin(db: Db, keys: SecretKeys, state: string): Promise<McpLogin | null> {
+  await sql`DELETE FROM mcp_logins WHERE created_at < now() - ${LOGIN_MS} * interval '1 millisecond'`.execute(db);
+  const row = await db.deleteFrom('mcp_logins').where('state', '=', state).returningAll().executeTakeFirst();
+  if (!row) return null;
+  const { server, tenant, owner, actor } = row;
+  const place = { server, tenant, owner };
+  return { ...place, actor, value: keys.open(sealedAt(place), row) };
+}
+
+/** With the transaction that rewraps secrets. Answers how many. */
+export async function rewrapMcpCredentials(db: Db, keys: SecretKeys): Promise<number> {
+  const rows = await db
+    .selectFrom('mcp_credentials')
+    .select(['server', 'tenant', 'owner', 'key_id', 'sealed'])
+    .where('key_id', '<>', keys.key_id ?? '')
+    .forUpdate()
+    .execute();
+  for (const row of rows) {
+    const { server, tenant, owner } = row;
+    const place = { server, tenant, owner };
+    await putMcpCredentials(db, keys, place, keys.open(sealedAt(place), row));
+  }
+  return rows.length;
+}

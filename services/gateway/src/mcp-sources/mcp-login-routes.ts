@@ -1,0 +1,192 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mcpTrust } from '@capstan/catalog';
+import { Failure, McpLoginAnswer, McpLoginRequest, type NewMcpServer, type Principal } from '@capstan/contracts';
+import { clientMetadata, type McpCredentials, McpOAuth, oauthFetch } from '@capstan/execution';
+import {
+  appendAudit,
+  type CredentialPlace,
+  deleteMcpCredentials,
+  getMcpServer,
+  openMcpLogin,
+  openSecret,
+  putMcpCredentials,
+  readMcpCredentials,
+  SHARED_OWNER,
+  takeMcpLogin,
+} from '@capstan/store';
+import { auth } from '@modelcontextprotocol/client';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { GatewayContext } from '../gateway-context.js';
+import { type Route, route } from '../http/route.js';
+import { notFound } from '../invocation/act-on.js';
+
+const CALLBACK = '/v1/mcp-logins/callback';
+const CLIENT = '/v1/mcp-client.json';
+const MAY_BE_PRIVATE: ReadonlySet<string> = new Set(['vendor', 'org', 'community']);
+
+const baseUrl = ({ public_url }: GatewayContext, { protocol, host }: FastifyRequest): string =>
+  (public_url ?? `${protocol}://${host}`).replace(/\/$/, '');
+
+type Flow = { config: NewMcpServer; base: string; state: string; credentials: McpCredentials };
+
+/** One step of the flow: the credentials it leaves, and where to send the browser if it has to go somewhere. */
+async function step(gateway: GatewayContext, tenant: string, flow: Flow, answer?: { code: string; iss?: string }) {
+  const { config, base, state } = flow;
+  const { url, oauth } = config;
+  if (url === undefined)
+    throw new Failure('ILLEGAL_STATE', { detail: `${config.name} is a program: there is nothing to log in to.` });
+  let { credentials } = flow;
+  let redirect: URL | null = null;
+  const secret = oauth?.client_secret?.replace(/^secret:\/\//, '');
+  const opened = secret ? await openSecret(gateway.store.db, gateway.secret_keys, { tenant, name: secret }) : undefined;
+  const provider = new McpOAuth({
+    ...{ config, state, redirect_url: `${base}${CALLBACK}`, client_metadata_url: `${base}${CLIENT}` },
+    client_secret: opened?.value,
+    load: async () => credentials,
+    save: async (changed) => {
+      credentials = changed;
+    },
+    onRedirect: (to) => {
+      redirect = to;
+    },
+  });
+  const fetchFn = oauthFetch(gateway.egress, MAY_BE_PRIVATE.has(mcpTrust(config)));
+  const outcome = await auth(provider, {
+    ...{ serverUrl: url, fetchFn },
+    ...(answer ? { authorizationCode: answer.code, ...(answer.iss ? { iss: answer.iss } : {}) } : {}),
+    ...(oauth?.scope ? { scope: oauth.scope } : {}),
+  }).catch((error: unknown) => {
+    throw new Failure('EGRESS_FAILED', {
+      detail: `The login at ${config.name} failed: ${error instanceof Error ? error.message : String(error)}`,
+      retryable: false,
+      suggestion: 'Check that the server speaks OAuth 2.1, or give it a token as a header.',
+    });
+  });
+  return { outcome, credentials, redirect: redirect as URL | null };
+}
+
+async function begin(
+  gateway: GatewayContext,
+  principal: Principal,
+  config: NewMcpServer,
+  owner: string,
+  base: string,
+): Promise<McpLoginAnswer> {
+  const { db } = gateway.store;
+  const place: CredentialPlace = { server: config.name, tenant: principal.tenant, owner };
+  const known = await readMcpCredentials(db, gateway.secret_keys, place);
+  const state = randomBytes(32).toString('base64url');
+  const { tokens, verifier, ...kept }: McpCredentials = known === null ? {} : JSON.parse(known);
+  const { outcome, credentials, redirect } = await step(gateway, principal.tenant, {
+    ...{ config, base, state, credentials: kept },
+  });
+  const value = JSON.stringify(credentials);
+  if (outcome === 'AUTHORIZED') {
+    await putMcpCredentials(db, gateway.secret_keys, place, value);
+    return { authorized: true, authorization_url: null };
+  }
+  if (!redirect) throw new Failure('INTERNAL', { detail: 'The login has no address to go to.' });
+  await openMcpLogin(db, gateway.secret_keys, hashed(state), { ...place, actor: principal.actor, value });
+  return { authorized: false, authorization_url: redirect.href };
+}
+
+/** Whoever reads the table finds no state that a browser could come back with. */
+const hashed = (state: string): string => createHash('sha256').update(state).digest('base64url');
+
+async function complete(gateway: GatewayContext, query: CallbackQuery, base: string): Promise<string> {
+  const { store, secret_keys } = gateway;
+  const login = query.state ? await takeMcpLogin(store.db, secret_keys, hashed(query.state)) : null;
+  const row = login && (await getMcpServer(store.db, login.server));
+  if (!login || !row || query.code === undefined)
+    throw new Failure('NOT_FOUND', {
+      detail: query.error ? `The login was refused: ${query.error}.` : 'There is no such login, or it is over.',
+      suggestion: 'Begin again with capstan mcp login <name>.',
+    });
+  const { server, tenant, owner, actor, value } = login;
+  const { credentials } = await step(
+    gateway,
+    tenant,
+    { config: row.config, base, state: query.state ?? '', credentials: JSON.parse(value) },
+    { code: query.code, ...(query.iss ? { iss: query.iss } : {}) },
+  );
+  const { verifier, ...kept } = credentials;
+  await putMcpCredentials(store.db, secret_keys, { server, tenant, owner }, JSON.stringify(kept));
+  await appendAudit(store.db, [{ tenant, actor, event: 'mcp_server.login', subject: server, detail: { owner } }]);
+  return server;
+}
+
+const CallbackQuery = z.object({
+  code: z.string().optional(),
+  state: z.string().optional(),
+  iss: z.string().optional(),
+  error: z.string().optional(),
+  error_description: z.string().optional(),
+  session_state: z.string().optional(),
+  scope: z.string().optional(),
+});
+type CallbackQuery = z.infer<typeof CallbackQuery>;
+
+const ownerOf = ({ per }: McpLoginRequest, { actor }: Principal): string => (per === 'actor' ? actor : SHARED_OWNER);
+
+export const mcpLoginRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/mcp-servers/{name}/login',
+    summary: 'Begin a login at an MCP server: the answer has the address to open in a browser',
+    roles: ['submit', 'admin'],
+    body: McpLoginRequest.default({ per: 'tenant' }),
+    answers: { 200: { description: 'Where to go', schema: McpLoginAnswer } },
+    handle: async (gateway, { principal, params, body, request }) => {
+      const row = await getMcpServer(gateway.store.db, params.name ?? '');
+      if (!row) throw notFound(`MCP server ${params.name}`);
+      if (body.per !== 'actor' && !principal.roles.includes('admin'))
+        throw new Failure('ROLE_MISSING', {
+          detail: 'A login for the whole tenant needs the role admin.',
+          suggestion: 'Log in for yourself with per: actor.',
+        });
+      return begin(gateway, principal, row.config, ownerOf(body, principal), baseUrl(gateway, request));
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/mcp-servers/{name}/login',
+    summary: "Forget a login at an MCP server: the caller's own and, for an admin, that of the tenant",
+    roles: ['submit', 'admin'],
+    answers: { 204: { description: 'Forgotten' } },
+    handle: async ({ store }, { principal, params, reply }) => {
+      const owners = [principal.actor, ...(principal.roles.includes('admin') ? [SHARED_OWNER] : [])];
+      for (const owner of owners)
+        await deleteMcpCredentials(store, principal, { server: params.name ?? '', tenant: principal.tenant, owner });
+      return reply.code(204).send();
+    },
+  }),
+  route({
+    method: 'GET',
+    path: CALLBACK,
+    summary: 'Where a browser comes back to from the login at an MCP server',
+    query: CallbackQuery,
+    answers: { 200: { description: 'A page that says so', media_type: 'text/html' } },
+    handle: async (gateway, { query, request, reply }) => {
+      const server = await complete(gateway, query, baseUrl(gateway, request));
+      await gateway.mcp_discovery.now(gateway, server);
+      reply.headers({
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': "default-src 'none'",
+        'referrer-policy': 'no-referrer',
+        'cache-control': 'no-store',
+      });
+      return reply.send('<!doctype html><title>Capstan</title><p>You are logged in. You can close this page.</p>');
+    },
+  }),
+  route({
+    method: 'GET',
+    path: CLIENT,
+    summary: 'The client id metadata document of this installation, for authorization servers',
+    answers: { 200: { description: 'OAuth client metadata' } },
+    handle: (gateway, { request }) => {
+      const base = baseUrl(gateway, request);
+      return { client_id: `${base}${CLIENT}`, ...clientMetadata(`${base}${CALLBACK}`) };
+    },
+  }),
+];
