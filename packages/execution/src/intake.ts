@@ -81,14 +81,17 @@ export function createIntake({ store, relay, log }: Backbone, options: IntakeOpt
   /** Receipts that wait for a slot to be owned: a heartbeat names them, too. */
   const waiting = new Set<string>();
   const bring = async (runner: QueueName, claim_id: string, owned: boolean): Promise<void> => {
+    // A heartbeat names it again once there is one.
+    const consumer = options.consumer(runner);
+    if (!consumer) return;
     if (owned) {
-      options.consumer(runner)?.run(await insist(() => readClaims(store, worker_id(), [claim_id])));
+      consumer.run(await insist(() => readClaims(store, worker_id(), [claim_id])));
       return;
     }
     if (waiting.has(claim_id)) return;
     waiting.add(claim_id);
     const start: Start = () => whenOwned(claim_id)().finally(() => waiting.delete(claim_id));
-    options.consumer(runner)?.run([start]);
+    consumer.run([start]);
   };
 
   let stopReceiving = () => {};
