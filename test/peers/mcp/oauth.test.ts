@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { Readable } from 'node:stream';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { Provider } from 'oidc-provider';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -62,12 +63,20 @@ async function startProtected() {
     const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
     const answer = await handler.fetch(new Request(resource, { method: request.method ?? 'GET', headers, body }));
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
-    response.end(Buffer.from(await answer.arrayBuffer()));
+    // Its news have no end.
+    if (answer.body) Readable.fromWeb(answer.body).pipe(response);
+    else response.end();
   });
   server.listen(server_port, '127.0.0.1');
   await once(server, 'listening');
-  atEnd(() => server.close());
-  return { resource, seen };
+  atEnd(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const revoke = async () => {
+    for (const token of new Set(seen)) await (await provider.AccessToken.find(token))?.destroy();
+  };
+  return { resource, seen, revoke };
 }
 
 /** Follows a login as a browser does: cookies, redirects, and the forms of the development pages. */
@@ -107,7 +116,7 @@ describe('An MCP server behind OAuth', () => {
   });
   const call = () => system.admin.submit({ tool_id: 'mcp:protected:whoami', inputs: {} }, { wait_s: 30 });
 
-  test('is logged in to with a browser, and called with a token that is sealed at rest', async () => {
+  test('is logged in to with a browser, and called with tokens that are refreshed and sealed', async () => {
     const added = await system.admin.mcpServers.add({ name: 'protected', url: upstream.resource });
     expect(added).toMatchObject({ status: 'failing', last_error: expect.stringContaining('capstan mcp login') });
     const { authorization_url } = await system.admin.mcpServers.login('protected');
@@ -117,6 +126,12 @@ describe('An MCP server behind OAuth', () => {
       ...{ last_error: null, status: 'ready', tools: 1 },
     });
     expect(await call()).toMatchObject({ status: 'succeeded' });
+
+    // As when it has expired: what follows is called with another.
+    await upstream.revoke();
+    const before = new Set(upstream.seen);
+    expect(await call()).toMatchObject({ status: 'succeeded' });
+    expect(upstream.seen.filter((token) => !before.has(token)).length).toBeGreaterThan(0);
 
     const { rows } = await system.store.db
       .selectFrom('mcp_credentials')
