@@ -53,6 +53,7 @@ export * from './invocation/redrive-invocations.js';
 export * from './invocation/resolve-invocation.js';
 export * from './key/keys.js';
 export * from './log/logs.js';
+export * from './login/identities.js';
 export * from './login/logins.js';
 export * from './mcp-server/mcp-credentials.js';
 export * from './mcp-server/mcp-discovery.js';

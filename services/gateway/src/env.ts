@@ -1,6 +1,7 @@
 import { ARTIFACTS_ENV, BackboneEnv, PROBES_ENV, readEnv, SEAL_ENV } from '@capstan/backbone';
 import { EXECUTION_ENV } from '@capstan/execution';
 import { z } from 'zod';
+import { OIDC_ENV } from './login/oidc-settings.js';
 
 /** `a, b`: blanks and empty entries do not count. */
 const List = z
@@ -46,6 +47,7 @@ export const GatewayEnv = BackboneEnv.extend({
   CAPSTAN_ALLOWED_ORIGINS: Origins,
   CAPSTAN_WEBHOOK_ALLOW_PRIVATE: z.stringbool().default(false),
   CAPSTAN_CAPABILITIES_FILE: z.string().optional(),
+  ...OIDC_ENV,
   /** How long a login of the console lasts. */
   CAPSTAN_SESSION_HOURS: z.coerce.number().positive().max(720).default(DEFAULT_SESSION_HOURS),
   /** The built files of the console. */

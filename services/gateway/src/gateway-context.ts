@@ -13,6 +13,7 @@ import type { Metrics } from './health/metrics.js';
 import type { Committer } from './invocation/committer.js';
 import type { Waiters } from './invocation/waiters.js';
 import type { Shedder } from './load/create-shedder.js';
+import type { Oidc } from './login/oidc.js';
 import type { CheckCaller } from './mcp-endpoint/check-caller.js';
 import type { McpEndpoint } from './mcp-endpoint/mcp-endpoint.js';
 import type { McpListings } from './mcp-endpoint/mcp-listings.js';
@@ -37,6 +38,8 @@ export type GatewayContext = Backbone & {
   checkOrigin: CheckOrigin;
   /** Whether an admin who is alone may release their own calls. */
   solo_release: boolean;
+  /** The identity provider, if one is configured. */
+  oidc: Oidc | null;
   /** How long a login of the console lasts. */
   session_ms: number;
   webhook_addresses: WebhookAddresses;

@@ -13,6 +13,7 @@ import { ownRedactor, secretSources } from '@capstan/execution';
 import { DEFAULT_POLICY } from '@capstan/policy';
 import { ALL_ROLES, ensureKey, ensurePolicy, parseSecretKeys } from '@capstan/store';
 import { DEFAULT_PORT, type GatewayEnv, gatewayEnv } from './env.js';
+import { oidcSettings } from './login/oidc-settings.js';
 import { type GatewayOptions, startGateway } from './start-gateway.js';
 
 /** Time for whoever has a request on its way, on a connection that is idle here. */
@@ -56,6 +57,7 @@ export const gatewayOptions = (env: Omit<GatewayEnv, 'DATABASE_URL'>): GatewayOp
   mcp_file: env.CAPSTAN_MCP_FILE,
   mcp_wait_ms: env.CAPSTAN_MCP_WAIT_MS,
   capabilities_file: env.CAPSTAN_CAPABILITIES_FILE,
+  oidc: oidcSettings(env),
   session_hours: env.CAPSTAN_SESSION_HOURS,
   console_dir: env.CAPSTAN_CONSOLE_DIR,
   lease_ms: env.CAPSTAN_LEASE_MS,

@@ -43,6 +43,9 @@ import { createShedder } from './load/create-shedder.js';
 import { watchStrain } from './load/process-strain.js';
 import { logRoutes } from './log/log-routes.js';
 import { loginRoutes } from './login/login-routes.js';
+import { createOidc } from './login/oidc.js';
+import { oidcRoutes } from './login/oidc-routes.js';
+import type { OidcSettings } from './login/oidc-settings.js';
 import { type CallerRules, createCallerCheck } from './mcp-endpoint/check-caller.js';
 import { createMcpEndpoint } from './mcp-endpoint/mcp-endpoint.js';
 import { createMcpListings } from './mcp-endpoint/mcp-listings.js';
@@ -105,6 +108,8 @@ export type GatewayOptions = CallerRules & {
   shutdown?: Shutdown;
   /** How long a login of the console lasts. */
   session_hours?: number;
+  /** The identity provider that people log in with, and whose tokens are taken. */
+  oidc?: OidcSettings | null;
   /** Whether an admin may release their own calls while there is nobody else: for an installation of one's own. */
   solo_release?: boolean;
   /** The built files of the console; where they were built unless given, null for no console. */
@@ -125,6 +130,7 @@ export type Gateway = {
 const ROUTES = [
   ...healthRoutes,
   ...loginRoutes,
+  ...oidcRoutes,
   ...eventRoutes,
   ...statsRoutes,
   ...invocationRoutes,
@@ -173,6 +179,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
   const stopping = new AbortController();
   let told_to_stop = false;
   const checkOrigin = createOriginCheck(options);
+  const oidc = options.oidc ? createOidc(store, options.oidc) : null;
   const strain = watchStrain();
   const attempts = options.attempts ?? createWorkerMetrics({}, new Map());
   const beside = [
@@ -202,7 +209,8 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
     seal_key: options.seal_key ?? null,
     capabilities: await loadCapabilities(options.capabilities_file),
     policies: await createTenantPolicies(store, relay),
-    authenticator: createAuthenticator(store, relay, checkOrigin),
+    authenticator: createAuthenticator(store, relay, checkOrigin, oidc),
+    oidc,
     checkOrigin,
     solo_release: options.solo_release ?? false,
     session_ms: (options.session_hours ?? DEFAULT_SESSION_HOURS) * HOUR_MS,

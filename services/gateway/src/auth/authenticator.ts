@@ -3,12 +3,13 @@ import type { Relay } from '@capstan/queue';
 import { findLogin, findPrincipal, type Store } from '@capstan/store';
 import { parseCookie } from 'cookie';
 import type { FastifyRequest } from 'fastify';
+import type { Oidc } from '../login/oidc.js';
 import type { CheckOrigin } from './same-origin.js';
 
 type Sent = Pick<FastifyRequest, 'headers' | 'method'>;
 
 export type Authenticator = {
-  /** Who sent a request: by its key, or by the cookie of a login. */
+  /** Who sent a request: by its key, by a token of the identity provider, or by the cookie of a login. */
   authenticate(request: Sent): Promise<Principal> | Principal;
   /** The same of a key that came in another way. */
   byKey(secret: string): Promise<Principal> | Principal;
@@ -24,9 +25,17 @@ const MAX_CACHED = 10_000;
 /** What a cookie cannot be used for from a page of somebody else. */
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
+/** Three parts of base64url, the first of which begins with `{"`. No key that Capstan makes has a dot. */
+const JWT = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/;
+
 type Find = (secret: string) => Promise<Principal>;
 
-export function createAuthenticator(store: Store, relay: Relay, checkOrigin: CheckOrigin): Authenticator {
+export function createAuthenticator(
+  store: Store,
+  relay: Relay,
+  checkOrigin: CheckOrigin,
+  oidc: Pick<Oidc, 'byToken'> | null,
+): Authenticator {
   const cache = new Map<string, { principal: Principal; until: number }>();
   let changes = 0;
   const forget = () => {
@@ -58,13 +67,15 @@ export function createAuthenticator(store: Store, relay: Relay, checkOrigin: Che
     return principal;
   };
   const byKey = (secret: string) => cachedOr(secret, findKey);
+  const byToken = oidc?.byToken ?? null;
+  const byBearer = (sent: string) => (byToken && JWT.test(sent) ? cachedOr(sent, byToken) : byKey(sent));
   return {
     forget,
     byKey,
     authenticate: (request) => {
       const { authorization } = request.headers;
       const session = authorization === undefined ? sessionOf(request) : undefined;
-      if (session === undefined) return byKey(bearer(authorization));
+      if (session === undefined) return byBearer(bearer(authorization));
       // A browser sends the cookie whoever wrote the page, so that what changes something has to come from our own.
       if (!SAFE_METHODS.has(request.method)) checkOrigin(request);
       return cachedOr(session, findSession);

@@ -21,7 +21,7 @@ export function createRefusals(
   const sources = new Map<string, { until: number; more: number }>();
   return {
     note: ({ failure, principal, address, path }) => {
-      const source = `${failure.kind} ${principal?.key_id ?? address}`;
+      const source = `${failure.kind} ${principal ? principal.key_id || principal.actor : address}`;
       const known = sources.get(source);
       if (known && known.until > now()) {
         known.more += 1;

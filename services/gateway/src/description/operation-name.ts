@@ -26,6 +26,8 @@ const NAMES: Record<string, string> = {
   'GET /v1/events': 'streamEvents',
   'GET /v1/holds/{id}/similar': 'listSimilarHolds',
   'GET /v1/login/options': 'getLoginOptions',
+  'GET /v1/login/oidc': 'logInWithOidc',
+  'GET /v1/login/oidc/callback': 'finishOidcLogin',
   'GET /v1/retention': 'listRetentions',
   'GET /v1/quotas/usage': 'getQuotaUsage',
   'GET /v1/log/tile/{path}': 'getLogTile',

@@ -12,11 +12,14 @@ const Parameters = z.record(z.string(), z.unknown());
 export function parseQuery(schema: z.ZodObject = NoQuery, sent: unknown): Record<string, unknown> {
   const known = Object.keys(schema.shape);
   const unknown = Object.keys(Parameters.parse(sent)).filter((name) => !known.includes(name));
-  if (unknown.length > 0) throw unknownParameters(unknown, known);
   const parsed = schema.safeParse(sent);
+  if (unknown.length > 0 && !(parsed.success && isLoose(schema))) throw unknownParameters(unknown, known);
   if (parsed.success) return parsed.data;
   throw invalidRequest(parsed.error, 'query');
 }
+
+/** Of a route that somebody else writes the query of, such as an identity provider. */
+const isLoose = ({ def: { catchall } }: z.ZodObject): boolean => catchall instanceof z.ZodUnknown;
 
 function unknownParameters(unknown: string[], known: string[]): Failure {
   const errors = unknown.map((field) => ({ field, message: 'is not a known query parameter' }));

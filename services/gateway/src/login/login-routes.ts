@@ -28,7 +28,7 @@ export const loginRoutes: Route[] = [
     path: '/v1/login/options',
     summary: 'The ways to log in to the console',
     answers: { 200: { description: 'What is configured', schema: LoginOptions } },
-    handle: (): LoginOptions => ({ key: true, oidc: null }),
+    handle: ({ oidc }): LoginOptions => ({ key: true, oidc: oidc && { name: oidc.name } }),
   }),
   route({
     method: 'POST',

@@ -7,7 +7,13 @@ export const isHttps = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =
   headers.origin?.startsWith('https://') === true || headers['x-forwarded-proto'] === 'https';
 
 /** Scripts cannot read it, other sites cannot send it. An empty value takes it back. */
-export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, secret: string, ttl_ms: number): void {
+export function setSessionCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  secret: string,
+  ttl_ms: number,
+  secure = isHttps(request),
+): void {
   const cookie = stringifySetCookie({
     name: SESSION_COOKIE,
     value: secret,
@@ -15,7 +21,7 @@ export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, s
     maxAge: Math.floor(ttl_ms / 1000),
     httpOnly: true,
     sameSite: 'strict',
-    secure: isHttps(request),
+    secure,
   });
   void reply.header('set-cookie', cookie);
 }

@@ -33,6 +33,7 @@ export async function createSchedule(
   principal: Principal,
   sent: NewSchedule,
 ): Promise<ScheduleDetail> {
+  requireKey(principal);
   gateway.webhook_addresses.check(sent.webhook_url, 'webhook_url');
   const target = sent.plan === undefined ? readTool(gateway, sent) : await readSentPlan(gateway, principal, sent);
   const now = await storeNow(gateway.store.db);
@@ -144,9 +145,19 @@ export async function changeSchedule(
   return readSchedule(gateway, principal, id);
 }
 
+/** A schedule runs with the roles of a key until that is deleted; a login ends before its schedules would. */
+function requireKey({ key_id }: Principal): void {
+  if (key_id === '')
+    throw new Failure('CALLER_REFUSED', {
+      detail: 'A schedule runs with the roles of a key, and you logged in without one.',
+      suggestion: 'Create the schedule with a key: capstan keys create makes one.',
+    });
+}
+
 /** Its key was revoked: from now on it may do what whoever resumes it may. */
 function takenOverBy(principal: Principal): Pick<ScheduleUpdate, 'actor' | 'key_id'> {
   if (!hasRole(principal, 'submit'))
     throw new Failure('ROLE_MISSING', { detail: 'To take a schedule over needs the role submit.' });
+  requireKey(principal);
   return { actor: principal.actor, key_id: principal.key_id };
 }
