@@ -208,7 +208,8 @@ describe('the Dockerfile', () => {
 
   test('starts the capstan command as a user other than root, with a sandbox for exec installed', () => {
     const [entrypoint] = of('ENTRYPOINT');
-    const [node, file] = z.array(z.string()).parse(JSON.parse(entrypoint?.rest ?? '[]'));
+    const [node, ...rest] = z.array(z.string()).parse(JSON.parse(entrypoint?.rest ?? '[]'));
+    const file = rest.find((argument) => !argument.startsWith('--'));
     expect(node).toBe('node');
     // The workspace is linked where the image has the package installed.
     expect(file).toBe('node_modules/capstan/bin/capstan.js');

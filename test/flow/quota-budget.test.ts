@@ -5,7 +5,7 @@ import { add, onUnlimitedSystem, sleep, succeeded, usageOf } from './on-unlimite
 
 /** Costs 10 units, as far as it says. */
 const PAID = {
-  ...{ atip: { version: '0.6' }, name: 'true', version: '1', description: 'Does nothing, for money' },
+  ...{ atip: { version: '0.6' }, name: 'true', version: '1', description: 'Does nothing, and costs something' },
   effects: {
     ...{ idempotent: true, reversible: true, destructive: false, network: false, subprocess: false },
     ...{ filesystem: { read: false, write: false, delete: false }, cost: { estimate: 'medium', billable: false } },
