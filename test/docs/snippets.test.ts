@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { createTestDatabase } from '../fixtures/create-test-database.js';
+import { findRepository } from '../fixtures/find-repository.js';
+import { spawnCapstan } from '../fixtures/spawn-capstan.js';
+import { tempDir } from '../fixtures/temp-dir.js';
+
+const repository = fileURLToPath(findRepository());
+const KEY = 'cap_key-of-the-documentation';
+
+/** Pages whose shell snippets work one after the other on a fresh installation. */
+const PAGES = [
+  'README.md',
+  'docs/quickstart.md',
+  'docs/guides/models.md',
+  'docs/guides/policies.md',
+  'docs/guides/plans.md',
+  'docs/guides/schedules-and-webhooks.md',
+  'docs/guides/multi-tenant.md',
+];
+
+type Snippet = { language: string; file: string | undefined; text: string };
+
+/** Fenced blocks in order; not those behind a comment `<!-- not run: why -->`. */
+const snippetsOf = (page: string): Snippet[] =>
+  [...page.matchAll(/(<!-- not run: .+ -->\n+)?^```(\w+)(?: file=(\S+))?\n([\s\S]*?)^```$/gm)]
+    .filter(([, skipped]) => skipped === undefined)
+    .map(([, , language = '', file, text = '']) => ({ language, file, text }));
+
+const run = promisify(execFile);
+
+/** A folder in which `npx capstan` is the command of this repository, beside a running installation. */
+async function freshInstallation() {
+  const cwd = await tempDir();
+  const { url: DATABASE_URL } = await createTestDatabase();
+  const capstan = await spawnCapstan(
+    ['up'],
+    { DATABASE_URL, CAPSTAN_PORT: '0', CAPSTAN_API_KEY: KEY, CAPSTAN_DATA_DIR: join(cwd, '.capstan') },
+    { cwd },
+  );
+  const [, url = ''] = await capstan.waitForLine(/is up at (\S+)/);
+  const bin = join(cwd, 'bin');
+  await mkdir(bin);
+  // Denied (3) and held (4) are answers that the pages show.
+  await writeFile(
+    join(bin, 'npx'),
+    `#!/bin/sh\nshift\nnode ${repository}packages/cli/bin/capstan.js "$@"\ncode=$?\n[ $code = 3 ] || [ $code = 4 ] || exit $code\n`,
+  );
+  await chmod(join(bin, 'npx'), 0o755);
+  await mkdir(join(cwd, '.capstan'), { recursive: true });
+  await writeFile(join(cwd, '.capstan', 'admin.key'), KEY);
+  await symlink(join(repository, 'packages'), join(cwd, 'packages'));
+  const env = { PATH: `${bin}:${process.env.PATH}`, HOME: cwd, CAPSTAN_URL: url, CAPSTAN_API_KEY: KEY };
+  return async ({ language, file, text }: Snippet) => {
+    if (file !== undefined) await writeFile(join(cwd, file), text);
+    if (language !== 'sh') return;
+    // Installing and starting is what npm-start.test.ts does.
+    const script = text.replaceAll(/^npm .*$/gm, '').replaceAll('http://127.0.0.1:7070', url);
+    await run('sh', ['-e', '-c', script], { cwd, env, timeout: 60_000 });
+  };
+}
+
+describe.concurrent('the shell snippets', () => {
+  test.each(PAGES)('of %s work on a fresh installation', { timeout: 120_000 }, async (page) => {
+    const snippets = snippetsOf(await readFile(join(repository, page), 'utf8'));
+    expect(snippets.some(({ language }) => language === 'sh')).toBe(true);
+    const runSnippet = await freshInstallation();
+    for (const snippet of snippets) await runSnippet(snippet);
+  });
+});
