@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase } from '../fixtures/create-test-database.js';
 import { findRepository } from '../fixtures/find-repository.js';
 import { spawnCapstan } from '../fixtures/spawn-capstan.js';
@@ -64,11 +64,15 @@ async function freshInstallation() {
   };
 }
 
-describe.concurrent('the shell snippets', () => {
-  test.each(PAGES)('of %s work on a fresh installation', { timeout: 120_000 }, async (page) => {
+let runSnippet: Awaited<ReturnType<typeof freshInstallation>>;
+beforeAll(async () => {
+  runSnippet = await freshInstallation();
+});
+
+describe('on a fresh installation, one page after the other', () => {
+  test.each(PAGES)('the shell snippets of %s work', { timeout: 120_000 }, async (page) => {
     const snippets = snippetsOf(await readFile(join(repository, page), 'utf8'));
     expect(snippets.some(({ language }) => language === 'sh')).toBe(true);
-    const runSnippet = await freshInstallation();
     for (const snippet of snippets) await runSnippet(snippet);
   });
 });

@@ -197,7 +197,7 @@ describe.each(queues)('a webhook on the $name queue', (queue) => {
     });
     const { invocation_id } = await system.admin.submit(ADD, { wait_s: 10 });
     const [first] = await heard(receiver, 1);
-    expect(first?.json.text).toContain(`<https://capstan.example/v1/invocations/${invocation_id}|${invocation_id}>`);
+    expect(first?.json.text).toContain(`<https://capstan.example/invocations/${invocation_id}|${invocation_id}>`);
     await system.admin.webhooks.remove(webhook_id);
   });
 
@@ -234,7 +234,7 @@ describe.each(queues)('a webhook on the $name queue', (queue) => {
       { type: 'hold.decided', data: { hold_id, status: 'expired', hold_url } },
     ]);
     expect(JSON.stringify(told)).not.toContain('Bern');
-    const link = `<${hold_url}|${hold_id}>`;
+    const link = `<https://capstan.example/holds/${hold_id}|${hold_id}>`;
     const texts = (await heard(slack, 3)).map(({ json }) => json.text);
     expect(texts).toEqual([
       expect.stringContaining(
