@@ -87,6 +87,7 @@ const FAILURES = {
   HEADERS_TOO_LARGE: [3011, 431, false, 'Send fewer or smaller headers.'],
   REQUEST_TIMEOUT: [3012, 408, true, 'Send the request again, in one go.'],
   METHOD_NOT_ALLOWED: [3013, 405, false, 'Use a method that the Allow header names.'],
+  PRECONDITION_FAILED: [3014, 412, false, 'Read it again, make the change to what it is now, and send its new ETag.'],
   // 4xxx replay
   RUN_NOT_OVER: [4001, 409, true, 'Wait until the run has ended, or cancel it.'],
   PLAN_MISMATCH: [4002, 409, false, 'Replay the run that this plan belongs to, or leave plan_hash out.'],

@@ -148,9 +148,12 @@ export const Policy = z.object({
   version: z.int(),
   policy_hash: z.string(),
   document: PolicyDocument,
+  text: z.string().nullable().describe('The YAML as it was sent, with its comments; null where it was sent as JSON'),
   created_at: z.iso.datetime(),
 });
 export type Policy = z.infer<typeof Policy>;
+
+export const RollbackPolicy = z.strictObject({ version: z.int().min(1).max(2_147_483_647) });
 
 /** What is allowed to stand in a policy and is probably a mistake. */
 export const PolicyWarning = z.object({ field: z.string(), message: z.string() });
@@ -160,8 +163,8 @@ export type PolicyWarning = z.infer<typeof PolicyWarning>;
 export const PutPolicy = Policy.extend({ warnings: z.array(PolicyWarning) });
 export type PutPolicy = z.infer<typeof PutPolicy>;
 
-/** A version of a policy, without the document. */
-export const PolicyVersion = Policy.omit({ document: true }).extend({ created_by: z.string() });
+/** A version of a policy, without what it says. */
+export const PolicyVersion = Policy.omit({ document: true, text: true }).extend({ created_by: z.string() });
 export type PolicyVersion = z.infer<typeof PolicyVersion>;
 
 /** A document as JSON, or as the YAML text that a person wrote. */

@@ -1,6 +1,6 @@
 import type { Policy } from '@capstan/contracts';
 import { stringify } from 'yaml';
 
-/** A policy as YAML that a person edits and puts again. */
-export const formatPolicy = ({ name, version, policy_hash, document }: Policy): string =>
-  `# ${name}, version ${version}, ${policy_hash}\n${stringify(document, { lineWidth: 120 })}`;
+/** A policy as YAML that a person edits and puts again: as it was written, where it was sent as text. */
+export const formatPolicy = ({ text, document }: Pick<Policy, 'text' | 'document'>): string =>
+  text ?? stringify(document, { lineWidth: 120 });

@@ -63,7 +63,6 @@ test('a document stays as it was sent, so that its hash is that of what was writ
 
 test('a policy is written as YAML that is read again', () => {
   const document = parsePolicy(rule('if: "inputs.a > 3"'));
-  const yaml = formatPolicy({ name: 'x', version: 3, policy_hash: 'sha256:0', document, created_at: '' });
-  expect(yaml).toMatch(/^# x, version 3, sha256:0\n/);
-  expect(parsePolicy(yaml)).toEqual(document);
+  expect(parsePolicy(formatPolicy({ text: null, document }))).toEqual(document);
+  expect(formatPolicy({ text: '# ours\nrules: []\n', document: { rules: [] } })).toBe('# ours\nrules: []\n');
 });

@@ -170,6 +170,7 @@ export const startFakeGateway = async ({ port = 0, bodyLimit = Number.POSITIVE_I
           policy_hash: HASH,
           warnings: [],
           document: { boundary: 'deny_by_default' },
+          text: null,
           created_at: CREATED,
         },
       };

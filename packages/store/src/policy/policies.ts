@@ -7,16 +7,46 @@ import type { Db, Store } from '../open-store.js';
 const columns = ['name', 'version', 'policy_hash', 'document', 'created_at'] as const;
 
 /** A policy with the document that decides: an effective one has the installation's in it. */
-export type StoredPolicy = Policy & { document: EffectivePolicy };
+export type StoredPolicy = Omit<Policy, 'text'> & { document: EffectivePolicy };
 
-/** Versions are kept for ever: recorded decisions refer to them by hash. */
-export async function putPolicy(store: Store, by: Principal, name: string, document: EffectivePolicy): Promise<Policy> {
+export type PutOptions = {
+  /** The YAML that the document was read from. */
+  text?: string | null | undefined;
+  /** What a document that was sent as JSON reads as: to put it again as that is no change. */
+  written?: string | undefined;
+  /** Throws to refuse the change; what is in force cannot change meanwhile. */
+  check?: ((latest: Policy | undefined) => void) | undefined;
+};
+
+/**
+ * Versions are kept for ever: recorded decisions refer to them by hash. A document that is in force already is no new version,
+ * unless its text is another.
+ */
+export async function putPolicy(
+  store: Store,
+  by: Principal,
+  name: string,
+  document: EffectivePolicy,
+  { text = null, written, check }: PutOptions = {},
+): Promise<Policy> {
   return store.db.transaction().execute(async (db) => {
     await sql`SELECT pg_advisory_xact_lock(hashtext(${`policy:${name}`}))`.execute(db);
     const policy_hash = hashJson(document);
     const latest = await latestPolicy(db, name);
-    if (latest?.policy_hash === policy_hash) return latest;
-    const policy = await insertPolicy(db, name, (latest?.version ?? 0) + 1, document, by.actor);
+    check?.(latest);
+    if (latest?.policy_hash === policy_hash && (text === null || text === (latest.text ?? written))) return latest;
+    const policy = await db
+      .insertInto('policies')
+      .values({
+        name,
+        version: (latest?.version ?? 0) + 1,
+        policy_hash,
+        document: JSON.stringify(document),
+        text,
+        created_by: by.actor,
+      })
+      .returning([...columns, 'text'])
+      .executeTakeFirstOrThrow();
     await appendAudit(db, [
       {
         tenant: by.tenant,
@@ -29,13 +59,6 @@ export async function putPolicy(store: Store, by: Principal, name: string, docum
     return policy;
   });
 }
-
-const insertPolicy = (db: Db, name: string, version: number, document: EffectivePolicy, created_by: string) =>
-  db
-    .insertInto('policies')
-    .values({ name, version, policy_hash: hashJson(document), document: JSON.stringify(document), created_by })
-    .returning(columns)
-    .executeTakeFirstOrThrow();
 
 /** The policy of a first start; an existing one of that name is left alone. */
 export async function ensurePolicy(store: Store, name: string, document: EffectivePolicy): Promise<void> {
@@ -52,8 +75,13 @@ export async function ensurePolicy(store: Store, name: string, document: Effecti
     .execute();
 }
 
-export const latestPolicy = (db: Db, name: string): Promise<StoredPolicy | undefined> =>
-  db.selectFrom('policies').select(columns).where('name', '=', name).orderBy('version', 'desc').executeTakeFirst();
+export const latestPolicy = (db: Db, name: string): Promise<(StoredPolicy & Policy) | undefined> =>
+  db
+    .selectFrom('policies')
+    .select([...columns, 'text'])
+    .where('name', '=', name)
+    .orderBy('version', 'desc')
+    .executeTakeFirst();
 
 /** Without those that are found by their hash alone: they came with a run, or are a tenant's with the installation's in it. */
 export const latestPolicies = (db: Db): Promise<StoredPolicy[]> =>
@@ -72,8 +100,13 @@ export const runPolicyName = (policy_hash: string): string => `run:${policy_hash
 export const policyByHash = (db: Db, policy_hash: string): Promise<StoredPolicy | undefined> =>
   db.selectFrom('policies').select(columns).where('policy_hash', '=', policy_hash).executeTakeFirst();
 
-export const policyVersion = (db: Db, name: string, version: number): Promise<StoredPolicy | undefined> =>
-  db.selectFrom('policies').select(columns).where('name', '=', name).where('version', '=', version).executeTakeFirst();
+export const policyVersion = (db: Db, name: string, version: number): Promise<Policy | undefined> =>
+  db
+    .selectFrom('policies')
+    .select([...columns, 'text'])
+    .where('name', '=', name)
+    .where('version', '=', version)
+    .executeTakeFirst();
 
 /** Newest first within a name, without those that are found by their hash alone; the cursor is the last one's name and version. */
 export async function listPolicyVersions(

@@ -7,6 +7,8 @@ export type PolicyTables = {
     version: number;
     policy_hash: string;
     document: JsonText<EffectivePolicy>;
+    /** The YAML as it was sent; null where it was sent as JSON. */
+    text: string | null;
     created_by: string;
     created_at: Timestamp;
   };

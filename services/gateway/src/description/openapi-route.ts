@@ -28,6 +28,14 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
+const IF_MATCH = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description: 'The ETag of the version that this is to replace: 412 when another one is in force by now.',
+  schema: { type: 'string' },
+};
+
 const PROBLEM = {
   description: 'What went wrong, and what to do',
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
@@ -144,6 +152,7 @@ function toOperation(route: Route, schemas: Schemas): Operation {
       ...pathParameters(route.path),
       ...(route.query ? queryParameters(route.query, schemas) : []),
       ...(route.idempotency_header ? [IDEMPOTENCY_KEY] : []),
+      ...(route.if_match_header ? [IF_MATCH] : []),
     ],
     ...(body ? { requestBody: { required: true, content: { 'application/json': body } } } : {}),
     responses: {

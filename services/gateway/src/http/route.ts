@@ -29,6 +29,8 @@ export type Route = {
   body?: z.ZodType;
   /** The body's `idempotency_key` may come as the header Idempotency-Key instead. */
   idempotency_header?: true;
+  /** Takes If-Match: refused when that is not the ETag of what it changes. */
+  if_match_header?: true;
   answers: Record<number, RouteAnswer>;
   body_limit?: 'bulk';
   /** Brings work: refused while the gateway is overloaded. */

@@ -12,16 +12,18 @@ import {
   type Principal,
   PutPolicy,
   pageOf,
+  RollbackPolicy,
   Tenant,
   WhatIfAnswer,
   WhatIfRequest,
 } from '@capstan/contracts';
-import { checkInstallation, compilePolicy, findWarnings, formatPolicy } from '@capstan/policy';
-import { latestPolicy, listPolicyVersions, policyVersion, putPolicy } from '@capstan/store';
+import { compilePolicy, formatPolicy } from '@capstan/policy';
+import { latestPolicy, listPolicyVersions, policyVersion } from '@capstan/store';
 import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { explain } from './explain.js';
+import { etagOf, putInForce } from './put-policy.js';
 import { readPolicy } from './read-policy.js';
 import { collectWhatIf, toNdjson, whatIf } from './what-if.js';
 
@@ -74,13 +76,20 @@ export const policyRoutes: Route[] = [
     summary: 'A policy: the latest version, or the one named',
     roles: ['admin', 'audit'],
     query: z.strictObject({ version: z.coerce.number().int().min(1).max(2_147_483_647).optional() }),
-    answers: { 200: { description: 'The policy; the document alone for Accept: application/yaml', schema: Policy } },
+    answers: {
+      200: {
+        description:
+          'The policy, and its ETag; as YAML with the comments it was written with for Accept: application/yaml',
+        schema: Policy,
+      },
+    },
     handle: async ({ store }, { principal, params, query: { version }, request, reply }) => {
       const name = params.name ?? '';
       if (name !== DEFAULT_TENANT) requireOwn(principal, name);
       const policy =
         version === undefined ? await latestPolicy(store.db, name) : await policyVersion(store.db, name, version);
       if (!policy) throw notFound(`policy ${name}${version === undefined ? '' : `, version ${version}`}`);
+      reply.header('etag', etagOf(policy));
       if (!request.headers.accept?.includes(YAML)) return policy;
       reply.header('content-type', `${YAML}; charset=utf-8`);
       return formatPolicy(policy);
@@ -92,18 +101,40 @@ export const policyRoutes: Route[] = [
     summary: `A new version of a policy, as JSON or YAML; in force at once. ${INSTALLATION_POLICY} bounds those of all tenants`,
     roles: ['admin'],
     body: z.unknown().meta({ override: PolicyDocument }),
-    answers: { 200: { description: 'The policy, and warnings about names that match no tool', schema: PutPolicy } },
-    handle: async (gateway, { principal, params, body }) => {
-      const { store, relay, policies, catalog } = gateway;
+    if_match_header: true,
+    answers: {
+      200: { description: 'The policy and its ETag, and warnings about names that match no tool', schema: PutPolicy },
+      412: { description: 'If-Match names another version than the one in force' },
+    },
+    handle: async (gateway, { principal, params, body, request, reply }) => {
       const name = nameOf(params);
       requireOwn(principal, name);
-      const document = await readPolicy(gateway, principal.tenant, body);
-      const checked = name === INSTALLATION_POLICY ? checkInstallation(document) : document;
-      const policy = await putPolicy(store, principal, name, checked);
-      relay.publish('refresh', ['policies']);
-      await policies.refresh();
-      const tool_ids = catalog.list().map(({ descriptor }) => descriptor.tool_id);
-      return { ...policy, warnings: findWarnings(policy.document, tool_ids) };
+      const put = await putInForce(gateway, principal, { name, sent: body, if_match: request.headers['if-match'] });
+      reply.header('etag', etagOf(put));
+      return put;
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/policies/{name}/rollback',
+    summary: 'Puts an earlier version of a policy in force again, as a new version',
+    roles: ['admin'],
+    body: RollbackPolicy,
+    if_match_header: true,
+    answers: {
+      200: { description: 'The new version, and its ETag', schema: PutPolicy },
+      404: { description: 'There is no such version' },
+      412: { description: 'If-Match names another version than the one in force' },
+    },
+    handle: async (gateway, { principal, params, body: { version }, request, reply }) => {
+      const name = nameOf(params);
+      requireOwn(principal, name);
+      const earlier = await policyVersion(gateway.store.db, name, version);
+      if (!earlier) throw notFound(`policy ${name}, version ${version}`);
+      const sent = earlier.text ?? earlier.document;
+      const put = await putInForce(gateway, principal, { name, sent, if_match: request.headers['if-match'] });
+      reply.header('etag', etagOf(put));
+      return put;
     },
   }),
   route({
