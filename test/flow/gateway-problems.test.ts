@@ -58,7 +58,7 @@ describe('every error is a problem with a code and a suggestion', () => {
     ['DELETE', '/v1/invocations/cancel', 'GET, HEAD, POST'],
     ['PATCH', '/v1/sessions/ses_x/files/a/b.txt?x=1', 'DELETE, GET, HEAD, PUT'],
     ['POST', '/openapi.json', 'GET, HEAD'],
-    ['GET', '/mcp', 'POST'],
+    ['PUT', '/mcp', 'DELETE, GET, HEAD, POST'],
   ])('no %s at %s: the methods that there are come with the answer', async (method, path, allow) => {
     const answer = await call(method, path, { key: null });
     expect(answer).toMatchObject({

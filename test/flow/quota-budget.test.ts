@@ -84,7 +84,7 @@ onUnlimitedSystem((its) => {
   test.each([
     ['runner:foo', 'exec, analyze, browser, api, mcp, file, db, builtin'],
     ['runner:builtin:', 'exec, analyze, browser, api, mcp, file, db, builtin'],
-    ['source:nosuch', 'capability, extension, mcp, atip, core'],
+    ['source:nosuch', 'capability, extension, mcp, atip, openapi, core, app'],
   ])('of %s, which is mistyped, is refused with the names that there are', async (scope, names) => {
     const { system } = its;
     await expect(system.admin.quotas.set(scope, { max_concurrent: 1 })).rejects.toMatchObject({

@@ -24,7 +24,7 @@ export function requestsFor(exchange: Exchange, hold: HeldCall): Requests {
   if (hold.approvals.allow_self && hold.actor === principal.actor && declares(exchange, 'elicitation'))
     return { [CONFIRM]: { method: 'elicitation/create', params: { message: reason, requestedSchema: AGREEMENT } } };
   if (!declares(exchange, 'elicitation', 'url')) return {};
-  const url = `${base_url}/console/holds/${hold.hold_id}`;
+  const url = `${base_url}/holds/${hold.hold_id}`;
   return { [DECIDE]: { method: 'elicitation/create', params: { mode: 'url', message: reason, url } } };
 }
 

@@ -26,7 +26,7 @@ export async function toCallResult(
   const isWaiting = result === null && WAITING.has(status);
   if (isWaiting) {
     const where =
-      hold_id === null ? '' : ` Decide at ${visit.base_url}/v1/holds/${hold_id}, or: capstan release ${hold_id}`;
+      hold_id === null ? '' : ` Decide at ${visit.base_url}/holds/${hold_id}, or: capstan release ${hold_id}`;
     // What a tool with an output schema answers has to fit it, unless it is an error.
     const isError = structureOf(gateway, invocation.tool_id) !== undefined;
     return { content: [{ type: 'text', text: `${text}${where}` }], ...(isError ? { isError } : {}), _meta };
