@@ -118,7 +118,11 @@ export function openStore({ url, name, connections = 10 }: StoreOptions): Store 
       waiting: pool.waitingCount,
       max: connections,
     }),
-    close: () => db.destroy(),
+    close: async () => {
+      await db.destroy();
+      // Kysely leaves the pool open where it was never used through it.
+      if (!pool.ended) await pool.end();
+    },
   };
 }
 

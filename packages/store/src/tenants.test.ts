@@ -107,7 +107,13 @@ describe('another tenant', () => {
 
 describe('a key', () => {
   test('is found by its secret, which is nowhere in the database', async () => {
-    expect(await findPrincipal(db, secret)).toEqual({ key_id, tenant: 'acme', actor: 'ann', roles: ['submit'] });
+    expect(await findPrincipal(db, secret)).toEqual({
+      key_id,
+      tenant: 'acme',
+      actor: 'ann',
+      roles: ['submit'],
+      pool: null,
+    });
     expect(await findPrincipal(db, `${secret}x`)).toBeUndefined();
     expect(JSON.stringify(await everything())).not.toContain(secret);
   });

@@ -80,6 +80,8 @@ export class AppWorker {
   #running = new Map<string, Running>();
   /** Calls that may begin and whose worker has not been told. */
   #outbox = new Set<LiveCall>();
+  /** Calls of the outbox that a claim said its worker has. */
+  #doubted = new WeakSet<LiveCall>();
   #intake: Intake;
   #consumer: Consumer | null = null;
   #concurrency = 0;
@@ -474,6 +476,11 @@ export class AppWorker {
     const calls: AppCall[] = [];
     for (const live of this.#outbox) {
       if (calls.length >= slots) break;
+      // A claim that was sent during the attempt before names it, too. The next one says whether the worker has this attempt.
+      if (has?.has(live.claimed.invocation_id) && !this.#doubted.has(live)) {
+        this.#doubted.add(live);
+        continue;
+      }
       this.#outbox.delete(live);
       if (!live.message || live.ended || has?.has(live.claimed.invocation_id)) continue;
       live.delivered = true;
