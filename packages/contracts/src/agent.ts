@@ -10,18 +10,18 @@ const Patterns = z.array(Pattern).max(256);
 const fields = {
   name: z.string().trim().min(1).max(128),
   description: z.string().max(4096),
-  /** Comes after what its capabilities say. */
+  /** Follows the prompts of the capabilities. */
   system_prompt: z.string().max(262_144),
-  /** In order: what an earlier one says comes first, and its tools take the short names. */
+  /** In order: the prompt of an earlier one comes first, and its tools get the short names. */
   capabilities: z
     .array(CapabilityRef)
     .max(64)
     .refine((refs) => new Set(refs.map(capabilityId)).size === refs.length, 'a capability is named twice'),
   /** Further tools it may call, by id or by a glob such as `atip:gh:*`. */
   tools: Patterns,
-  /** Tools it may not call, whatever brought them. */
+  /** Tools it may not call, whatever their source. */
   deny_tools: Patterns,
-  /** By the id of a capability. */
+  /** By capability id. */
   config: z.record(z.string(), JsonObject),
   status: z.enum(['active', 'disabled']),
 };
@@ -49,14 +49,14 @@ export const Agent = z.object({
   agent_id: z.string(),
   id: z.string().describe('The same as agent_id'),
   ...fields,
-  /** Grows with every change. */
+  /** Increases with every change. */
   version: z.int(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
 export type Agent = z.infer<typeof Agent>;
 
-/** An agent, made ready for a provider: what to send as its system prompt and its tools. */
+/** An agent prepared for a provider: the system prompt and the tools to send. */
 export const AgentRuntime = z.object({
   agent_id: z.string(),
   provider: Provider,
@@ -64,9 +64,9 @@ export const AgentRuntime = z.object({
   tools: z.array(z.custom<Json>((value) => value !== undefined)),
   /** The tool behind each name that the model sees. */
   names: z.record(z.string(), z.string()),
-  /** Everything it has, dependencies included, in the order of the prompt. */
+  /** All capabilities including dependencies, in the order of the prompt. */
   capabilities: z.array(z.object({ id: z.string(), version: z.string() })),
-  /** Tools that no source brings at the moment. */
+  /** Tools that no source provides at the moment. */
   missing_tools: z.array(z.string()),
   warnings: z.array(z.string()),
 });

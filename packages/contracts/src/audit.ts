@@ -5,7 +5,7 @@ import { RunnerType } from './runner-type.js';
 import { Mismatch } from './seal.js';
 import { InvocationStatus } from './status.js';
 
-/** A call that an event is about, as its record has it. */
+/** The call that an event is about, from its record. */
 export const AuditedExecution = z.object({
   invocation_id: z.string(),
   tool_id: z.string(),
@@ -29,16 +29,16 @@ export const AuditEntry = z.object({
   event: z.string(),
   subject: z.string(),
   detail: JsonObject,
-  chain_hash: Hash.nullable().describe('Null until it is chained, a moment later'),
+  chain_hash: Hash.nullable().describe('Null until the event is chained, moments later'),
   executions: z
     .array(AuditedExecution)
     .optional()
-    .describe('Of invocation.end: what was executed, read from the record of the calls and no part of the chain'),
+    .describe('For invocation.end: what was executed, read from the record of the call and not part of the chain'),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const AuditFilter = z.strictObject({
-  event: z.string().optional().describe('As it is, or with a * at its end'),
+  event: z.string().optional().describe('An exact name, or a prefix followed by *'),
   subject: z.string().optional(),
   actor: z.string().optional(),
   since: z.iso.datetime({ offset: true }).optional(),
@@ -49,7 +49,7 @@ export type AuditFilter = z.infer<typeof AuditFilter>;
 export const AuditVerification = z.object({
   ok: z.boolean(),
   checked: z.int(),
-  unchained: z.int().describe('Too new to have a link'),
+  unchained: z.int().describe('Events that are not chained yet'),
   head: Hash.nullable(),
   mismatches: z.array(Mismatch),
 });

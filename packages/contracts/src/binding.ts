@@ -4,14 +4,14 @@ import { Pool } from './runner-type.js';
 
 const Values = z.record(z.string(), z.string());
 
-/** A tool that the runner itself knows by its id. */
+/** A tool that the runner implements under its id. */
 const Native = z.strictObject({ kind: z.literal('native') });
 
-/** A command of an extension. `{{name}}` takes an input as one element, `{{...names}}` a list as several. */
+/** A command of an extension. `{{name}}` inserts an input as one argument, `{{...names}}` a list as several. */
 const Command = z.strictObject({
   kind: z.literal('command'),
   extension_id: z.string(),
-  /** The hash of the extension's own `tools/`, which come first on PATH; null when it has none. */
+  /** The hash of the extension's own `tools/`, which come first on PATH; null if it has none. */
   tools_hash: z.string().nullable(),
   executable: z.string().min(1),
   action: z.string(),
@@ -20,7 +20,7 @@ const Command = z.strictObject({
   stdin: z.string().optional(),
   output: z.enum(['text', 'json', 'lines']),
   env: z.array(z.string()),
-  /** What its manifest asks for; everything else is closed to it. */
+  /** The permissions in its manifest. Everything else is denied. */
   permissions: z.array(z.enum(['exec', 'network', 'filesystem.read', 'filesystem.write', 'browser'])),
 });
 
@@ -28,7 +28,7 @@ const AtipParameter = z.strictObject({
   name: z.string(),
   type: z.string(),
   variadic: z.boolean(),
-  /** The flags of an option, the one to use first; empty for a positional argument. */
+  /** The flags of an option, preferred one first; empty for a positional argument. */
   flags: z.array(z.string()),
 });
 
@@ -38,11 +38,11 @@ const Atip = z.strictObject({
   executable: z.string().min(1),
   path: z.array(z.string()),
   parameters: z.array(AtipParameter),
-  /** Flags that every call has: --yes of a command that would ask for confirmation. */
+  /** Flags of every call, such as --yes for a command that would ask for confirmation. */
   always: z.array(z.string()).optional(),
 });
 
-/** An HTTP request with `{{name}}` where inputs go. */
+/** An HTTP request with `{{name}}` in place of inputs. */
 const Request = z.strictObject({
   kind: z.literal('request'),
   extension_id: z.string(),
@@ -53,17 +53,17 @@ const Request = z.strictObject({
   body: z.custom<Json>((value) => value !== undefined).optional(),
 });
 
-/** An action of an extension that another runner does: `browser.navigate`, `analyze.response` … */
+/** An action of an extension that another runner performs: `browser.navigate`, `analyze.response` … */
 const Action = z.strictObject({
   kind: z.literal('action'),
   extension_id: z.string(),
-  /** The tool of ours that does it. */
+  /** The built-in tool that performs it. */
   action: z.string(),
   /** Inputs that the extension sets. */
   preset: JsonObject.optional(),
 });
 
-/** What else than tools is asked of an MCP server; the inputs are the parameters of the request. */
+/** Requests to an MCP server other than tool calls. The inputs are the parameters of the request. */
 export const McpMethod = z.enum(['prompts/get', 'resources/read', 'resources/subscribe', 'completion/complete']);
 export type McpMethod = z.infer<typeof McpMethod>;
 
@@ -72,13 +72,13 @@ const Mcp = z.strictObject({
   server: z.string(),
   tool: z.string(),
   method: McpMethod.optional(),
-  /** Whether its server runs it as a task. */
+  /** Whether the server can or must run it as a task. */
   task: z.enum(['optional', 'required']).optional(),
 });
 
-/** A function in the process of its user, which serves a pool. */
+/** A function in a user's own process, which serves a pool. */
 const App = z.strictObject({ kind: z.literal('app'), pool: Pool, id: z.string() });
 
-/** How a runner carries a tool out. */
+/** How a runner executes a tool. */
 export const Binding = z.discriminatedUnion('kind', [Native, Command, Atip, Request, Action, Mcp, App]);
 export type Binding = z.infer<typeof Binding>;

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { Hash } from './hash.js';
 
-/** A run of another installation, as it was handed over and checked. */
+/** An imported and verified run of another installation. */
 export const ImportedBundle = z.object({
   bundle_id: z.string(),
-  run_id: z.string().describe('Its id where it ran'),
+  run_id: z.string().describe('The id in the installation where it ran'),
   kind: z.string(),
   count: z.int(),
-  seal_hash: Hash.describe('Of the seal; of a bundle with a checkpoint, the root of the log'),
+  seal_hash: Hash.describe('The hash of the seal or, for a bundle with a checkpoint, the root of the log'),
   imported_by: z.string(),
   created_at: z.iso.datetime(),
 });
@@ -15,11 +15,11 @@ export type ImportedBundle = z.infer<typeof ImportedBundle>;
 
 export const ReplayRequest = z
   .strictObject({
-    plan_hash: Hash.optional().describe('Refused unless the run is of this plan'),
+    plan_hash: Hash.optional().describe('Refuse unless the run belongs to this plan'),
     re_execute: z
       .boolean()
       .default(false)
-      .describe('Runs again what is idempotent and changes nothing, and holds the rest; /differences compares'),
+      .describe('Re-executes calls that are idempotent and change nothing, and holds the others; see /differences'),
     from: z
       .string()
       .min(1)
@@ -31,7 +31,7 @@ export const ReplayRequest = z
   })
   .refine(({ re_execute, from }) => !re_execute || from === undefined, {
     path: ['from'],
-    message: 're_execute makes all calls again, from executes from a step on: ask for one of them',
+    message: 're_execute repeats all calls and from starts at a step: give only one of them',
   });
 export type ReplayRequest = z.infer<typeof ReplayRequest>;
 export type ReplayRequestInput = z.input<typeof ReplayRequest>;
@@ -42,11 +42,11 @@ export const ReplayAnswer = z.object({
   replay_of: z.string(),
   plan_hash: Hash.nullable(),
   total_steps: z.int(),
-  reused_steps: z.int().optional().describe('With from: how many of them have the stored result'),
+  reused_steps: z.int().optional().describe('With from: how many steps reuse a stored result'),
 });
 export type ReplayAnswer = z.infer<typeof ReplayAnswer>;
 
-/** How a call that was executed again compares with the record. */
+/** How a re-executed call compares with the record. */
 export const StepDifference = z.object({
   invocation_id: z.string(),
   recorded_invocation_id: z.string(),
@@ -61,7 +61,7 @@ export const StepDifference = z.object({
 });
 export type StepDifference = z.infer<typeof StepDifference>;
 
-/** The label by which a call that is executed again names the one on record. */
+/** The label with which a re-executed call names the recorded one. */
 export const RECORDED_LABEL = 'capstan.replay_of';
-/** And the step of a plan that it was. */
+/** The label with the recorded step of the plan. */
 export const RECORDED_STEP_LABEL = 'capstan.replay_step';

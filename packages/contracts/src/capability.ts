@@ -6,13 +6,13 @@ export type CapabilityStatus = z.infer<typeof CapabilityStatus>;
 
 const Id = z.string().regex(/^[a-z][a-z0-9_]{0,62}$/, 'lower-case letters, digits and underscores');
 const Version = z.string().regex(/^\d{1,9}\.\d{1,9}\.\d{1,9}$/, 'three numbers, such as 1.0.0');
-/** `research`, or `research@1` for any version 1, or `research@1.2` for any version 1 from 1.2 on. */
+/** `research`, `research@1` for any version 1, or `research@1.2` for any version 1 from 1.2 on. */
 export const CapabilityRef = z
   .string()
   .regex(/^[a-z][a-z0-9_]{0,62}(@\d{1,9}(\.\d{1,9}){0,2})?$/, 'the id of a capability, and @version if one is needed');
 export type CapabilityRef = z.infer<typeof CapabilityRef>;
 
-/** A unit of what agents can do: a part of their prompt, and tools. */
+/** A reusable part of an agent: an addition to its prompt, and tools. */
 export const Capability = z.strictObject({
   id: Id,
   name: z.string().min(1).max(128),
@@ -21,12 +21,12 @@ export const Capability = z.strictObject({
   status: CapabilityStatus.default('available'),
   icon: z.string().max(64).nullable().default(null),
   category: z.string().max(64).nullable().default(null),
-  /** Comes before an agent's own prompt. `{{config.name}}` takes a value of the agent's configuration. */
+  /** Precedes the agent's own prompt. `{{config.name}}` inserts a value of the agent's configuration. */
   system_prompt_addition: z.string().max(65_536).nullable().default(null),
   /** Ids of tools, of any source. */
   tools: z.array(z.string().min(1).max(512)).max(256).default([]),
   depends_on: z.array(CapabilityRef).max(64).default([]),
-  /** What an agent may configure. A member named like an input of a tool is that input's default for the agent. */
+  /** What an agent may configure. A member with the name of a tool input is the default of that input. */
   config_schema: JsonObject.nullable().default(null),
 });
 export type Capability = z.infer<typeof Capability>;

@@ -30,11 +30,11 @@ export type SideEffect = z.infer<typeof SideEffect>;
 export const ToolSource = z.enum(['capability', 'extension', 'mcp', 'atip', 'openapi', 'core', 'app']);
 export type ToolSource = z.infer<typeof ToolSource>;
 
-/** How far a tool is trusted, the most trusted first. One that does not say is `inferred`. */
+/** How far a tool is trusted, most trusted first. The default is `inferred`. */
 export const Trust = z.enum(['native', 'vendor', 'org', 'community', 'user', 'inferred']);
 export type Trust = z.infer<typeof Trust>;
 
-/** What a call may do, in ATIP's words. What a source does not declare has the dangerous value. */
+/** What a call may do, in ATIP's terms. Effects that a source does not declare get the dangerous value. */
 export const Effects = z.strictObject({
   idempotent: z.boolean(),
   destructive: z.boolean(),
@@ -46,7 +46,7 @@ export const Effects = z.strictObject({
   billable: z.boolean(),
   /** Asks a person something while it runs. */
   interactive: z.boolean(),
-  /** What one call is expected to cost. */
+  /** The expected cost of one call. */
   cost_units: z.number().nonnegative().optional(),
 });
 export type Effects = z.infer<typeof Effects>;
@@ -61,7 +61,7 @@ export const NO_EFFECTS: Effects = {
   billable: false,
   interactive: false,
 };
-/** What is assumed of a tool that says nothing of itself. */
+/** The effects assumed for a tool that declares none. */
 export const ALL_EFFECTS: Effects = {
   idempotent: false,
   destructive: true,
@@ -73,13 +73,13 @@ export const ALL_EFFECTS: Effects = {
   interactive: false,
 };
 
-/** A tool, as every process knows it. */
+/** The description of a tool that all processes share. */
 export const Descriptor = z.strictObject({
   tool_id: z.string().min(1).max(512),
   name: z.string(),
   description: z.string(),
   source: ToolSource,
-  /** What brought it: the id of the extension, MCP server, ATIP tool, capability or pool. */
+  /** The id of the extension, MCP server, ATIP tool, capability or pool that provides it. */
   origin: z.string(),
   runner: RunnerType,
   binding: Binding,
@@ -89,12 +89,17 @@ export const Descriptor = z.strictObject({
   side_effects: z.array(SideEffect),
   effects: Effects,
   trust: Trust,
-  /** What its source did not say and was concluded, and from what. */
+  /** Fields that the source did not declare and that were inferred, and why. */
   inferred: z.array(z.strictObject({ field: z.string(), why: z.string() })),
   timeout_ms: z.int().positive().optional(),
+  /**
+   * Set if the source now describes the tool differently and nobody has reviewed that yet. The descriptor keeps the old description,
+   * and calls are held. `hash` is that of the new description, so that accepting one change does not accept the next.
+   */
+  changed: z.strictObject({ fields: z.array(z.string()), hash: z.string() }).optional(),
 });
 export type Descriptor = z.infer<typeof Descriptor>;
 
-/** Where calls of a tool wait. A tool of the type `app` without a pool is refused before it gets here. */
+/** The queue of a tool's calls. Tools of type `app` without a pool are refused earlier. */
 export const queueOf = ({ runner, binding, origin }: Descriptor): QueueName =>
   runner === 'app' ? queueOfPool(binding.kind === 'app' ? binding.pool : origin) : runner;

@@ -5,7 +5,7 @@ import { InvocationStatus } from './status.js';
 export const LogStream = z.enum(['stdout', 'stderr']);
 export type LogStream = z.infer<typeof LogStream>;
 
-/** What `GET /v1/invocations/{id}/events` sends; `id` is what `Last-Event-ID` resumes from. */
+/** The events of `GET /v1/invocations/{id}/events`. `Last-Event-ID` resumes after an `id`. */
 export const InvocationEvent = z.discriminatedUnion('event', [
   z.object({
     id: z.string(),
@@ -25,12 +25,12 @@ export const TenantEventType = z.enum(['invocation', 'run', 'hold', 'queue', 'wo
 export type TenantEventType = z.infer<typeof TenantEventType>;
 
 /**
- * What `GET /v1/events` sends: that something changed, not what it is now. After a reconnect the last few may come again.
+ * The events of `GET /v1/events`: they say that something changed, without its new state. After a reconnect the last few may repeat.
  */
 export const TenantEvent = z.object({
   type: TenantEventType,
-  id: z.string().nullable().describe('Null where more changed at once than is told one by one: read the list again'),
-  status: z.string().nullable().describe('What it came to, where the change says so'),
+  id: z.string().nullable().describe('Null if too much changed at once for single events: read the list again'),
+  status: z.string().nullable().describe('The new status, if the change includes it'),
   at: z.iso.datetime(),
 });
 export type TenantEvent = z.infer<typeof TenantEvent>;
@@ -42,5 +42,5 @@ export const TenantEventsQuery = z.strictObject({
     .transform((text) => text.split(',').map((type) => type.trim()))
     .pipe(z.array(TenantEventType, { error: `any of ${TYPES}, with commas between` }))
     .optional()
-    .describe(`Only these: any of ${TYPES}, with commas between`),
+    .describe(`Only these types, separated by commas: ${TYPES}`),
 });

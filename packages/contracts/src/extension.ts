@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a change of an origin's tools came to, by their ids. */
+/** The tool ids that a change of an origin added, changed or removed. */
 export const ToolChanges = z.object({
   added: z.array(z.string()),
   changed: z.array(z.string()),
@@ -11,14 +11,17 @@ export type ToolChanges = z.infer<typeof ToolChanges>;
 /** A folder on the gateway's machine, or the documents themselves. */
 export const NewExtension = z
   .strictObject({
-    path: z.string().min(1).max(4096).optional().describe('A folder on the machine of the gateway'),
+    path: z.string().min(1).max(4096).optional().describe('A folder on the gateway’s machine'),
     manifest: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
     commands: z
       .union([z.string(), z.record(z.string(), z.unknown())])
       .optional()
-      .describe('commands.yaml, as text or read'),
+      .describe('commands.yaml, as text or parsed'),
     usage: z.string().nullish(),
-    tools: z.record(z.string(), z.base64()).optional().describe('Executables, in base64'),
+    tools: z
+      .record(z.string(), z.base64())
+      .optional()
+      .describe('Executables and the files they read, in base64, by path in tools/'),
   })
   .refine(
     ({ path, manifest, commands }) => (path === undefined) === (manifest !== undefined && commands !== undefined),

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { codeOf, Failure, type FailureName, toProblem } from './failure.js';
 
-/** The thousand each belongs to; the type makes this list complete. */
+/** The thousand of each failure's code. The type makes this list complete. */
 const AREAS: Record<FailureName, number> = {
   POLICY_DENIED: 1,
   POLICY_INVALID: 1,
   POLICY_CHANGED: 1,
   EGRESS_DENIED: 1,
   SHELL_NOT_GRANTED: 1,
+  PATH_DENIED: 1,
+  WRITE_NOT_GRANTED: 1,
   ARGUMENTS_NOT_ALLOWED: 1,
   SECRET_NOT_GRANTED: 1,
   UNKNOWN_TOOL: 2,
@@ -70,14 +72,14 @@ describe.each(names)('%s', (name) => {
     expect(codeOf(name)).toBe(failure.code);
   });
 
-  test('maps to an HTTP error, and says what to do about it in a sentence', () => {
+  test('maps to an HTTP error and has a suggestion that is a sentence', () => {
     expect(failure.status).toBeGreaterThanOrEqual(400);
     expect(failure.status).toBeLessThan(600);
     expect(failure.suggestion).toMatch(/^.{15,}\.$/);
   });
 });
 
-test('a failure may say better whether and how to go on', () => {
+test('a failure can override its suggestion and whether it is retryable', () => {
   const cause = new Error('root');
   const failure = new Failure('TOOL_ERROR', { detail: 'why', suggestion: 'Do this.', retryable: true, cause });
   expect(failure).toMatchObject({ message: 'why', kind: 'TOOL_ERROR', retryable: true, suggestion: 'Do this.', cause });

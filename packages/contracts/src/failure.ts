@@ -1,6 +1,5 @@
 /**
- * Every way a request or a tool can fail, once: its number, the HTTP status it maps to, whether trying the
- * same thing again can help, and what to do about it.
+ * Every kind of failure of a request or a tool: its code, its HTTP status, whether a retry can help, and a suggestion.
  */
 const FAILURES = {
   // 1xxx policy
@@ -28,7 +27,7 @@ const FAILURES = {
     1013,
     403,
     false,
-    'The error says what to add to the policy, if the program should run with these arguments.',
+    'Use arguments that the policy names for this program; where an entry could allow these, the error contains it.',
   ],
   SECRET_NOT_GRANTED: [
     1012,
@@ -36,9 +35,26 @@ const FAILURES = {
     false,
     'Add the tool or the host to the lists of the secret: capstan secret put <name> --tool … --host ….',
   ],
+  PATH_DENIED: [
+    1014,
+    403,
+    false,
+    'Name a file inside the workspace that the policy allows, by a path that no link leads out of.',
+  ],
+  WRITE_NOT_GRANTED: [
+    1015,
+    403,
+    false,
+    'Send a statement that only reads, or let the policy set limits: [{match, write: true}] for this tool.',
+  ],
   // 2xxx tool
-  UNKNOWN_TOOL: [2001, 404, false, 'List the tools with GET /v1/tools.'],
-  INVALID_INPUTS: [2002, 422, false, "Correct the inputs; the tool's input_schema says what it takes."],
+  UNKNOWN_TOOL: [2001, 404, false, 'List the tools with capstan tools, or GET /v1/tools.'],
+  INVALID_INPUTS: [
+    2002,
+    422,
+    false,
+    'Correct the inputs; capstan tools <tool_id>, or GET /v1/tools/{id}, shows what the tool takes.',
+  ],
   TOOL_ERROR: [2003, 502, false, 'The tool ran and reported an error; its message says why.'],
   TOOL_TIMEOUT: [2004, 504, false, 'Raise timeout_ms, or give the tool less to do.'],
   EXECUTABLE_NOT_FOUND: [2005, 502, false, 'Install the executable on the worker, or correct its name.'],
@@ -50,7 +66,7 @@ const FAILURES = {
     2020,
     502,
     true,
-    'The other side could not be reached or broke off; try again, or check the address.',
+    'The server was unreachable or closed the connection; try again, or check the address.',
   ],
   MCP_SERVER_FAILED: [2030, 502, true, 'GET /v1/mcp-servers has its last error; the next call starts it again.'],
   INPUT_REQUIRED: [2031, 409, false, 'Answer the questions of its hold: capstan answer <id>.'],
@@ -64,9 +80,14 @@ const FAILURES = {
     2012,
     422,
     false,
-    'Nobody is there to answer it: use a command that asks nothing, or give it tty: true and its answers as stdin.',
+    'Use a command that does not prompt, or pass tty: true and the answers as stdin.',
   ],
-  TOOL_DISABLED: [2013, 403, false, 'Ask an admin to enable it: capstan extension enable <id>.'],
+  TOOL_DISABLED: [
+    2013,
+    403,
+    false,
+    'Ask an admin to enable it: capstan extension enable <id>, or capstan mcp enable <name>.',
+  ],
   OUTPUT_INVALID: [
     2014,
     502,
@@ -87,23 +108,23 @@ const FAILURES = {
   HEADERS_TOO_LARGE: [3011, 431, false, 'Send fewer or smaller headers.'],
   REQUEST_TIMEOUT: [3012, 408, true, 'Send the request again, in one go.'],
   METHOD_NOT_ALLOWED: [3013, 405, false, 'Use a method that the Allow header names.'],
-  PRECONDITION_FAILED: [3014, 412, false, 'Read it again, make the change to what it is now, and send its new ETag.'],
+  PRECONDITION_FAILED: [3014, 412, false, 'Read the current version, apply your change to it, and send its ETag.'],
   // 4xxx replay
   RUN_NOT_OVER: [4001, 409, true, 'Wait until the run has ended, or cancel it.'],
   PLAN_MISMATCH: [4002, 409, false, 'Replay the run that this plan belongs to, or leave plan_hash out.'],
-  RECORD_BROKEN: [4003, 409, false, 'GET /v1/runs/{id}/verify names what was changed.'],
-  BUNDLE_INVALID: [4004, 400, false, 'Send a file that GET /v1/runs/{id}/bundle gave, as it is.'],
+  RECORD_BROKEN: [4003, 409, false, 'GET /v1/runs/{id}/verify lists what was changed.'],
+  BUNDLE_INVALID: [4004, 400, false, 'Send a file from GET /v1/runs/{id}/bundle, unchanged.'],
   NO_SUCH_STEP: [4005, 404, false, 'GET /v1/runs/{id}/steps lists the steps.'],
   // 5xxx storage
   STORAGE_UNAVAILABLE: [5001, 503, true, 'Try again shortly; /readyz says when Postgres is back.'],
-  INTERNAL: [5002, 500, true, 'A fault on our side; the log has it under the request id.'],
+  INTERNAL: [5002, 500, true, 'Internal error; find it in the gateway log by the request id.'],
   OVERLOADED: [5003, 503, true, 'Try again after Retry-After, or add gateways.'],
   STORAGE_REFUSED: [5004, 500, false, 'The value cannot be stored; see the detail.'],
   // 6xxx auth
   UNAUTHENTICATED: [6001, 401, false, 'Send Authorization: Bearer <key>.'],
   ROLE_MISSING: [6002, 403, false, 'Use a key that has the role named, or ask an admin for one.'],
   TENANT_FORBIDDEN: [6003, 403, false, 'Only an admin of the default tenant manages other tenants.'],
-  CALLER_REFUSED: [6004, 403, false, 'Call the gateway by its own address, and not from a foreign web page.'],
+  CALLER_REFUSED: [6004, 403, false, 'Call the gateway by one of its own host names, and from its own pages only.'],
   // 7xxx quota
   QUOTA_EXCEEDED: [7001, 429, true, 'Wait for Retry-After, or ask for a larger quota.'],
 } as const satisfies Record<string, readonly [number: number, status: number, retryable: boolean, suggestion: string]>;
@@ -143,13 +164,18 @@ export class Failure extends Error {
   }
 }
 
-/** Every failure with what is known of it, in the order of codes: for the reference of errors. */
+/** All failures in order of their codes, for the error reference. */
 export const listFailures = () =>
   Object.entries(FAILURES)
     .map(([kind, [code, status, retryable, suggestion]]) => ({ kind, code, status, retryable, suggestion }))
     .sort((one, other) => one.code - other.code);
 
 export const codeOf = (kind: FailureName): number => FAILURES[kind][0];
+
+const KINDS = new Map<number, string>(listFailures().map(({ code, kind }) => [code, kind]));
+
+/** The name that belongs to a code. */
+export const kindOf = (code: number): string | undefined => KINDS.get(code);
 
 /** RFC 9457 problem document. */
 export type Problem = {

@@ -4,22 +4,24 @@ import { Effects, Risk } from './descriptor.js';
 import type { Problem } from './failure.js';
 import { Hash } from './hash.js';
 import { JsonObject } from './json.js';
-import { hasRole, type Principal, Role } from './key.js';
+import { hasRole, type Principal, type Role } from './key.js';
 import { Identity } from './login.js';
+import { McpToolChange } from './mcp-server.js';
 import { InvocationStatus } from './status.js';
 
-/** `returned` ones are pending again. `withdrawn`: by who submitted it; `canceled`: the invocation was. */
+/** A returned hold is pending again. `withdrawn`: by the submitter, or by a tool that took its question back. `canceled`: the invocation was canceled. */
 export const HoldStatus = z.enum(['pending', 'released', 'rejected', 'expired', 'withdrawn', 'canceled']);
 export type HoldStatus = z.infer<typeof HoldStatus>;
 
-const Comment = z
+/** A comment of a person on a hold or a grant. */
+export const HoldComment = z
   .string()
   .trim()
   .min(1)
   .max(4096)
-  .refine((text) => text.isWellFormed() && !text.includes('\u0000'), 'no NUL and no half of a surrogate pair');
+  .refine((text) => text.isWellFormed() && !text.includes('\u0000'), 'must not contain NUL or lone surrogates');
 
-/** The three things that a vote and an approval are bound to. */
+/** The three hashes that a vote and an approval cover. */
 export const BoundHashes = z.object({ input_hash: Hash, descriptor_hash: Hash, policy_hash: Hash });
 export type BoundHashes = z.infer<typeof BoundHashes>;
 
@@ -28,21 +30,21 @@ export const HoldEntry = z.object({
   actor: z.string(),
   kind: z.enum(['release', 'reject', 'comment', 'edit', 'return', 'withdraw', 'answer']),
   comment: z.string().nullable(),
-  /** A hold that came back, or was changed into another call, is in its next round. */
+  /** Increases when a hold is returned, or when an edit makes it a different call. */
   round: z.int(),
-  /** Of the inputs that the actor has seen and voted on; of an edit, those that it made. */
+  /** The hash of the inputs that the actor saw and voted on or, for an edit, of the new inputs. */
   input_hash: Hash.nullable(),
   descriptor_hash: Hash.nullable(),
   policy_hash: Hash.nullable(),
-  /** Of an edit: what the inputs were before. */
+  /** For an edit: the hash of the previous inputs. */
   previous_input_hash: Hash.nullable(),
-  /** Of an edit: the members of the inputs that it changed. */
+  /** For an edit: the changed members of the inputs. */
   changed: z.array(z.string()).nullable(),
-  /** A vote that was given in advance. */
+  /** Set for a vote given in advance by a grant. */
   grant_id: z.string().nullable(),
-  /** Of a release: whether it is good for what would run now. A changed tool or policy voids it, and so may an edit. */
+  /** For a release: whether it is valid for what would run now. A changed tool or policy voids it, and an edit may. */
   counts: z.boolean(),
-  /** Who it was, where they came through the identity provider. */
+  /** The identity of a person who logged in through the identity provider. */
   identity: Identity.nullable(),
 });
 export type HoldEntry = z.infer<typeof HoldEntry>;
@@ -50,13 +52,13 @@ export type HoldEntry = z.infer<typeof HoldEntry>;
 export const HoldApprovals = Approvals.extend({
   required: z.int(),
   allow_self: z.boolean(),
-  /** So many of the required ones are given. */
+  /** How many of the required votes are given. */
   given: z.int(),
   given_by: z.array(z.string()),
 });
 export type HoldApprovals = z.infer<typeof HoldApprovals>;
 
-/** Who changed which members of the inputs, from what to what. */
+/** A change of the inputs: who changed which members, with old and new values. */
 export const HoldEdit = z.object({
   at: z.iso.datetime(),
   actor: z.string(),
@@ -66,37 +68,37 @@ export const HoldEdit = z.object({
 });
 export type HoldEdit = z.infer<typeof HoldEdit>;
 
-/** What a tool asks in the middle of a call, as MCP spells it: `elicitation/create` with a form, for example. */
+/** A question that a tool asks during a call, as an MCP request: for example `elicitation/create` with a form. */
 export const QuestionRequest = z.object({ method: z.string(), params: JsonObject.optional() });
 export type QuestionRequest = z.infer<typeof QuestionRequest>;
 
-/** The questions of a hold that waits for answers instead of an agreement, by their keys. */
+/** The questions of a hold that waits for answers instead of approval, by key. */
 export const Question = z.object({ requests: z.record(z.string(), QuestionRequest) });
 export type Question = z.infer<typeof Question>;
 
-/** Answers by the keys of their questions: `{action: 'accept', content: {…}}` to a form. */
+/** Answers by the keys of their questions, for a form `{action: 'accept', content: {…}}`. */
 export const Answers = z.record(z.string().max(256), JsonObject);
 export type Answers = z.infer<typeof Answers>;
 
-/** What lists show of a hold, and the invocation's own answer. */
+/** A hold as shown in lists and with its invocation. */
 export const HoldSummary = z.object({
   hold_id: z.string(),
   invocation_id: z.string(),
   run_id: z.string(),
   tool_id: z.string(),
-  /** Who asked for the call. */
+  /** The submitter of the call. */
   actor: z.string(),
   status: HoldStatus,
   round: z.int(),
   reason: z.string(),
-  /** Why it is pending once more. */
+  /** Why the hold was returned to pending. */
   returned_because: z.string().nullable(),
   risk: Risk.nullable(),
   approvals: HoldApprovals,
   input_hash: Hash,
-  /** Of the inputs as they were submitted; null when nobody has changed them. */
+  /** The hash of the submitted inputs; null if they were not changed. */
   original_input_hash: Hash.nullable(),
-  /** Set where it waits for answers: what the tool asks, without what was answered already. */
+  /** Set if the hold waits for answers: the questions that are still open. */
   question: Question.nullable(),
   edits: z.array(HoldEdit),
   created_at: z.iso.datetime(),
@@ -106,30 +108,30 @@ export const HoldSummary = z.object({
 });
 export type HoldSummary = z.infer<typeof HoldSummary>;
 
-/** Single use: for one invocation, until it ends or this expires. */
+/** A single-use approval for one invocation, valid until the invocation ends or the approval expires. */
 export const Approval = BoundHashes.extend({
   expires_at: z.iso.datetime().nullable(),
   used_at: z.iso.datetime().nullable(),
 });
 export type Approval = z.infer<typeof Approval>;
 
-/** What lists show: enough to decide on most. Secrets in the inputs are redacted. */
+/** A hold in a list, with enough detail to decide most of them. Secrets in the inputs are redacted. */
 export const HoldItem = HoldSummary.extend({
-  step_id: z.string().nullable().describe('Of a step of a plan'),
-  inputs: JsonObject.describe('A preview: long texts and lists are cut, with … in their place'),
+  step_id: z.string().nullable().describe('Set for a step of a plan'),
+  inputs: JsonObject.describe('A preview: long texts and lists are shortened with …'),
   rules: z.array(RuleLook).describe('Every rule that matched'),
   rule_matched: z.string().nullable(),
   votes: z.array(HoldEntry),
   can_decide: z
     .object({ ok: z.boolean(), why: z.string().nullable() })
-    .describe('Whether who asks may release it, and if not, why'),
+    .describe('Whether the caller may release it, and why or why not'),
 });
 export type HoldItem = z.infer<typeof HoldItem>;
 
-/** All that somebody who decides has to know. Secrets in the inputs are redacted. */
+/** Everything needed to decide a hold. Secrets in the inputs are redacted. */
 export const Hold = HoldItem.extend({
   inputs: JsonObject,
-  /** As they were submitted; null when nobody has changed them. */
+  /** The submitted inputs; null if they were not changed. */
   original_inputs: JsonObject.nullable(),
   descriptor_hash: Hash,
   policy_hash: Hash,
@@ -138,9 +140,11 @@ export const Hold = HoldItem.extend({
   session_id: z.string().nullable(),
   labels: z.record(z.string(), z.string()),
   comments: z.array(HoldEntry),
-  /** Changes of the inputs, and returns to pending. */
+  /** Edits of the inputs, and returns to pending. */
   changes: z.array(HoldEntry),
   approval: Approval.nullable(),
+  /** Set if the call is held because the server now describes the tool differently: the accepted and the new description. */
+  tool_change: McpToolChange.optional(),
 });
 export type Hold = z.infer<typeof Hold>;
 
@@ -150,7 +154,7 @@ export const HoldFilter = z.strictObject({
   actor: z.string().optional(),
   risk: Risk.optional(),
   run_id: z.string().optional(),
-  rule: z.string().optional().describe('Held by this rule, alone or among others'),
+  rule: z.string().optional().describe('Only holds to which this rule contributed'),
 });
 export type HoldFilter = z.infer<typeof HoldFilter>;
 
@@ -166,23 +170,23 @@ export const SimilarHold = HoldSummary.pick({
   decided_by: true,
   decided_at: true,
 }).extend({
-  comment: z.string().nullable().describe('What whoever decided it said about it'),
+  comment: z.string().nullable().describe('The comment given with the decision'),
   inputs: JsonObject,
-  differs: z.array(z.string()).describe('The members of the inputs that are not the same; empty for the same call'),
-  outcome: InvocationStatus.describe('How the call ended, or stands'),
+  differs: z.array(z.string()).describe('The members of the inputs that differ; empty for the same call'),
+  outcome: InvocationStatus.describe('The status of the call'),
   error: z.string().nullable(),
 });
 export type SimilarHold = z.infer<typeof SimilarHold>;
 
 export const SimilarHolds = z.object({
-  counts: z.partialRecord(HoldStatus, z.int()).describe('Of all decided holds of this tool'),
-  items: z.array(SimilarHold).describe('The latest of them'),
+  counts: z.partialRecord(HoldStatus, z.int()).describe('The number of decided holds of this tool by status'),
+  items: z.array(SimilarHold).describe('The latest decided holds'),
 });
 export type SimilarHolds = z.infer<typeof SimilarHolds>;
 
 export const MAX_DECIDED_AT_ONCE = 1000;
 
-/** One decision on many holds: those named, or those pending that a filter picks. */
+/** One decision about many holds: the listed ones, or the pending ones that match a filter. */
 export const Decide = z
   .strictObject({
     hold_ids: z.array(z.string().min(1)).min(1).max(MAX_DECIDED_AT_ONCE).optional(),
@@ -190,11 +194,11 @@ export const Decide = z
       .refine((filter) => Object.keys(filter).length > 0, 'an empty filter would decide on everything')
       .optional(),
     decision: z.enum(['release', 'reject']),
-    comment: Comment.optional(),
+    comment: HoldComment.optional(),
     input_hashes: z
       .record(z.string(), Hash)
       .optional()
-      .describe('By hold: of the inputs that were looked at. One whose inputs are others by now is not released'),
+      .describe('By hold: the hash of the inputs that were reviewed. A hold with other inputs is not released'),
   })
   .refine(({ hold_ids, filter }) => (hold_ids === undefined) !== (filter === undefined), {
     path: ['hold_ids'],
@@ -207,99 +211,55 @@ export const Decide = z
 export type Decide = z.infer<typeof Decide>;
 
 export const DecideAnswer = z.object({
-  decided: z.int().describe('Of how many the decision was taken'),
+  decided: z.int().describe('The number of holds that were decided'),
   refused: z.int(),
   items: z.array(
     z.object({
       hold_id: z.string(),
       ok: z.boolean(),
-      status: HoldStatus.nullable().describe('After the decision; pending where more people have to agree'),
+      status: HoldStatus.nullable().describe('The status after the decision; pending if more approvals are needed'),
       problem: z.custom<Problem>().optional().describe('Why it was refused'),
     }),
   ),
-  more: z.boolean().describe(`The filter picks more than the ${MAX_DECIDED_AT_ONCE} that are decided at once`),
+  more: z
+    .boolean()
+    .describe(`True if the filter matches more than ${MAX_DECIDED_AT_ONCE}, the most that are decided at once`),
 });
 export type DecideAnswer = z.infer<typeof DecideAnswer>;
 
 export const Release = z.strictObject({
-  comment: Comment.optional(),
+  comment: HoldComment.optional(),
   inputs: JsonObject.optional().describe(
-    'Changed inputs; policy decides on them again. Votes given before stay good unless policy sees another call in them',
+    'Changed inputs. Policy decides again, and earlier votes stay valid if it treats the edited call the same. Placeholders [REDACTED] that come back unchanged keep their secret',
   ),
-  input_hash: Hash.optional().describe('Refuse when the inputs are others by now than those seen'),
-  answers: Answers.optional().describe('To the questions of a hold that asks some, by their keys'),
+  input_hash: Hash.optional().describe('Refuse if the inputs have changed since'),
+  answers: Answers.optional().describe('Answers to the questions of the hold, by key'),
 });
 export type Release = z.infer<typeof Release>;
-export const Rejection = z.strictObject({ comment: Comment });
+export const Rejection = z.strictObject({ comment: HoldComment });
 export type Rejection = z.infer<typeof Rejection>;
-export const Withdrawal = z.strictObject({ comment: Comment.optional() });
+export const Withdrawal = z.strictObject({ comment: HoldComment.optional() });
 export type Withdrawal = z.infer<typeof Withdrawal>;
 
-const MAX_GRANT_MS = 30 * 86_400_000;
-const DEFAULT_GRANT_MS = 86_400_000;
-
-/** A vote given in advance: for the next calls of a tool, or for the steps of a plan that cannot change any more. */
-export const NewGrant = z
-  .strictObject({
-    kind: z.enum(['tool', 'plan']).default('tool'),
-    tool_id: z.string().min(1).max(512).optional(),
-    plan_hash: Hash.optional(),
-    input_hash: Hash.optional().describe('Only for exactly these inputs'),
-    max_risk: Risk.optional().describe('Only for tools of at most this risk'),
-    count: z
-      .int()
-      .min(1)
-      .max(10_000)
-      .optional()
-      .describe('For so many calls; of a tool 1 by default, of a plan any number'),
-    expires_in_ms: z.int().min(1).max(MAX_GRANT_MS).default(DEFAULT_GRANT_MS),
-    comment: Comment.optional(),
-  })
-  .refine(({ kind, tool_id }) => kind === 'plan' || tool_id !== undefined, { path: ['tool_id'], message: 'is missing' })
-  .refine(({ kind, plan_hash }) => (kind === 'plan') === (plan_hash !== undefined), {
-    path: ['plan_hash'],
-    message: 'belongs to a grant of kind plan, and only there',
-  });
-export type NewGrant = z.infer<typeof NewGrant>;
-export type NewGrantInput = z.input<typeof NewGrant>;
-
-export const Grant = z.object({
-  grant_id: z.string(),
-  kind: z.enum(['tool', 'plan']),
-  actor: z.string(),
-  roles: z.array(Role),
-  tool_id: z.string().nullable(),
-  plan_hash: Hash.nullable(),
-  input_hash: Hash.nullable(),
-  max_risk: Risk.nullable(),
-  count: z.int().nullable(),
-  used: z.int(),
-  comment: z.string().nullable(),
-  created_at: z.iso.datetime(),
-  expires_at: z.iso.datetime(),
-  revoked_at: z.iso.datetime().nullable(),
-});
-export type Grant = z.infer<typeof Grant>;
-
-/** The hold of an invocation: the same nanoid under another prefix. */
+/** The id of an invocation's hold: the same nanoid with another prefix. */
 export const holdIdOf = (invocation_id: string): string => invocation_id.replace(/^inv_/, 'hld_');
 export const invocationIdOf = (hold_id: string): string => hold_id.replace(/^hld_/, 'inv_');
 
 type Voter = Pick<Principal, 'actor' | 'roles'>;
 
 /**
- * Why somebody may not decide on a hold; null when they may. Those whom policy names may; where it names roles, all of them
- * are needed; where it names nobody, `operate`.
+ * Returns why somebody may not decide a hold, or null if they may. The policy may name actors, and roles, all of which are needed. If
+ * it names neither, the role `operate` is needed.
  */
 export function whyMayNotDecide({ roles, actors }: Approvals, voter: Voter): string | null {
   if (actors && !actors.includes(voter.actor)) return `only ${actors.join(', ')} may decide on it`;
   const needed: Role[] = roles ?? (actors ? [] : ['operate']);
   const missing = needed.filter((role) => !hasRole({ ...voter, key_id: '', tenant: '' }, role));
-  return missing.length > 0 ? `who decides on it needs the role ${missing.join(' and ')}` : null;
+  return missing.length > 0 ? `deciding on it needs the role ${missing.join(' and ')}` : null;
 }
 
-/** The same, and whether they would approve of their own call. */
+/** Like `whyMayNotDecide`, and also refuses approval of one's own call. */
 export const whyMayNotRelease = (approvals: Approvals, submitter: string, voter: Voter): string | null =>
   voter.actor === submitter && approvals.allow_self !== true
-    ? 'who submitted a call may not release it'
+    ? 'the submitter of a call may not release it'
     : whyMayNotDecide(approvals, voter);

@@ -5,7 +5,7 @@ import { BulkSubmission, InvocationFilter, loneInvocationId, loneRunId, MAX_BULK
 const takes = (fields: object) => Submission.safeParse({ tool_id: 'a', ...fields }).success;
 
 describe('a lone run', () => {
-  test('has the id of its invocation under another prefix, and back', () => {
+  test('has the id of its invocation with another prefix, which can be converted back', () => {
     const id = fc.string({ unit: fc.constantFrom(...'abcXYZ019_-'), minLength: 21, maxLength: 21 });
     fc.assert(
       fc.property(id, (nanoid) => {
@@ -23,7 +23,7 @@ describe('a lone run', () => {
 });
 
 describe('a submission', () => {
-  test('needs no more than a tool', () => {
+  test('needs only a tool', () => {
     expect(Submission.parse({ tool_id: 'cap:test_math:add' })).toEqual({
       tool_id: 'cap:test_math:add',
       inputs: {},
@@ -66,7 +66,7 @@ describe('a submission', () => {
     { run_at: '2026-01-01T00:00:00+02:00' },
     { session_id: '漢字 👩‍👩‍👧 ünïcödé' },
     { labels: { team: '' } },
-  ])('with %o is taken', (fields) => {
+  ])('with %o is accepted', (fields) => {
     expect(takes(fields)).toBe(true);
   });
 
@@ -76,7 +76,7 @@ describe('a submission', () => {
     expect([64, 65].map((length) => takes({ labels: labels(length) }))).toEqual([true, false]);
   });
 
-  // These become text or jsonb in Postgres, which hold neither; only `inputs` are kept as they were sent.
+  // These become text or jsonb in Postgres, which can store neither. Only `inputs` are stored as sent.
   describe.each([
     { what: 'NUL', text: 'a\u0000b' },
     { what: 'half of a surrogate pair', text: 'a\ud800b' },
@@ -87,18 +87,18 @@ describe('a submission', () => {
     test('in a label is refused', () => expect(takes({ labels: { team: text } })).toBe(false));
   });
 
-  test('with NUL in its inputs is taken', () => {
+  test('with NUL in its inputs is accepted', () => {
     expect(takes({ inputs: { 'a\u0000b': 'a\u0000b' } })).toBe(true);
   });
 });
 
-test('a bulk submission holds at least one and at most MAX_BULK', () => {
+test('a bulk submission has at least one and at most MAX_BULK items', () => {
   const bulk = (length: number) =>
     BulkSubmission.safeParse({ invocations: Array.from({ length }, () => ({})) }).success;
   expect([0, 1, MAX_BULK, MAX_BULK + 1].map(bulk)).toEqual([false, true, true, false]);
 });
 
-test('a filter takes one or many of what may repeat, and nothing unknown', () => {
+test('a filter accepts one or several values of repeatable fields, and no unknown fields', () => {
   expect(InvocationFilter.parse({ status: 'queued', label: 'a' })).toEqual({ status: ['queued'], label: ['a'] });
   expect(InvocationFilter.parse({ status: ['queued', 'held'] })).toEqual({ status: ['queued', 'held'] });
   expect(InvocationFilter.safeParse({ state: 'queued' }).success).toBe(false);

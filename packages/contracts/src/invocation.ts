@@ -7,12 +7,12 @@ import { JsonObject } from './json.js';
 import { Result } from './result.js';
 import { QueueName } from './runner-type.js';
 import { InvocationStatus } from './status.js';
+import { DAY_MS } from './time.js';
 
-const DAY_MS = 86_400_000;
-/** Text that Postgres can hold as it is: no NUL, no half of a surrogate pair. */
+/** Text that Postgres can store unchanged: no NUL and no lone surrogate. */
 const storable = (text: string) => text.isWellFormed() && !text.includes('\u0000');
-const Text = z.string().refine(storable, 'no NUL and no half of a surrogate pair');
-/** Text that also a log line can hold. */
+const Text = z.string().refine(storable, 'must not contain NUL or lone surrogates');
+/** Text that is also safe in a log line. */
 const Name = z
   .string()
   .min(1)
@@ -21,7 +21,7 @@ const Name = z
   .regex(/^[^\u0000-\u001f\u007f]*$/, 'no control characters')
   .refine(storable, 'no half of a surrogate pair');
 
-/** A time that Postgres and Date both know, in UTC whatever the offset it was sent with. */
+/** A time in the range of both Postgres and Date, converted to UTC. */
 const Moment = z.iso
   .datetime({ offset: true })
   .refine((text) => Date.parse(text) >= 0, 'not before 1970')
@@ -29,7 +29,7 @@ const Moment = z.iso
 
 export const Mode = z.enum(['execution', 'planning']);
 
-/** What a backend sends. Unknown fields are an error: a misspelt option must not be ignored. */
+/** A call as submitted. Unknown fields are errors, because a misspelled option must not be ignored. */
 export const Submission = z.strictObject({
   tool_id: z.string().min(1).max(512),
   inputs: JsonObject.default({}),
@@ -43,7 +43,7 @@ export const Submission = z.strictObject({
     .min(-1_000_000)
     .max(1_000_000)
     .default(0)
-    .describe('A lower number runs first; equal ones in the order of submission.'),
+    .describe('Lower numbers run first; equal ones in order of submission.'),
   timeout_ms: z.int().min(1).max(DAY_MS).optional(),
   delay_ms: z
     .int()
@@ -69,29 +69,29 @@ export const Submission = z.strictObject({
 export type Submission = z.infer<typeof Submission>;
 export type SubmissionInput = z.input<typeof Submission>;
 
-/** What would become of a submission if it were sent now. */
+/** The outcome that a submission would have now. */
 export const Validation = z.object({
   tool_id: z.string(),
-  status: InvocationStatus.describe('The status that it would begin with; denied: it would be refused'),
+  status: InvocationStatus.describe('The initial status it would have; denied if it would be refused'),
   inputs: JsonObject.describe('As the tool would get them'),
-  warnings: z.array(z.string()).describe('What of the inputs would be left out'),
+  warnings: z.array(z.string()).describe('Inputs that would be left out'),
   input_hash: Hash,
   descriptor_hash: Hash,
   decision: Decision,
-  suggestion: z.string().nullable().describe('What to do about a denial'),
+  suggestion: z.string().nullable().describe('How to resolve a denial'),
 });
 export type Validation = z.infer<typeof Validation>;
 
 export const MAX_BULK = 10_000;
-/** Items are checked one by one, so that a bad one is named and the rest are taken. */
+/** Items are checked one by one, so that an invalid one is reported and the others are accepted. */
 export const BulkSubmission = z.strictObject({ invocations: z.array(z.unknown()).min(1).max(MAX_BULK) });
 export type BulkSubmission = z.infer<typeof BulkSubmission>;
 
-/** One answer for each item, in the order given. `invalid` items were not taken; `problem` says why. */
+/** One result for each item, in the given order. `invalid` items were not accepted; `problem` says why. */
 export const BulkItem = z.object({
   index: z.int(),
   invocation_id: z.string().optional(),
-  hold_id: z.string().optional().describe('Of what waits, or waited, for a person'),
+  hold_id: z.string().optional().describe('The hold, if the call waits or waited for approval'),
   status: z.union([InvocationStatus, z.literal('invalid')]),
   problem: z.custom<Problem>().optional(),
 });
@@ -117,7 +117,7 @@ export const Attempt = z.object({
 });
 export type Attempt = z.infer<typeof Attempt>;
 
-/** What every answer about an invocation holds. */
+/** The fields of every response about an invocation. */
 export const Invocation = z.object({
   invocation_id: z.string(),
   run_id: z.string(),
@@ -130,7 +130,7 @@ export const Invocation = z.object({
   descriptor_hash: Hash,
   policy_hash: Hash,
   decision: Decision,
-  hold_id: z.string().nullable().describe('Of what waits, or waited, for a person: see /v1/holds/{id}'),
+  hold_id: z.string().nullable().describe('The hold, if the call waits or waited for approval: see /v1/holds/{id}'),
   mode: Mode,
   session_id: z.string().nullable(),
   idempotency_key: z.string().nullable(),
@@ -144,18 +144,27 @@ export const Invocation = z.object({
   created_at: z.iso.datetime(),
   finished_at: z.iso.datetime().nullable(),
   result: Result.nullable(),
-  replay_of: z.string().optional().describe('The run whose result it took over; absent where it was executed itself'),
+  replay_of: z.string().optional().describe('The run whose result it reuses; absent if it was executed'),
 });
 export type Invocation = z.infer<typeof Invocation>;
+
+/** Why an invocation has not started, if waiting alone may not be enough. */
+export const Waiting = z.object({
+  cause: z.enum(['hold', 'quota', 'queue_paused', 'no_worker', 'run_at']),
+  detail: z.string(),
+  suggestion: z.string(),
+});
+export type Waiting = z.infer<typeof Waiting>;
 
 export const InvocationDetail = Invocation.extend({
   attempts: z.array(Attempt),
   hold: HoldSummary.nullable(),
-  waits_for: z.array(z.string()).describe('The quotas that have to have room before a deferred one is queued'),
+  waits_for: z.array(z.string()).describe('The quotas that must have room before a deferred call is queued'),
+  waiting: Waiting.nullable().describe('Why it has not started; null if it only waits for its turn'),
 });
 export type InvocationDetail = z.infer<typeof InvocationDetail>;
 
-/** An empty value is refused rather than taken for "any": what acts on many would act on all. */
+/** An empty value is refused. If it meant "any", a bulk action could affect everything. */
 const Wanted = Text.min(1);
 export const InvocationFilter = z.strictObject({
   status: z
@@ -175,7 +184,7 @@ export const InvocationFilter = z.strictObject({
   since: z.iso.datetime({ offset: true }).optional(),
   until: z.iso.datetime({ offset: true }).optional(),
   q: Wanted.max(200)
-    .describe('The beginning of an id, or a part of the tool, the actor, a label’s value or the error; any case')
+    .describe('A prefix of an id, or a part of the tool, the actor, a label value or the error; case-insensitive')
     .optional(),
 });
 export type InvocationFilter = z.infer<typeof InvocationFilter>;
@@ -186,7 +195,7 @@ export const InvocationCounts = z.object({
   runner: z.record(z.string(), z.int()),
   tool_id: z.record(z.string(), z.int()).describe('The 20 with the most'),
   actor: z.record(z.string(), z.int()).describe('The 20 with the most'),
-  capped: z.boolean().describe('There are more: only the newest 100,000 were counted'),
+  capped: z.boolean().describe('True if only the newest 100,000 were counted'),
 });
 export type InvocationCounts = z.infer<typeof InvocationCounts>;
 
@@ -196,6 +205,6 @@ export const Resolution = z.strictObject({
 });
 export type Resolution = z.infer<typeof Resolution>;
 
-/** A lone invocation is a run of its own: the same nanoid under another prefix, without a row. */
+/** A lone invocation is its own run: the same nanoid with another prefix, without a row. */
 export const loneRunId = (invocation_id: string): string => invocation_id.replace(/^inv_/, 'run_');
 export const loneInvocationId = (run_id: string): string => run_id.replace(/^run_/, 'inv_');

@@ -3,8 +3,12 @@ import { z } from 'zod';
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
-/** Values come from JSON.parse, so an object is all that needs checking; walking every leaf would only cost time. */
-export const JsonObject = z.custom<JsonObject>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'expected an object',
-);
+/** Checks only that it is an object: values come from JSON.parse, so the members need no check. */
+export const JsonObject = z.custom<JsonObject>((value) => isObject(value), 'expected an object');
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Converts a value as sending it as JSON would: undefined members are dropped, and `toJSON` is applied. */
+export const toJson = (value: unknown): Json => JSON.parse(JSON.stringify(value) ?? 'null');
+export const toJsonObject = (value: object): JsonObject => JSON.parse(JSON.stringify(value));

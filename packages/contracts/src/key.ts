@@ -8,21 +8,23 @@ export type Role = z.infer<typeof Role>;
 export const DEFAULT_TENANT = 'default';
 const Slug = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/i, 'letters, digits, dot, dash and underscore');
 
-/** Also an address, as people are known by. */
-const Actor = z.string().regex(/^[a-z0-9][a-z0-9_.@+:-]{0,254}$/i, 'letters, digits and any of . - _ @ + :');
+/** A name, which may be an email address. */
+export const Actor = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_.@+:-]{0,254}$/i, 'must be letters, digits and any of . - _ @ + :');
 
 export const Tenant = Slug;
 
-/** Whoever has the role `serve` serves one pool, and may do nothing else. */
+/** A key with the role `serve` serves one pool and can do nothing else. */
 export const NewKey = z
   .strictObject({ tenant: Tenant, actor: Actor, roles: z.array(Role).min(1), pool: Pool.optional() })
   .refine(({ roles }) => !roles.includes('serve') || roles.every((role) => role === 'serve'), {
     path: ['roles'],
-    message: 'a key with the role serve has no other',
+    message: 'a key with the role serve cannot have other roles',
   })
   .refine(({ roles, pool }) => roles.includes('serve') === (pool !== undefined), {
     path: ['pool'],
-    message: 'a key with the role serve, and no other, names its pool',
+    message: 'is required for a key with the role serve, and not allowed otherwise',
   });
 export type NewKey = z.infer<typeof NewKey>;
 
@@ -36,13 +38,15 @@ export const Key = z.object({
 });
 export type Key = z.infer<typeof Key>;
 
-/** Who is asking. `key_id` is empty for those who came through the identity provider. */
+/** The caller. `key_id` is empty for a login through the identity provider. */
 export type Principal = Pick<Key, 'key_id' | 'tenant' | 'actor' | 'roles' | 'pool'> & {
-  /** How they proved it; a key unless said otherwise. */
+  /** How the caller authenticated; by default with a key. */
   via?: Via;
-  /** When that proof ends; absent for a key. */
+  /** When the authentication expires; absent for a key. */
   expires_at?: string;
   identity?: Identity;
+  /** Roles of the account that are outside of the scope of its token. */
+  out_of_scope?: Role[];
 };
 
 /** An admin may do everything. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { Trust } from './descriptor.js';
+import { Effects, Risk, Trust } from './descriptor.js';
 import { JsonObject } from './json.js';
 
-/** It is part of tool ids (`mcp:<server>:<tool>`), so it holds no colon. */
+/** Part of tool ids (`mcp:<server>:<tool>`), so it contains no colon. */
 export const McpServerName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/i, 'letters, digits, dot, dash and underscore, 63 at most');
@@ -12,7 +12,7 @@ const Value = z
   .max(32_768)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
   .regex(/^[^\u0000-\u0008\u000a-\u001f\u007f]*$/, 'no control characters')
-  // Where other clients ask or look it up, a worker could only pass the text on as it stands.
+  // Other clients prompt for variables or look them up. A worker could only pass the text on unchanged.
   .refine((value) => !value.includes('${'), 'variables are not expanded here: name a secret with secret://name');
 const few = (values: object) => Object.keys(values).length <= 100;
 const Env = z.record(z.string().regex(/^[a-z_][a-z0-9_]{0,127}$/i, 'not the name of a variable'), Value).refine(few);
@@ -25,11 +25,11 @@ const plainHttp = (text: string) => {
   return url.username === '' && url.password === '' && url.hash === '';
 };
 
-/** What of the caller's own a server may ask for in the middle of a call; people can always be asked. */
+/** What a server may request from the caller during a call. Questions to people are always allowed. */
 export const McpAsk = z.enum(['sampling', 'roots']);
 export type McpAsk = z.infer<typeof McpAsk>;
 
-/** What a program gets of the machine it runs on beyond a read-only system and a folder of its own. */
+/** What a program may use of its machine besides a read-only system and a folder of its own. */
 export const McpPermission = z.enum(['network', 'home', 'paths']);
 export type McpPermission = z.infer<typeof McpPermission>;
 
@@ -40,7 +40,7 @@ const ToolChoice = z.strictObject({
 
 const Fields = z.strictObject({
   name: McpServerName,
-  command: z.string().min(1).max(4096).optional().describe('Over stdio: the program to start'),
+  command: z.string().min(1).max(4096).optional().describe('For stdio: the program to start'),
   args: z.array(z.string().max(32_768)).max(1000).optional(),
   env: Env.optional().describe('Values may be secret://name'),
   permissions: z
@@ -53,13 +53,13 @@ const Fields = z.strictObject({
     .array(z.string().regex(/^\//, 'an absolute path').max(4096))
     .max(100)
     .optional()
-    .describe('Folders that a program with the permission paths may write to, beside those that its arguments name'),
+    .describe('Folders that a program with the permission paths may write to, besides those in its arguments'),
   url: z
     .url({ protocol: /^https?$/ })
     .max(4096)
     .refine((text) => URL.canParse(text) && plainHttp(text), 'no credentials and no fragment; headers carry those')
     .optional()
-    .describe('Over streamable HTTP: its endpoint'),
+    .describe('For streamable HTTP: the endpoint'),
   headers: Headers.optional().describe('Values may be secret://name'),
   oauth: z
     .strictObject({
@@ -71,24 +71,24 @@ const Fields = z.strictObject({
       scope: z.string().min(1).max(2048).optional(),
     })
     .optional()
-    .describe('Of a client that was registered by hand; without it, Capstan registers itself at the first login'),
+    .describe('For a manually registered client; without it, Capstan registers itself at the first login'),
   asks: z
     .array(McpAsk)
     .optional()
     .describe(
-      'What of the MCP client that makes a call the server may use: its model (sampling), the list of its folders (roots)',
+      'Features of the calling MCP client that the server may use: its model (sampling), its list of folders (roots)',
     ),
-  tools: ToolChoice.optional().describe('Which of its tools to take, by name or pattern; all by default'),
+  tools: ToolChoice.optional().describe('The tools to use, by name or pattern; all by default'),
   task_support: z
     .record(z.string().min(1).max(256), z.enum(['optional', 'required']))
     .optional()
-    .describe('Tools that take long, by name or pattern: clients that know tasks get one for each call'),
+    .describe('Slow tools, by name or pattern: clients that support tasks get one for each call'),
   pin: z
     .boolean()
     .optional()
-    .describe('Whether a tool whose description changed waits until somebody has looked at it; true by default'),
-  trust: Trust.exclude(['native']).optional().describe('By default what its tier deserves'),
-  timeout_ms: z.int().min(100).max(600_000).optional().describe('For one call of a tool'),
+    .describe('Whether a tool with a changed description must be reviewed before it is used; true by default'),
+  trust: Trust.exclude(['native']).optional().describe('By default derived from its tier'),
+  timeout_ms: z.int().min(100).max(600_000).optional().describe('The timeout of one tool call'),
   enabled: z.boolean().optional(),
 });
 
@@ -103,15 +103,27 @@ export const NewMcpServer = Fields.refine(oneTransport, 'give either command (st
 );
 export type NewMcpServer = z.infer<typeof NewMcpServer>;
 
-/** Only what is to change; the transport stays. */
+/** A server by its name in the registry of the installation. Fields given here override those of the registry. */
+export const RegistryServer = Fields.omit({ command: true, args: true, url: true })
+  .partial({ name: true })
+  .extend({
+    registry: z
+      .string()
+      .max(256)
+      .regex(/^[a-z0-9-]+(?:\.[a-z0-9-]+)+\/[\w.-]+$/i, 'a name as registries have them: io.github.acme/files')
+      .describe('Its name in the registry'),
+  });
+export type RegistryServer = z.infer<typeof RegistryServer>;
+
+/** The fields to change. The transport cannot be changed. */
 export const McpServerChange = Fields.omit({ name: true }).partial();
 export type McpServerChange = z.infer<typeof McpServerChange>;
 
-/** Where a server runs: here, on a network of our own, or with somebody else. */
+/** Where a server runs: on this machine, on a private network, or at a third party. */
 export const McpTier = z.enum(['local', 'remote', 'cloud']);
 export type McpTier = z.infer<typeof McpTier>;
 
-/** A server as it is shown: values of variables and headers only where they are references to secrets. */
+/** A server as shown. Values of variables and headers are included only if they are references to secrets. */
 export const McpServer = z.object({
   name: z.string(),
   transport: z.enum(['stdio', 'http']),
@@ -129,16 +141,16 @@ export const McpServer = z.object({
   trust: Trust,
   timeout_ms: z.int().nullable(),
   enabled: z.boolean(),
-  /** pending: not looked at yet, or being looked at for the first time. */
+  /** pending: its first discovery has not finished. */
   status: z.enum(['ready', 'failing', 'pending', 'disabled']),
   tools: z.int(),
   prompts: z.int(),
   resources: z.int(),
-  /** The newest protocol that it speaks; null before it was looked at. */
+  /** The newest protocol version it supports; null before its discovery. */
   protocol_version: z.string().nullable(),
-  /** Tools whose description has changed, and that wait until somebody has looked at them. */
+  /** Tools with a changed description that wait for review. */
   changed: z.array(z.string()),
-  /** It said that its tools changed, or could not be reached; it is looked at again soon. */
+  /** True if it announced changed tools or could not be reached. Another discovery follows soon. */
   stale: z.boolean(),
   last_discovery: z.iso.datetime().nullable(),
   last_error: z.string().nullable(),
@@ -147,21 +159,23 @@ export const McpServer = z.object({
 });
 export type McpServer = z.infer<typeof McpServer>;
 
-/** For whom a login at a server counts: everybody of the tenant, or whoever logs in. */
+/** Who can use a login at a server: the whole tenant, or only the person who logged in. */
 export const McpLoginRequest = z.strictObject({ per: z.enum(['tenant', 'actor']).default('tenant') });
 export type McpLoginRequest = z.infer<typeof McpLoginRequest>;
 
 export const McpLoginAnswer = z.object({
-  /** It took no browser. */
+  /** True if the login needed no browser. */
   authorized: z.boolean(),
   authorization_url: z.string().nullable(),
 });
 export type McpLoginAnswer = z.infer<typeof McpLoginAnswer>;
 
-/** What a server offers beside its tools, as it was found. */
+/** What a server offers besides tools, as of its last discovery. */
 export const McpListing = z.object({
   protocol_version: z.string().nullable(),
   instructions: z.string().nullable(),
+  /** The shortest time for which one of its lists is valid, if the server states it. */
+  ttl_ms: z.number().nonnegative().nullable().optional(),
   prompts: z.array(JsonObject),
   resources: z.array(JsonObject),
   resource_templates: z.array(JsonObject),
@@ -170,11 +184,19 @@ export const McpListing = z.object({
 });
 export type McpListing = z.infer<typeof McpListing>;
 
-/** A tool whose description is another than the one that was accepted. */
+const Described = z.object({
+  description: z.string(),
+  input_schema: JsonObject,
+  output_schema: JsonObject.nullable(),
+  risk: Risk,
+  effects: Effects.omit({ cost_units: true }),
+});
+
+/** A tool whose description or annotations differ from the accepted ones. */
 export const McpToolChange = z.object({
   tool_id: z.string(),
-  before: z.object({ description: z.string(), input_schema: JsonObject, output_schema: JsonObject.nullable() }),
-  after: z.object({ description: z.string(), input_schema: JsonObject, output_schema: JsonObject.nullable() }),
+  before: Described,
+  after: Described,
   found_at: z.iso.datetime(),
 });
 export type McpToolChange = z.infer<typeof McpToolChange>;
@@ -182,6 +204,6 @@ export type McpToolChange = z.infer<typeof McpToolChange>;
 export const McpAcceptance = z.strictObject({ tools: z.array(z.string()).min(1).optional() });
 export type McpAcceptance = z.infer<typeof McpAcceptance>;
 
-/** `mcp.json`, as other clients keep it. Entries are checked one by one. */
+/** The `mcp.json` of other clients. Entries are checked one by one. */
 export const McpFile = z.object({ mcpServers: z.record(z.string(), z.record(z.string(), z.unknown())) });
 export type McpFile = z.infer<typeof McpFile>;

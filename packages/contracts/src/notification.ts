@@ -3,7 +3,7 @@ import { TERMINAL_STATUSES } from './status.js';
 
 const INVOCATION_EVENTS = TERMINAL_STATUSES.map((status) => `invocation.${status}` as const);
 
-/** What endpoints can be told. */
+/** The events that endpoints can receive. */
 export const EVENT_TYPES = [
   ...INVOCATION_EVENTS,
   'run.completed',
@@ -30,7 +30,7 @@ export const EventFilter = z
 export const matchesEvent = (filter: string, type: string): boolean =>
   filter === '*' || filter === type || (filter.endsWith('.*') && type.startsWith(filter.slice(0, -1)));
 
-/** The body of a delivery, as Standard Webhooks has it. */
+/** The body of a delivery, in the format of Standard Webhooks. */
 export const Notification = z.object({
   type: EventType,
   timestamp: z.iso.datetime(),

@@ -12,11 +12,11 @@ export const OpenApiOptions = z.strictObject({
     .string()
     .regex(/^[a-z][a-z0-9_.-]{0,63}$/, 'expected a-z, 0-9, dot, dash or underscore, and a letter first')
     .optional()
-    .describe('What its tools are called by, openapi:<name>:<operation>; from the title without it'),
+    .describe('Prefix of its tools, openapi:<name>:<operation>; derived from the title by default'),
   base_url: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe('In place of the servers that the document names'),
+    .describe('Overrides the servers in the document'),
   auth: z
     .record(z.string(), Secret)
     .optional()
@@ -26,13 +26,13 @@ export const OpenApiOptions = z.strictObject({
     .max(100)
     .optional()
     .describe('Only operations whose name, "METHOD /path" or tag matches, with * for any part'),
-  exclude: z.array(Pattern).max(100).optional().describe('Operations to leave out, in the same way'),
+  exclude: z.array(Pattern).max(100).optional().describe('Operations to leave out, by the same patterns'),
 });
 export type OpenApiOptions = z.infer<typeof OpenApiOptions>;
 
 export const NewOpenApi = OpenApiOptions.extend({
   document: JsonObject.describe('OpenAPI 3.0 or 3.1'),
-  dry_run: z.boolean().optional().describe('Answers what would become of it, and keeps nothing'),
+  dry_run: z.boolean().optional().describe('Returns the result without storing anything'),
 });
 export type NewOpenApi = z.infer<typeof NewOpenApi>;
 

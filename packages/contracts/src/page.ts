@@ -6,7 +6,7 @@ export const PageQuery = z.object({
 });
 export type PageQuery = z.infer<typeof PageQuery>;
 
-/** Of lists whose cursor is a sequence number. */
+/** For lists whose cursor is a sequence number. */
 export const SequenceQuery = PageQuery.extend({
   cursor: z
     .string()

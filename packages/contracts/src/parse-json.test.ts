@@ -13,8 +13,8 @@ const refusal = (text: string): JsonError => {
   throw new Error('it was taken');
 };
 
-describe('JSON from elsewhere', () => {
-  test('is what JSON.parse reads', () => {
+describe('untrusted JSON', () => {
+  test('is parsed as by JSON.parse', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 20 }), fc.boolean(), (text, spread) => {
         const sent = spread ? JSON.stringify(JSON.parse(text), null, 2) : text;
@@ -28,18 +28,18 @@ describe('JSON from elsewhere', () => {
     expect(parseJson(nested(128, '{"a":', '}').replace('}', '1}'))).toBeTypeOf('object');
   });
 
-  test.each([129, 3000, 6000, 200_000])('is refused with the place where it is %i levels deep', (depth) => {
+  test.each([129, 3000, 6000, 200_000])('that is %i levels deep is refused with the position', (depth) => {
     expect(refusal(`{"a":\n${nested(depth)}}`).place).toEqual({ line: 2, column: 128 });
     expect(refusal(nested(depth, '{"a":', '}')).place).toEqual({ line: 1, column: 641 });
     expect(refusal('['.repeat(depth)).message).toContain('nested deeper than 128 levels');
   });
 
-  test('has brackets in its strings that count for nothing', () => {
+  test('may have any number of brackets in strings', () => {
     const text = JSON.stringify(['['.repeat(500), `\\"${'{'.repeat(500)}`, '\\', '[']);
     expect(parseJson(text)).toEqual(JSON.parse(text));
   });
 
-  test('is refused with the place of what is wrong', () => {
+  test('that is invalid is refused with the position of the error', () => {
     expect(refusal('{"a": 1,\n "b" 2}').place).toEqual({ line: 2, column: 6 });
     expect(refusal('{"a": ').message).toMatch(/JSON/);
   });

@@ -1,14 +1,14 @@
 import type { Json } from './json.js';
 
-/** Deeper than any schema asks for, and far from where what reads a value by recursion would break. */
+/** Deeper than any schema needs, and far below the depth at which recursive code overflows the stack. */
 export const MAX_JSON_DEPTH = 128;
 
-/** What tools answer may be deeper: it is only kept and shown. Redaction replaces what lies deeper still. */
+/** Results of tools may be deeper, because they are only stored and shown. Redaction replaces anything deeper. */
 export const MAX_RESULT_DEPTH = 1000;
 
 export type JsonPlace = { line: number; column: number };
 
-/** Text that is not JSON, or nested too deep. The place is known where it can be told. */
+/** Text that is not JSON or is nested too deep, with the position if it is known. */
 export class JsonError extends Error {
   override readonly name = 'JsonError';
   readonly place: JsonPlace | undefined;
@@ -20,8 +20,8 @@ export class JsonError extends Error {
 }
 
 /**
- * JSON from elsewhere. Its depth is counted before anything is built: a few kilobytes of brackets would else end every
- * function after this one that recurses.
+ * Parses untrusted JSON. The depth is checked before anything is built, because a few kilobytes of brackets would overflow the stack
+ * of any recursive function.
  */
 export function parseJson(text: string, max_depth: number = MAX_JSON_DEPTH): Json {
   const deep = tooDeepAt(text, max_depth);
@@ -40,7 +40,7 @@ export function parseJson(text: string, max_depth: number = MAX_JSON_DEPTH): Jso
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Where the text opens one level too many, or -1. What stands in strings does not count. */
+/** The position at which the text exceeds the depth, or -1. Brackets in strings do not count. */
 export function tooDeepAt(text: string, max_depth: number): number {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -56,7 +56,7 @@ export function tooDeepAt(text: string, max_depth: number): number {
   return -1;
 }
 
-/** The place of the quote that closes a string, or the end of the text. */
+/** The position of the quote that closes a string, or the end of the text. */
 function endOfString(text: string, from: number): number {
   for (let at = from; ; ) {
     const quote = text.indexOf('"', at);

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { type Json, JsonObject } from './json.js';
+import { DAY_MS } from './time.js';
 
 export const MAX_STEPS = 10_000;
-/** A fan-out is bounded too: a list that a tool answered must not become a million calls. */
+/** The largest fan-out. A list returned by a tool must not become a million calls. */
 export const MAX_ELEMENTS = 10_000;
-const DAY_MS = 86_400_000;
 
 const Value = z.custom<Json>((value) => value !== undefined, 'expected a value');
 const StepId = z
   .string()
   .regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/, 'letters, digits, dot, dash and underscore, at most 128');
 
-/** What a plan takes, written like JSON Schema. Without a default it has to be given, unless `required` is false. */
+/** An input of a plan, in JSON Schema terms. Without a default it is required, unless `required` is false. */
 export const PlanInput = z.strictObject({
   type: z.enum(['string', 'number', 'integer', 'boolean', 'array', 'object']).optional(),
   description: z.string().max(4096).optional(),
@@ -37,7 +37,7 @@ export const Retry = z.strictObject({
     .min(0)
     .max(DAY_MS)
     .optional()
-    .describe('Before the second try; it doubles with each. 500 by default'),
+    .describe('The delay before the second attempt; it doubles with each. 500 by default'),
 });
 export type Retry = z.infer<typeof Retry>;
 
@@ -51,22 +51,22 @@ export const PlanStep = z.strictObject({
   needs: z
     .union([StepId, z.array(StepId).max(MAX_STEPS)])
     .optional()
-    .describe('The steps that have to end before; without it the one before'),
+    .describe('The steps that must end first; by default the previous step'),
   when: z
     .union([z.string().max(16_384), z.boolean()], 'expected an expression, true or false')
     .optional()
-    .describe('Skipped unless true'),
+    .describe('The step is skipped unless this is true'),
   for_each: z
     .union([z.string().max(16_384), z.array(Value).max(MAX_ELEMENTS)], 'expected an expression or a list')
     .optional()
-    .describe('Once for each element, with item and index'),
+    .describe('Runs the step once for each element, with item and index'),
   retry: Retry.optional(),
   timeout_ms: z.int().min(1).max(DAY_MS).optional(),
   on_error: z.enum(['stop', 'continue']).optional(),
 });
 export type PlanStep = z.infer<typeof PlanStep>;
 
-/** Kept as it was sent, so that its hash is that of what somebody wrote. */
+/** Stored as sent, so that the hash is that of the author's document. */
 export const Plan = z.strictObject({
   version: z.literal('1.0').optional(),
   name: z.string().max(255).optional(),

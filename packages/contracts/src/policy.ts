@@ -13,12 +13,12 @@ const Glob = z.string().min(1).max(1024);
 const Globs = z.array(Glob).max(1000);
 const Words = z.array(z.string().min(1).max(1024)).max(1000);
 
-/** Which calls are meant: all that is given has to hold; of several values of one field any does. */
+/** Which calls a rule matches. All given fields must match; of several values of a field, one is enough. */
 export const PolicyMatch = z.strictObject({
   tool: oneOrMany(Glob).optional().describe('Ids of tools, with * and ?'),
   runner: oneOrMany(RunnerType).optional(),
   source: oneOrMany(ToolSource).optional(),
-  origin: oneOrMany(Glob).optional().describe('What brought the tool: extension, server, capability'),
+  origin: oneOrMany(Glob).optional().describe('Where the tool comes from: extension, server, capability'),
   risk_max: Risk.optional(),
   risk_min: Risk.optional(),
   side_effects_any: z.array(SideEffect).min(1).optional(),
@@ -30,7 +30,7 @@ export const PolicyMatch = z.strictObject({
   trust_min: Trust.optional(),
   mode: oneOrMany(Mode).optional(),
   actor: oneOrMany(Glob).optional(),
-  roles: oneOrMany(Role).optional().describe('The actor has any of these'),
+  roles: oneOrMany(Role).optional().describe('The actor has one of these roles'),
   tenant: oneOrMany(Glob).optional(),
   labels: z.record(z.string(), oneOrMany(z.string())).optional(),
 });
@@ -44,11 +44,19 @@ export const PolicyRule = z.strictObject({
   match: PolicyMatch.optional(),
   if: Expression.optional().describe('CEL over inputs, actor, labels, tool, mode and session_id'),
   approvals: Approvals.optional(),
+  accepts: z
+    .array(z.string().min(1).max(128))
+    .min(1)
+    .max(100)
+    .optional()
+    .describe(
+      'Of an allow rule: what does not hold the calls that it matches, rules by id and gates by name (risk.HIGH)',
+    ),
   reason: z.string().max(1024).optional(),
 });
 export type PolicyRule = z.infer<typeof PolicyRule>;
 
-/** What any allowed run gets at most. Of all that apply the smaller wins. */
+/** Limits for allowed calls. If several apply, the lowest wins. */
 export const PolicyLimit = Limits.omit({
   allow_paths: true,
   deny_paths: true,
@@ -62,7 +70,7 @@ export const PolicyLimit = Limits.omit({
   .strict();
 export type PolicyLimit = z.infer<typeof PolicyLimit>;
 
-/** What a tool may touch. An allow list that is empty allows nothing, and so does a size of 0. */
+/** What a tool may access. An empty allow list allows nothing, and so does a size of 0. */
 export const ToolConstraints = z.strictObject({
   allow_paths: Globs.optional(),
   deny_paths: Globs.optional(),
@@ -81,7 +89,7 @@ export const ToolConstraints = z.strictObject({
 });
 export type ToolConstraints = z.infer<typeof ToolConstraints>;
 
-/** What a level of risk asks for, whatever the rules allow. */
+/** What a risk level requires, whatever the rules allow. */
 export const RiskGate = z.strictObject({
   effect: z.enum(['allow', 'hold', 'forbid']).optional(),
   approvals: Approvals.optional(),
@@ -91,7 +99,7 @@ export type RiskGate = z.infer<typeof RiskGate>;
 
 const Gate = z.enum(['allow', 'hold', 'forbid']).optional();
 
-/** What the effects that a tool declares ask for, whatever the rules allow. */
+/** What the declared effects of a tool require, whatever the rules allow. */
 export const EffectGates = z.strictObject({
   destructive: Gate,
   non_reversible: Gate,
@@ -106,8 +114,8 @@ export const EffectGates = z.strictObject({
 export type EffectGates = z.infer<typeof EffectGates>;
 
 /**
- * Strict: an unknown key is an error, so that a misspelt restriction is never silently absent. Kept as it was sent; what
- * is absent gets its default when it is compiled, so that the hash is that of what somebody wrote.
+ * Unknown keys are errors, so that a misspelled restriction is never silently ignored. Stored as sent, and defaults are applied when
+ * it is compiled, so that the hash is that of the author's document.
  */
 export const PolicyDocument = z.strictObject({
   version: z.literal('1.0').optional(),
@@ -119,26 +127,22 @@ export const PolicyDocument = z.strictObject({
   limits: z.array(PolicyLimit).max(10_000).optional(),
   risk: z.partialRecord(Risk, RiskGate).optional(),
   effects: EffectGates.optional(),
-  approved_specs: z
-    .array(Hash)
-    .max(10_000)
-    .optional()
-    .describe('Hashes of specifications that are frozen and approved'),
+  approved_specs: z.array(Hash).max(10_000).optional().describe('The hashes of frozen, approved specifications'),
 });
 export type PolicyDocument = z.infer<typeof PolicyDocument>;
 
-/** The name of the policy that bounds those of all tenants. No tenant can be called so. */
+/** The name of the policy that bounds those of all tenants. It is not a valid tenant name. */
 export const INSTALLATION_POLICY = '_installation';
 
-/** The name of the policy that the installation's own calls are decided by; it is bounded by nothing else. */
+/** The name of the policy for the installation's own calls. No other policy bounds it. */
 export const INTERNAL_POLICY = 'capstan.internal';
 
-/** What bounds all tenants while nobody has put another: everything that only an installation's policy opens is closed. */
+/** The default policy of the installation, which denies everything that only an installation policy can allow. */
 export const CLOSED_INSTALLATION: PolicyDocument = { version: '1.0', boundary: 'deny_by_default' };
 
 /**
- * What calls are decided by: a tenant's policy, and the installation's that bounded it at that moment. Kept as one document,
- * so that one hash on a call covers both, and the worker that decides again has both.
+ * The policy that decides calls: a tenant's policy, and the installation's policy that bounded it at that time. Stored as one
+ * document, so that one hash covers both and the worker that decides again has both.
  */
 export const EffectivePolicy = PolicyDocument.extend({ installation: PolicyDocument.optional() });
 export type EffectivePolicy = z.infer<typeof EffectivePolicy>;
@@ -148,22 +152,22 @@ export const Policy = z.object({
   version: z.int(),
   policy_hash: z.string(),
   document: PolicyDocument,
-  text: z.string().nullable().describe('The YAML as it was sent, with its comments; null where it was sent as JSON'),
+  text: z.string().nullable().describe('The YAML as sent, with its comments; null if it was sent as JSON'),
   created_at: z.iso.datetime(),
 });
 export type Policy = z.infer<typeof Policy>;
 
 export const RollbackPolicy = z.strictObject({ version: z.int().min(1).max(2_147_483_647) });
 
-/** What is allowed to stand in a policy and is probably a mistake. */
+/** Something in a policy that is valid but probably a mistake. */
 export const PolicyWarning = z.object({ field: z.string(), message: z.string() });
 export type PolicyWarning = z.infer<typeof PolicyWarning>;
 
-/** The answer of a PUT. */
+/** The response to a PUT. */
 export const PutPolicy = Policy.extend({ warnings: z.array(PolicyWarning) });
 export type PutPolicy = z.infer<typeof PutPolicy>;
 
-/** A version of a policy, without what it says. */
+/** A version of a policy, without its content. */
 export const PolicyVersion = Policy.omit({ document: true, text: true }).extend({ created_by: z.string() });
 export type PolicyVersion = z.infer<typeof PolicyVersion>;
 
@@ -179,9 +183,9 @@ export const ExplainRequest = z.strictObject({
   session_id: z.string().optional(),
   spec_frozen: z.boolean().optional(),
   spec_hash: Hash.optional(),
-  actor: z.string().optional().describe('Another than who asks'),
+  actor: z.string().optional().describe('An actor other than the caller'),
   roles: z.array(Role).optional(),
-  policy: Draft.optional().describe('A draft; else the policy in force'),
+  policy: Draft.optional().describe('A draft; by default the policy in force'),
 });
 export type ExplainRequest = z.input<typeof ExplainRequest>;
 
@@ -190,7 +194,7 @@ export const Explanation = Decision.extend({
   errors: z
     .array(z.object({ field: z.string(), message: z.string() }))
     .optional()
-    .describe('What the tool does not take of the inputs'),
+    .describe('Inputs that the tool does not accept'),
 });
 export type Explanation = z.infer<typeof Explanation>;
 
@@ -198,13 +202,13 @@ export const WhatIfRequest = z.strictObject({
   policy: Draft,
   since: z.iso.datetime({ offset: true }).optional(),
   until: z.iso.datetime({ offset: true }).optional(),
-  limit: z.int().min(0).max(10_000).default(100).describe('How many of the changed ones to list'),
+  limit: z.int().min(0).max(10_000).default(100).describe('How many changed decisions to list'),
 });
 export type WhatIfRequest = z.input<typeof WhatIfRequest>;
 
 const Verdict = Decision.pick({ effect: true, reason: true, rule_matched: true, code: true });
 
-/** A recorded invocation that the draft would decide otherwise. */
+/** A recorded invocation that the draft would decide differently. */
 export const ChangedDecision = z.object({
   invocation_id: z.string(),
   tool_id: z.string(),
@@ -219,21 +223,59 @@ export const WhatIfCounts = z.object({
   total: z.int(),
   checked: z.int(),
   changed: z.int(),
-  /** By how they change, like `allow → deny`. */
+  /** The number of changed decisions by kind, such as `allow → deny`. */
   changes: z.record(z.string(), z.int()),
-  /** Of tools that are gone; nothing can be said of them. */
+  /** Invocations of tools that no longer exist, which cannot be decided. */
   unknown_tools: z.int(),
 });
 export type WhatIfCounts = z.infer<typeof WhatIfCounts>;
 
 export const WhatIfAnswer = WhatIfCounts.extend({
   items: z.array(ChangedDecision),
-  /** Changed ones beyond those listed. */
+  /** Changed decisions that are not listed. */
   more: z.int(),
 });
 export type WhatIfAnswer = z.infer<typeof WhatIfAnswer>;
 
-/** The lines of a what-if that is streamed. */
+export const ProposeRequest = z.strictObject({
+  hold_id: z.string().min(1).max(128),
+  inputs: z
+    .array(z.string().max(1024))
+    .max(1000)
+    .optional()
+    .describe('The members of the inputs that must be the same; all by default'),
+});
+export type ProposeRequest = z.infer<typeof ProposeRequest>;
+
+/** The calls that a proposed rule covers. */
+export const ProposalScope = z.object({
+  tenant: z.string(),
+  tool_id: z.string(),
+  actor: z.string(),
+  mode: Mode,
+  inputs: JsonObject.describe('Members that must have exactly these values'),
+  any_input: z.array(z.string()).describe('Members of this call that may have any value'),
+  exact: z.boolean().describe('Whether all inputs must be the same, with no others present'),
+  holds: z.array(z.string()).describe('The rules and gates that would no longer hold such a call'),
+});
+export type ProposalScope = z.infer<typeof ProposalScope>;
+
+/** A rule that would allow calls like a held one. It is only proposed, not stored. */
+export const PolicyProposal = z.object({
+  rule: PolicyRule,
+  yaml: z.string().describe('The rule as it would appear in the policy'),
+  covers: ProposalScope,
+  what_if: WhatIfAnswer.describe('Over the last 30 days: the decisions about calls of this tool that it would change'),
+  policy: z
+    .object({ name: z.string(), version: z.int(), text: z.string() })
+    .nullable()
+    .describe(
+      'The policy in force with the rule in it, ready to be put with If-Match; null if the key may not read policies',
+    ),
+});
+export type PolicyProposal = z.infer<typeof PolicyProposal>;
+
+/** The lines of a streamed what-if. */
 export type WhatIfLine =
   | { kind: 'progress'; checked: number; total: number; changed: number }
   | ({ kind: 'changed' } & ChangedDecision)

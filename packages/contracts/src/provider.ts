@@ -2,28 +2,28 @@ import { z } from 'zod';
 import type { Json } from './json.js';
 
 /**
- * Whose format a model speaks. `openai` is Chat Completions in what we write; in what we read, a body of the Responses
- * API is known by its shape, so `openai` reads both.
+ * The format of a model provider. For output, `openai` is Chat Completions. For input, it also accepts the Responses API, which is
+ * recognized by its structure.
  */
 export const Provider = z.enum(['openai', 'openai_responses', 'anthropic', 'gemini']);
 export type Provider = z.infer<typeof Provider>;
 
-/** As a person may write it. */
+/** The names that people may use. */
 export const ProviderName = z.preprocess((name) => (name === 'google' ? 'gemini' : name), Provider);
 
-/** What a model asked for, as it asked for it. */
+/** A tool call as the model requested it. */
 export const ProviderCall = z.object({
-  /** The provider's own id, of the type it has there; Gemini may send none. */
+  /** The provider's own id, in its original type. Gemini may send none. */
   id: z.union([z.string(), z.number()]).nullable(),
   name: z.string(),
   arguments: z.custom<Json>((value) => value !== undefined),
-  /** The kind of the item that held it, which says how it is answered. */
+  /** The kind of item that contained the call, which determines the format of the result. */
   kind: z.string(),
-  /** Null when the arguments could be read; else why not, in words for the model. */
+  /** Why the arguments could not be parsed, for the model; null if they could. */
   problem: z.string().nullable(),
-  /** The provider carries it out itself: it is shown, and neither run nor answered here. */
+  /** True if the provider executes the call itself. It is only shown here. */
   by_provider: z.boolean(),
-  /** The call that held it, where a model put several into one (`multi_tool_use.parallel`): they share its id and its answer. */
+  /** The enclosing call, if a model put several into one (`multi_tool_use.parallel`). They share its id and its result. */
   via: z.string().optional(),
 });
 export type ProviderCall = z.infer<typeof ProviderCall>;

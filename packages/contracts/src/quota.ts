@@ -16,17 +16,20 @@ export type QuotaLimit = keyof QuotaLimits;
 
 export const OnExceed = z.enum(['defer', 'deny']);
 
-/** What a quota is for: a kind and a name, which may have wildcards for tools. `actor:tenant/name` is one tenant's. */
+/** The scope of a quota: a kind and a name. Names of tools may have wildcards. `actor:tenant/name` belongs to one tenant. */
 export const QuotaScope = z
   .string()
   .max(512)
-  .regex(/^(tenant|actor|tool|source|runner):[^\p{Cc}\s]+$/u, 'tenant:…, actor:…, tool:…, source:… or runner:…');
+  .regex(
+    /^(tenant|actor|tool|source|runner):[^\p{Cc}\s]+$/u,
+    'must be tenant:…, actor:…, tool:…, source:… or runner:…',
+  );
 export type QuotaScope = z.infer<typeof QuotaScope>;
 
 const isOneOf = (kind: string, names: readonly string[]) => (scope: string) =>
   !scope.startsWith(`${kind}:`) || names.includes(scope.slice(kind.length + 1));
 
-/** A mistyped name would limit nothing. One that was set before names were looked at is still shown, and can be removed. */
+/** Checks names, because a mistyped one would limit nothing. Scopes set before this check are still shown and can be removed. */
 export const NewQuotaScope = QuotaScope.refine(
   isOneOf('source', ToolSource.options),
   `source:… names one of ${ToolSource.options.join(', ')}`,
@@ -49,16 +52,16 @@ export const Quota = z.object({
 });
 export type Quota = z.infer<typeof Quota>;
 
-/** Counted from what is stored, at the moment of the answer. Minutes and days are those of UTC. */
+/** Counted from stored rows at the time of the request. Minutes and days are in UTC. */
 export const QuotaUsage = z.object({
   scope: QuotaScope,
   limits: QuotaLimits,
   on_exceed: OnExceed,
-  waiting: z.int().describe('Deferred until there is room'),
-  concurrent: z.int().describe('Queued or running'),
+  waiting: z.int().describe('Calls deferred until there is room'),
+  concurrent: z.int().describe('Calls that are queued or running'),
   calls_this_minute: z.int(),
   calls_today: z.int(),
-  runtime_ms_today: z.number().describe('Real of what has ended, expected of what has not'),
-  cost_units_today: z.number().describe('Real where it is known, expected where it is not'),
+  runtime_ms_today: z.number().describe('Actual time of ended calls and expected time of the others'),
+  cost_units_today: z.number().describe('Actual cost if known, otherwise the expected cost'),
 });
 export type QuotaUsage = z.infer<typeof QuotaUsage>;

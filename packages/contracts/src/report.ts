@@ -14,7 +14,7 @@ const ReportHold = z.object({
   status: z.string(),
   decided_by: z.string().nullable(),
   decided_at: z.string().nullable(),
-  /** As submitted, where somebody changed the inputs; the step's own hash is that of what ran. */
+  /** The submitted inputs, if somebody changed them. The step's own hash is that of the inputs that ran. */
   original_inputs: z.unknown(),
   original_input_hash: Hash.nullable(),
   approved_input_hash: Hash.nullable(),
@@ -24,9 +24,9 @@ const ReportHold = z.object({
       actor: z.string(),
       kind: z.string(),
       comment: z.string().nullable(),
-      input_hash: Hash.nullable().describe('Of the inputs that they voted on, or that they made'),
-      previous_input_hash: Hash.nullable().describe('Of an edit: what the inputs were before'),
-      changed: z.array(z.string()).nullable().describe('Of an edit: the members of the inputs'),
+      input_hash: Hash.nullable().describe('The hash of the inputs that were voted on, or created by an edit'),
+      previous_input_hash: Hash.nullable().describe('For an edit: the hash of the previous inputs'),
+      changed: z.array(z.string()).nullable().describe('For an edit: the changed members of the inputs'),
     }),
   ),
 });
@@ -38,7 +38,7 @@ export const ReportStep = z.object({
   status: StepStatus,
   reason: z.string().nullable(),
   invocation_id: z.string().nullable(),
-  reused_from: z.string().nullable().describe('The run whose result it has; null where it is this one'),
+  reused_from: z.string().nullable().describe('The run whose result it reuses; null if it was executed in this run'),
   decision: Decision.pick({ effect: true, reason: true, rule_matched: true, code: true }).nullable(),
   created_at: z.iso.datetime().nullable(),
   started_at: z.iso.datetime().nullable(),
@@ -67,6 +67,7 @@ export const ReportSummary = z.object({
   failed_steps: z.int(),
   canceled_steps: z.int(),
   skipped_steps: z.int(),
+  held_steps: z.int(),
   attempts: z.int(),
   holds: z.int(),
   files_read: z.array(z.string()),
@@ -95,7 +96,7 @@ export const Report = z.object({
   inputs: JsonObject.nullable(),
   policy: z.object({ policy_hash: Hash, document: z.unknown() }).nullable(),
   steps: z.array(ReportStep),
-  steps_omitted: z.int().describe('Beyond those listed; the summary counts them all'),
+  steps_omitted: z.int().describe('Steps that are not listed; the summary counts all'),
   summary: ReportSummary,
   verification: z
     .object({
@@ -103,11 +104,11 @@ export const Report = z.object({
       checked: z.int(),
       mismatches: z.array(Mismatch),
       more: z.int(),
-      removed: z.int().describe('Results that retention removed; verified by their hashes'),
+      removed: z.int().describe('Results that retention removed; their hashes are verified'),
       checkpoint: LogCheckpoint.nullable(),
       seal: Seal.nullable(),
     })
     .nullable()
-    .describe('Null while the run has not ended'),
+    .describe('Null until the run has ended'),
 });
 export type Report = z.infer<typeof Report>;

@@ -3,7 +3,7 @@ import { SideEffect } from './descriptor.js';
 import { Hash } from './hash.js';
 import type { Json } from './json.js';
 
-/** Content that a run left behind, named by its hash; `GET /v1/artifacts/{sha256}` has it. */
+/** Content that a call produced, identified by its hash. `GET /v1/artifacts/{sha256}` returns it. */
 export const Artifact = z.object({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   name: z.string(),
@@ -12,7 +12,7 @@ export const Artifact = z.object({
 });
 export type Artifact = z.infer<typeof Artifact>;
 
-/** What a run was seen to do, to be held against what its tool declared. */
+/** The observed behavior of a call, for comparison with the declared effects of its tool. */
 export const Observed = z.object({
   files_read: z.array(z.string()).optional(),
   files_written: z.array(z.string()).optional(),
@@ -21,13 +21,13 @@ export const Observed = z.object({
 });
 export type Observed = z.infer<typeof Observed>;
 
-/** How a process is contained, the strongest first. */
+/** How a process is contained, strongest first. */
 export const SandboxLevel = z.enum(['bubblewrap', 'namespaces', 'process']);
 export type SandboxLevel = z.infer<typeof SandboxLevel>;
 
 /**
- * What is in force beside the level: a filter of system calls, Landlock's rules for files, a user of the tenant's own, and that the
- * program could start no other.
+ * Protections in addition to the level: a system call filter, Landlock rules for files, a user id of the tenant's own, and that the
+ * program cannot start another one.
  */
 export const SandboxFeature = z.enum(['seccomp', 'landlock', 'uid', 'exec_once']);
 export type SandboxFeature = z.infer<typeof SandboxFeature>;
@@ -37,13 +37,13 @@ const SandboxFact = z
   .string()
   .regex(new RegExp(`^(${SandboxLevel.options.join('|')})(\\+(${SandboxFeature.options.join('|')}))*$`));
 
-/** What is known of a run beyond its output. */
+/** Facts about a call besides its output. */
 export const RunFacts = z.object({
   observed: Observed.optional(),
-  /** The containment it ran under: its level, and what else was in force. */
+  /** The containment: its level and features. */
   sandbox: SandboxFact.optional(),
   cost_units: z.number().nonnegative().optional(),
-  /** Tokens, pages, rows: whatever the runner counts. */
+  /** Whatever the runner counts: tokens, pages, rows. */
   usage: z.record(z.string(), z.number()).optional(),
 });
 export type RunFacts = z.infer<typeof RunFacts>;

@@ -19,11 +19,11 @@ export const Run = z.object({
   actor: z.string(),
   mode: z
     .enum(['execution', 'replay'])
-    .describe('replay: its results are those of another run, and nothing was executed'),
+    .describe('replay: the results are those of another run, and nothing was executed'),
   replay_of: z.string().nullable(),
-  name: z.string().nullable().describe('Of its plan'),
+  name: z.string().nullable().describe('The name of its plan'),
   plan_hash: Hash.nullable(),
-  policy_hash: Hash.nullable().describe('The version that decides about all of its steps'),
+  policy_hash: Hash.nullable().describe('The policy version that decides all of its steps'),
   reason: z.string().nullable().describe('Why it failed'),
   total_steps: z.int(),
   completed_steps: z.int(),
@@ -31,12 +31,13 @@ export const Run = z.object({
   failed_steps: z.int(),
   canceled_steps: z.int(),
   skipped_steps: z.int(),
+  held_steps: z.int().describe('Steps that wait for approval: see /v1/holds?run_id=…'),
   created_at: z.iso.datetime(),
   finished_at: z.iso.datetime().nullable(),
 });
 export type Run = z.infer<typeof Run>;
 
-/** What a run of a plan started with, beside what every run has. */
+/** A run with the plan and inputs it was started with. */
 export const RunDetail = Run.extend({
   plan: JsonObject.nullable(),
   inputs: JsonObject.nullable(),
@@ -67,7 +68,7 @@ const Document = z.union([z.string().max(16_777_216), JsonObject]);
 
 export const RunSubmission = z.strictObject({
   plan: Document,
-  policy: Document.optional().describe('In place of the policy in force; the role admin is needed'),
+  policy: Document.optional().describe('Replaces the policy in force; requires the role admin'),
   inputs: JsonObject.default({}),
   webhook_url: z
     .url({ protocol: /^https?$/ })
@@ -88,13 +89,13 @@ export const RunAccepted = Run.pick({
 });
 export type RunAccepted = z.infer<typeof RunAccepted>;
 
-/** `pending`: what it needs has not ended. `skipped`: it will not be called; `reason` says why. */
+/** `pending`: the steps it needs have not ended. `skipped`: it will not be called; `reason` says why. */
 export const StepStatus = z.enum([...InvocationStatus.options, 'pending', 'skipped']);
 export type StepStatus = z.infer<typeof StepStatus>;
 
 export const Step = z.object({
   step_id: z.string(),
-  /** The place in the plan, and within a fan-out. */
+  /** The position in the plan; `element` is the position within a fan-out. */
   index: z.int(),
   element: z.int().nullable(),
   name: z.string().nullable(),
@@ -104,19 +105,20 @@ export const Step = z.object({
   reason: z.string().nullable(),
   started_at: z.iso.datetime().nullable(),
   finished_at: z.iso.datetime().nullable(),
-  reused_from: z.string().nullable().describe('The run whose result it has; null where it is this one'),
+  duration_ms: z.number().nullable().describe('The duration of the last attempt; null until the step has ended'),
+  reused_from: z.string().nullable().describe('The run whose result it reuses; null if it was executed in this run'),
   result: Result.nullable(),
 });
 export type Step = z.infer<typeof Step>;
 
-/** What `GET /v1/runs/{id}/events` sends; `id` is what `Last-Event-ID` resumes from. */
+/** The events of `GET /v1/runs/{id}/events`. `Last-Event-ID` resumes after an `id`. */
 export const RunEvent = z.discriminatedUnion('event', [
   z.object({ id: z.string(), event: z.literal('step'), data: Step.omit({ result: true }) }),
   z.object({ id: z.string(), event: z.literal('run'), data: Run }),
 ]);
 export type RunEvent = z.infer<typeof RunEvent>;
 
-/** What would be decided about a step; `inputs` that depend on outputs are not known before they are there. */
+/** The decision that a step would get. Inputs that depend on outputs are not known yet. */
 export const DryStep = z.object({
   step_id: z.string(),
   index: z.int(),
@@ -126,7 +128,7 @@ export const DryStep = z.object({
   needs: z.array(z.string()),
   effect: z.enum(['allow', 'hold', 'deny', 'unknown', 'skip', 'invalid']),
   reason: z.string(),
-  inputs: z.custom<Json>(() => true).describe('Where a value is not known yet: its expression'),
+  inputs: z.custom<Json>(() => true).describe('Values not known yet appear as their expression'),
   unknown: z.array(z.string()).describe('The expressions that depend on outputs'),
   decision: Decision.nullable(),
 });
@@ -137,17 +139,17 @@ export const DryRun = z.object({
   policy_hash: Hash,
   name: z.string().nullable(),
   steps: z.array(DryStep),
-  left_out: z.int().describe('Elements of for_each beyond the first hundred of a step, which are not shown'),
+  left_out: z.int().describe('Elements of for_each beyond the first hundred of a step, which are not listed'),
 });
 export type DryRun = z.infer<typeof DryRun>;
 
-/** Nothing more happens to it. */
+/** True if the run has ended. */
 export const isRunOver = (status: RunStatus): boolean =>
   status === 'completed' || status === 'failed' || status === 'canceled';
 
 /**
- * The invocation of a step is named after its place, so that none is made twice, and whoever hears its id knows where it
- * belongs. A nanoid has 21 characters, so no other id looks like this.
+ * The invocation id of a step is derived from its position, so that no call is made twice and the id identifies the step. A nanoid
+ * has 21 characters, so no other id has this format.
  */
 export const stepInvocationId = (run_id: string, step: number, element: number | null): string =>
   `inv_${run_id.slice('run_'.length)}-${step}${element === null ? '' : `-${element}`}`;
@@ -155,7 +157,7 @@ export const stepInvocationId = (run_id: string, step: number, element: number |
 export type StepPlace = { run_id: string; step: number; element: number | null };
 
 export function stepPlaceOf(invocation_id: string): StepPlace | null {
-  // Most ids are none of a step: their length tells.
+  // Most ids are not those of steps, which are longer.
   if (invocation_id.length <= 25) return null;
   const [, run, step, element] = /^inv_([\w-]{21})-(\d{1,9})(?:-(\d{1,9}))?$/.exec(invocation_id) ?? [];
   if (run === undefined || step === undefined) return null;

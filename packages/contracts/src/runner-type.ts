@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What runs a tool: a kind of worker of ours, or (`app`) its user's own process. */
+/** What runs a tool: a kind of worker or, for `app`, a user's own process. */
 export const RunnerType = z.enum(['exec', 'analyze', 'browser', 'api', 'mcp', 'file', 'db', 'builtin', 'app']);
 export type RunnerType = z.infer<typeof RunnerType>;
 export const RUNNER_TYPES = RunnerType.options;
@@ -11,7 +11,7 @@ export const Pool = z
   .regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, 'lower-case letters, digits, dash and underscore, at most 40');
 export type Pool = z.infer<typeof Pool>;
 
-/** Each runner type has a queue, and of `app` each pool has one: workers scale apart. */
+/** Each runner type has its own queue, and each pool of `app` too, so that their workers scale separately. */
 export type QueueName = Exclude<RunnerType, 'app'> | `app/${Pool}`;
 
 const RunnerQueue = RunnerType.exclude(['app']);

@@ -3,18 +3,22 @@ import { Hash } from './hash.js';
 import { Submission } from './invocation.js';
 import { JsonObject } from './json.js';
 import { RunSubmission } from './run.js';
+import { DAY_MS } from './time.js';
 
-const DAY_MS = 86_400_000;
-
-/** When a run is due while the one before has not ended. `queue`: it starts right after it; `cancel`: in its place. */
+/** What happens if a start is due before the previous run has ended. `queue`: it starts after it. `cancel`: it replaces it. */
 export const Overlap = z.enum(['skip', 'queue', 'cancel']);
 export type Overlap = z.infer<typeof Overlap>;
 
-/** How many starts may wait for the one before; what is due beyond that is skipped. */
+/** The most starts that wait for the previous run. Further ones are skipped. */
 export const MAX_QUEUED_FIRES = 100;
 
 const When = {
-  cron: z.string().min(1).max(255).optional().describe('Five fields, or six with seconds first; @daily and the like'),
+  cron: z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe('Five fields, or six with seconds first; also @daily and similar'),
   time_zone: z.string().min(1).max(64).optional().describe('An IANA name like Europe/Berlin; UTC by default'),
   every_ms: z
     .int()
@@ -30,7 +34,7 @@ const How = {
     .min(0)
     .max(100)
     .optional()
-    .describe('How many missed starts are made up for after a downtime; 1 by default'),
+    .describe('How many missed starts are run after a downtime; 1 by default'),
   paused: z.boolean().optional(),
 };
 
@@ -72,7 +76,7 @@ export const Schedule = z.object({
   overlap: Overlap,
   catch_up: z.int(),
   paused: z.boolean(),
-  paused_reason: z.string().nullable().describe('Why it rests, where nobody asked for it'),
+  paused_reason: z.string().nullable().describe('Why the schedule was paused automatically'),
   next_at: z.iso.datetime().nullable(),
   last_at: z.iso.datetime().nullable(),
   last_run_id: z.string().nullable(),
@@ -81,7 +85,7 @@ export const Schedule = z.object({
 });
 export type Schedule = z.infer<typeof Schedule>;
 
-/** A start that was due, and what became of it. */
+/** A start that was due, and its outcome. */
 export const ScheduleFire = z.object({
   fire_at: z.iso.datetime(),
   outcome: z.enum(['started', 'skipped', 'queued', 'failed']),
@@ -94,6 +98,6 @@ export const ScheduleDetail = Schedule.extend({
   inputs: JsonObject,
   plan: JsonObject.nullable(),
   next: z.array(z.iso.datetime()).describe('The next starts'),
-  last: z.array(ScheduleFire).describe('The last ones, the latest first'),
+  last: z.array(ScheduleFire).describe('The last starts, latest first'),
 });
 export type ScheduleDetail = z.infer<typeof ScheduleDetail>;

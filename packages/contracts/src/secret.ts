@@ -1,18 +1,18 @@
 import { z } from 'zod';
 
-/** What stands after `secret://`. */
+/** The name after `secret://`. */
 export const SecretName = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/i, 'letters, digits, dot, dash and underscore');
 export type SecretName = z.infer<typeof SecretName>;
 
 const Names = z.array(z.string().min(1).max(255)).max(100);
 
-/** Who may use a secret. Null: every tool, or every host; a list: those alone. */
+/** Where a secret may be used. Null means every tool or host; a list means only those. */
 const SecretUse = {
   tools: Names.nullable().describe('Tool ids; * stands for any characters'),
   hosts: Names.nullable().describe('Hosts it may be sent to: example.com, or *.example.com with all below it'),
 };
 
-/** Lists that are left out stay as they are, so that a new value never opens what was closed. */
+/** Omitted lists stay unchanged, so that a new value never widens access. */
 export const NewSecret = z.strictObject({
   value: z.string().min(1).max(65_536),
   tools: SecretUse.tools.optional(),
@@ -20,11 +20,11 @@ export const NewSecret = z.strictObject({
 });
 export type NewSecret = z.infer<typeof NewSecret>;
 
-/** A secret as it is shown: never its value. */
+/** A secret as shown, without its value. */
 export const Secret = z.object({
   name: z.string(),
   tenant: z.string(),
-  /** Which of the keys it is encrypted with. */
+  /** The key it is encrypted with. */
   key_id: z.string(),
   ...SecretUse,
   updated_by: z.string(),

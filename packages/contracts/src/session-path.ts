@@ -1,10 +1,10 @@
-/** Names as long as most file systems take; the whole as long as an index key should be. */
+/** Limits of most file systems for a name, and of an index key for the whole path. */
 const MAX_PATH = 1024;
 const MAX_NAME = 255;
 
 export type SessionPath = { path: string } | { problem: string };
 
-/** `docs//a.txt` and `/docs/./a.txt` are `/docs/a.txt`. There is nothing above `/`, so `..` is refused rather than guessed at. */
+/** `docs//a.txt` and `/docs/./a.txt` are `/docs/a.txt`. `..` is refused, because there is nothing above `/`. */
 export function toSessionPath(given: unknown): SessionPath {
   if (typeof given !== 'string') return { problem: 'path must be text' };
   const names = given.split('/').filter((name) => name !== '' && name !== '.');

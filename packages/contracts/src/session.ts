@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Json } from './json.js';
 import { InvocationStatus } from './status.js';
 
-/** A session exists by being used: by an invocation, a file or a note. */
+/** A session exists once an invocation, a file or a note uses it. */
 export const Session = z.object({
   session_id: z.string(),
   invocations: z.int(),
@@ -34,7 +34,7 @@ export type SessionFileContent = z.infer<typeof SessionFileContent>;
 export const NewSessionFile = z.strictObject({
   content: z.string(),
   encoding: FileEncoding.default('text'),
-  /** Tools may read it and neither change nor delete it. */
+  /** Tools may read the file, but not change or delete it. */
   is_readonly: z.boolean().default(false),
 });
 export type NewSessionFile = z.infer<typeof NewSessionFile>;
@@ -43,7 +43,7 @@ export type NewSessionFileInput = z.input<typeof NewSessionFile>;
 export const SessionNote = z.object({ section: z.string(), content: z.string(), updated_at: z.iso.datetime() });
 export type SessionNote = z.infer<typeof SessionNote>;
 
-/** What the latest tool of a session answered; what `explain last_response` is about. */
+/** The last result in a session, which `explain last_response` refers to. */
 export const LastResponse = z.object({
   invocation_id: z.string(),
   tool_id: z.string(),

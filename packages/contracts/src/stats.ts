@@ -7,10 +7,10 @@ export type StatsBy = z.infer<typeof StatsBy>;
 const Ms = z.int().nullable();
 
 export const StatsPoint = z.object({
-  t: z.iso.datetime().describe('When the step begins'),
+  t: z.iso.datetime().describe('The start of the step'),
   count: z.int().describe('Calls that ended'),
-  failed: z.int().describe('Of these: failed, timed out, or nobody knows'),
-  wait_p50_ms: Ms.describe('In the queue, without the time it was held or delayed; null where nothing started'),
+  failed: z.int().describe('Calls that ended failed, timed out or ambiguous'),
+  wait_p50_ms: Ms.describe('Time in the queue, without holds and delays; null if nothing started'),
   wait_p95_ms: Ms,
   run_p50_ms: Ms,
   run_p95_ms: Ms,
@@ -28,7 +28,7 @@ export const StatsQuery = z.strictObject({
     .max(86_400 * 7)
     .multipleOf(60)
     .optional()
-    .describe('Seconds; what gives up to 120 points by default'),
+    .describe('In seconds; by default chosen to give up to 120 points'),
   by: StatsBy.default('runner'),
 });
 export type StatsQuery = z.infer<typeof StatsQuery>;
@@ -40,7 +40,7 @@ export const Stats = z.object({
       runner: z.string().optional(),
       tool_id: z.string().optional(),
       status: z.string().optional(),
-      points: z.array(StatsPoint).describe('In order; a step in which nothing ended has none'),
+      points: z.array(StatsPoint).describe('In order; steps in which no call ended are left out'),
     }),
   ),
 });
@@ -56,14 +56,12 @@ export const StatsNow = z.object({
       deferred: z.int(),
       held: z.int(),
       running: z.int(),
-      oldest_waiting_at: z.iso.datetime().nullable().describe('Since when the first one in the queue is there'),
-      workers: z.int().describe('That serve this type: with 0, nothing of it runs'),
-      slots: z
-        .int()
-        .describe('What the workers run at once; those of one that serves several types are shared out evenly'),
-      slots_used: z.int().describe('By all tenants'),
+      oldest_waiting_at: z.iso.datetime().nullable().describe('When the oldest waiting call was queued'),
+      workers: z.int().describe('Workers of this type; without any, its calls do not run'),
+      slots: z.int().describe('Calls of this type that the workers can run at once'),
+      slots_used: z.int().describe('Slots used by all tenants'),
     }),
   ),
-  holds: z.object({ pending: z.int(), expiring: z.int().describe('Within the hour') }),
+  holds: z.object({ pending: z.int(), expiring: z.int().describe('Holds that expire within an hour') }),
 });
 export type StatsNow = z.infer<typeof StatsNow>;

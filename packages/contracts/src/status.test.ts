@@ -3,17 +3,17 @@ import { canMove, InvocationStatus, isTerminal, statusesBefore, TERMINAL_STATUSE
 
 const statuses = InvocationStatus.options;
 const after = (from: InvocationStatus) => statuses.filter((to) => canMove(from, to));
-/** What admission may decide. */
+/** The statuses that admission can assign. */
 const FIRST: InvocationStatus[] = ['denied', 'held', 'deferred', 'queued'];
 
-describe('the table of moves', () => {
+describe('the transition table', () => {
   test('lets every status be reached from a submission', () => {
     const reached = new Set(FIRST);
     for (const status of reached) for (const next of after(status)) reached.add(next);
     expect([...reached].sort()).toEqual([...statuses].sort());
   });
 
-  test('lets an end be left only to be queued again, and an ambiguous one also to be resolved', () => {
+  test('leaves a terminal status only by queueing again, and an ambiguous one also by being resolved', () => {
     const left = Object.fromEntries(TERMINAL_STATUSES.map((status) => [status, after(status)]));
     expect(left).toEqual({
       denied: [],
@@ -27,27 +27,27 @@ describe('the table of moves', () => {
     });
   });
 
-  test('lets whatever has not ended be canceled, and whatever waits expire', () => {
+  test('lets every live status be canceled, and every waiting one expire', () => {
     expect(statusesBefore('canceled')).toEqual(statuses.filter((status) => !isTerminal(status)));
     expect(statusesBefore('expired')).toEqual(['held', 'deferred', 'queued']);
   });
 
-  test('lets only what is queued start', () => {
+  test('lets only queued calls start', () => {
     expect(statusesBefore('running')).toEqual(['queued']);
   });
 
-  test('has no move from a status to itself', () => {
+  test('has no transition from a status to itself', () => {
     expect(statuses.filter((status) => canMove(status, status))).toEqual([]);
   });
 
-  test('has a way to an end from every status', () => {
+  test('has a path to a terminal status from every status', () => {
     const ends = (status: InvocationStatus, seen: InvocationStatus[] = []): boolean =>
       isTerminal(status) || after(status).some((next) => !seen.includes(next) && ends(next, [...seen, status]));
     expect(statuses.filter((status) => !ends(status))).toEqual([]);
   });
 });
 
-test('statusesBefore and canMove say the same', () => {
+test('statusesBefore and canMove agree', () => {
   for (const to of statuses)
     expect(statusesBefore(to), to).toEqual(statuses.filter((from) => after(from).includes(to)));
 });

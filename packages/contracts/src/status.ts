@@ -17,13 +17,13 @@ export const InvocationStatus = z.enum([
 export type InvocationStatus = z.infer<typeof InvocationStatus>;
 
 /**
- * The legal moves. Each storage operation names in its WHERE clause the statuses it moves from; the store's tests hold
- * every one of them against this table.
+ * The legal transitions. Each storage operation lists the statuses it moves from in its WHERE clause, and the store's tests check
+ * all of them against this table.
  *
  * - `running → queued` is a retry, a hand-back by a draining worker, or a rescue of idempotent work.
- * - `running → held` is a hold that was released for something else than would run now: it is to be decided again.
- * - Terminal → `queued` is a redrive, asked for by a person; `deferred` where it has to wait for a quota again.
- * - `ambiguous` is terminal until a person says what happened.
+ * - `running → held` is a release that no longer matches what would run, so the hold must be decided again.
+ * - Terminal → `queued` is a redrive by a person; `deferred` if it has to wait for a quota again.
+ * - `ambiguous` is terminal until a person resolves it.
  */
 const NEXT = {
   denied: [],
@@ -40,7 +40,7 @@ const NEXT = {
   expired: [],
 } as const satisfies Record<InvocationStatus, readonly InvocationStatus[]>;
 
-/** Every status from which `to` may be reached. */
+/** All statuses from which `to` can be reached. */
 export const statusesBefore = (to: InvocationStatus): InvocationStatus[] =>
   InvocationStatus.options.filter((from) => canMove(from, to));
 

@@ -6,8 +6,8 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The id that a name stands for, in calls as in rules, quotas and lists of tools. Capsule's plans and policies may write
- * `fs_read` for `fs.read`; `atip:gh:pr create` and `atip:gh:pr/create` are `atip:gh:pr.create`. Wildcards stay as they are.
+ * Resolves an alias to a tool id, in calls, rules, quotas and lists of tools. Capsule's plans and policies may write `fs_read` for
+ * `fs.read`; `atip:gh:pr create` and `atip:gh:pr/create` are `atip:gh:pr.create`. Wildcards are kept.
  */
 export const toolOfAlias = (name: string): string =>
   name.startsWith(ATIP) ? atipId(name) : (ALIASES.get(name) ?? name);

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { Descriptor } from './descriptor.js';
 
-/** A descriptor, the hash of it, and whether the tool can be called. */
+/** A descriptor with its hash, and whether the tool can be called. */
 export const Tool = Descriptor.extend({ descriptor_hash: z.string(), enabled: z.boolean() });
 export type Tool = z.infer<typeof Tool>;
 
-/** Where tools came from at the last look, and how that went. */
+/** A source of tools, and the outcome of its last refresh. */
 export const CatalogSource = z.object({
   source: z.string(),
   origin: z.string(),

@@ -6,25 +6,25 @@ export const ToolsetName = z
 
 const Patterns = z.array(z.string().min(1).max(512)).max(1000);
 
-/** A named choice of tools, prompts and resources, served at /mcp/{name}. What a key may not use stays closed to it here, too. */
+/** A named selection of tools, prompts and resources, served at /mcp/{name}. It does not extend the permissions of a key. */
 export const NewToolset = z.strictObject({
   name: ToolsetName,
   title: z.string().max(256).optional(),
-  description: z.string().max(4096).optional().describe('Told to clients as the instructions of the server'),
+  description: z.string().max(4096).optional().describe('Sent to clients as the instructions of the server'),
   tools: Patterns.default(['*']).describe('Ids of tools, or patterns: mcp:files:*'),
-  servers: Patterns.default([]).describe('MCP servers whose prompts and resources belong to it, by name or pattern'),
+  servers: Patterns.default([]).describe('MCP servers whose prompts and resources it includes, by name or pattern'),
   labels: z
     .record(z.string().min(1).max(255), z.string().max(1024))
     .default({})
-    .describe('Put on every call made through it, for policy to match'),
+    .describe('Added to every call made through it, so that the policy can match them'),
   names: z
     .enum(['full', 'plain'])
     .default('full')
-    .describe('plain: tools of MCP servers under the names that their servers gave them, where those are unique'),
+    .describe('plain: keep the names that MCP servers gave their tools if they are unique'),
   search: z
     .boolean()
     .default(false)
-    .describe('List a tool that searches the others instead of all of them; any can be called by its name'),
+    .describe('List a search tool instead of all tools; every tool can still be called by name'),
 });
 export type NewToolset = z.infer<typeof NewToolset>;
 export type NewToolsetInput = z.input<typeof NewToolset>;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { visibleJson, visibleLine, visibleText } from './visible-text.js';
 
-/** What no terminal or page may get from a tool. */
+/** Sequences that must never reach a terminal or page from a tool. */
 const ATTACKS: [name: string, text: string, shown: string][] = [
   ['a colour', '\u001b[31mred', '\\x1b[31mred'],
   ['a title of the window', '\u001b]0;pwned\u0007', '\\x1b]0;pwned\\x07'],
@@ -33,15 +33,15 @@ describe('text for people', () => {
     expect(visibleText(text)).toBe(shown);
   });
 
-  test.each(['plain\n\ttext', 'naïve 🛠 日本 ❤️ ﷼', 'العربية עברית', 'é'])('leaves %j as it is', (text) => {
+  test.each(['plain\n\ttext', 'naïve 🛠 日本 ❤️ ﷼', 'العربية עברית', 'é'])('does not change %j', (text) => {
     expect(visibleText(text)).toBe(text);
   });
 
-  test('ends its lines as a terminal does', () => {
+  test('has its line ends normalized to LF', () => {
     expect(visibleText('a\r\nb')).toBe('a\nb');
   });
 
-  test('is one line where one is asked for', () => {
+  test('is joined to one line by visibleLine', () => {
     expect(visibleLine('a\r\nb\tc\u2028d\u001b[2Ke')).toBe('a b c d\\x1b[2Ke');
   });
 });

@@ -10,10 +10,10 @@ test.each([
   ['a?c', 'ac', false],
   ['**a', 'bca', true],
   ['shell.run', 'shellxrun', false],
-])('the pattern %s and %s: %s', (pattern, text, fits) => {
+])('whether the pattern %s matches %s is %s', (pattern, text, fits) => {
   expect(matchesWildcard(pattern, text)).toBe(fits);
 });
 
-test('a pattern made to be slow is not', () => {
+test('a pattern designed to be slow is matched quickly', () => {
   expect(matchesWildcard('*a'.repeat(100), 'a'.repeat(10_000).concat('b'))).toBe(false);
 });
