@@ -1,76 +1,78 @@
-import { ESCAPES, holdsSequence, NOISE, noiseMode, WIDE_NOISE } from './noise.js';
+import { NOISE } from './noise.js';
+import { hasWays, MORE, NOTHING, newWay, type Way, wayFrom } from './ways.js';
 
 /**
- * Finds all of many literals in one pass over the text (Aho–Corasick, as one dense table): a load per character, whatever the
- * literals are. ASCII letters are folded to lower case where `fold` says so.
+ * Finds many literals in one pass over the text (Aho–Corasick as one dense table), with one table lookup per character. With
+ * `fold`, ASCII letters match in any case.
  *
  *     state after "…x g h" ──'p'──▶ "ghp" ──'_'──▶ "ghp_"  (hit)
  *
  */
 export type Automaton<Value> = {
-  /** Whether any literal may be in the text. */
+  /** True if the text may contain a literal. */
   finds(text: string): boolean;
   reader(): Reader<Value>;
 };
 
-/** Reads a text chunk by chunk. Places are in the whole. */
+/** Reads a text chunk by chunk. Positions are relative to the whole text. */
 export type Reader<Value> = {
-  /** Calls `hit` with the values of each literal that ends at `end`, and where each begins. */
+  /** Calls `hit` for each literal found, with its value, start and end. */
   read(chunk: string, start: number, hit: OnHit<Value>): void;
   /**
-   * From where on the text may be the beginning of a hidden literal, and so must not be given back yet: the first place for
-   * which `mayBegin` agrees that one of `values` may begin there. Infinity when there is none.
+   * The position from which the text must be held back, because a hidden literal may begin there and `mayBegin` agrees. Infinity
+   * if there is none.
    */
   held(mayBegin: (value: Value, from: number) => boolean): number;
 };
 
 type OnHit<Value> = (value: Value, from: number, end: number) => void;
 
-export type Literal<Value> = { text: string; value: Value /** It is part of the secret. */; hidden: boolean };
+export type Literal<Value> = { text: string; value: Value /** True if it is part of the secret. */; hidden: boolean };
 export type Hit<Value> = { value: Value; length: number };
 
 type Node<Value> = {
   next: Map<number, number>;
   fail: number;
   depth: number;
-  /** What has begun here and is not complete. */
+  /** The literals that are incomplete at this node. */
   begun: Value[];
   hits: Hit<Value>[];
 };
 
-/** The line end and indentation between two characters of a value that is wrapped; what is farther apart is two things. */
+/** The most noise between two characters of a wrapped value: a line end and indentation. */
 export const MAX_GAP = 200;
 const LINE_END = 0x0a;
 /**
- * Of a line that has ended, so much of a value has to be there for it to be held. Most lines end with a letter that some form
- * of some value begins with, and whoever follows a log wants to see them.
+ * The least characters of a value at the end of a line for which text is held back. Most lines end with a letter that some form of
+ * some value begins with, and they must still appear at once in a log that is followed.
  */
 const MIN_HELD = 3;
-/** A power of two, and more than the longest literal. */
+/** A power of two that is greater than the length of the longest literal. */
 const MAX_LITERAL = 16;
 
 const foldCode = (code: number): number => (code >= 65 && code <= 90 ? code + 32 : code);
 const keepCode = (code: number): number => code;
 
-/** `skip_noise`: a literal is found also where noise stands between its characters. It may have 15 of them. */
+/** With `skip_noise`, a literal is found even with noise between its characters. It may have at most 15 characters. */
 export const createAutomaton = <Value>(
   literals: readonly Literal<Value>[],
   { fold, skip_noise = false }: { fold: boolean; skip_noise?: boolean },
 ): Automaton<Value> => {
   const toCode = fold ? foldCode : keepCode;
   const nodes = buildTrie(literals, toCode);
-  const { classOf, wide, width, noise, sequence } = classesOf(nodes, toCode, skip_noise);
+  const { classOf, wide, width } = classesOf(nodes, toCode);
   linkFailures(nodes);
-  const table = toTable(nodes, { wide, width, noise, sequence });
+  const table = toTable(nodes, { wide, width });
   const hitsOf = nodes.map(({ hits }) => hits);
   const isHit = new Uint8Array(table.length);
   for (const [index, hits] of hitsOf.entries()) isHit[index * width] = hits.length > 0 ? 1 : 0;
-  isHit[nodes.length * width] = 1;
 
   const finds = (text: string): boolean => {
+    if (skip_noise && hasWays(text)) return true;
     let row = 0;
     for (let at = 0; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
+      if (skip_noise && NOISE[code] === 1) continue;
       row = table[row + (code < 128 ? (classOf[code] ?? 0) : (wide.get(code) ?? 0))] ?? 0;
       if (isHit[row] === 1) return true;
     }
@@ -98,47 +100,89 @@ export const createAutomaton = <Value>(
     };
   };
   const noisyReader = (): Reader<Value> => {
-    /** Where the last characters that are not noise stand. */
-    const places = new Float64Array(MAX_LITERAL);
-    let count = 0;
-    let row = 0;
-    let mode = 0;
-    /** How much noise came last, and whether a line ended in it. */
-    let gap = 0;
-    let line_ended = false;
-    const pass = (code: number): void => {
-      gap += 1;
-      line_ended ||= code === LINE_END;
-      if (gap > MAX_GAP) row = 0;
+    const plain = newHead(0);
+    const heads: (Head | undefined)[] = [plain];
+    const take = (head: Head, read: number, code: number, at: number, hit: OnHit<Value>): void => {
+      if (read === MORE && head.escaped_from < 0) head.escaped_from = at;
+      if (read < 0) {
+        head.gap += 1;
+        head.line_ended ||= code === LINE_END;
+        if (head.gap > MAX_GAP) head.row = 0;
+        if (read === NOTHING) head.escaped_from = -1;
+        return;
+      }
+      head.gap = 0;
+      head.line_ended = false;
+      head.places[head.count & (MAX_LITERAL - 1)] = head.escaped_from < 0 ? at : head.escaped_from;
+      head.escaped_from = -1;
+      head.count += 1;
+      head.row = table[head.row + (read < 128 ? (classOf[read] ?? 0) : (wide.get(read) ?? 0))] ?? 0;
+      if (isHit[head.row] === 1) report(head.row, at + 1, (back) => placeIn(head, back), hit);
     };
-    const placeOf = (back: number): number => places[(count - back) & (MAX_LITERAL - 1)] ?? 0;
     return {
       read: (chunk, start, hit) => {
-        const sequences = mode > 0 || holdsSequence(chunk);
         for (let at = 0; at < chunk.length; at += 1) {
           const code = chunk.charCodeAt(at);
-          const member = code < 128 ? (classOf[code] ?? 0) : (wide.get(code) ?? 0);
-          const next = sequences ? noiseMode(mode, code) : member === noise ? 0 : -1;
-          mode = Math.max(0, next);
-          if (next >= 0) {
-            pass(code);
-            continue;
+          const way = wayFrom(code);
+          if (way !== 0 && heads[way] === undefined) heads[way] = newHead(way, plain);
+          take(plain, NOISE[code] === 1 ? NOTHING : code, code, start + at, hit);
+          if (heads.length === 1) continue;
+          for (let other = 1; other < heads.length; other += 1) {
+            const head = heads[other];
+            if (head) take(head, head.way.read(code), code, start + at, hit);
           }
-          gap = 0;
-          line_ended = false;
-          places[count & (MAX_LITERAL - 1)] = start + at;
-          count += 1;
-          row = table[row + member] ?? 0;
-          if (isHit[row] === 1) report(row, start + at + 1, placeOf, hit);
+          closeWays(heads);
         }
       },
-      held: (mayBegin) => heldFrom(nodes, row / width, line_ended ? MIN_HELD : 1, placeOf, mayBegin),
+      held: (mayBegin) =>
+        heads.reduce((least, head) => {
+          if (!head) return least;
+          const placeOf = (back: number) => placeIn(head, back);
+          const from = heldFrom(nodes, head.row / width, head.line_ended ? MIN_HELD : 1, placeOf, mayBegin);
+          return Math.min(least, from, head.escaped_from < 0 ? Number.POSITIVE_INFINITY : head.escaped_from);
+        }, Number.POSITIVE_INFINITY),
     };
   };
   return { finds, reader: skip_noise ? noisyReader : plainReader };
 };
 
-/** From the longest beginning to the shortest, of those that are long enough. */
+/** How far a text was read in one way. */
+type Head = {
+  way: Way;
+  row: number;
+  /** The positions of the last characters that are not noise, and how many there were. */
+  places: Float64Array;
+  count: number;
+  /** The length of the noise read last, and whether it contains a line end. */
+  gap: number;
+  line_ended: boolean;
+  /** Where the escape begins that is not complete yet; -1 if there is none. */
+  escaped_from: number;
+};
+
+const newHead = (way: number, from?: Head): Head => ({
+  row: 0,
+  count: 0,
+  gap: 0,
+  line_ended: false,
+  escaped_from: -1,
+  ...from,
+  places: from ? from.places.slice() : new Float64Array(MAX_LITERAL),
+  way: newWay(way),
+});
+
+const placeIn = ({ places, count }: Head, back: number): number => places[(count - back) & (MAX_LITERAL - 1)] ?? 0;
+
+/** Drops the ways in which no literal has begun. */
+const closeWays = (heads: (Head | undefined)[]): void => {
+  for (let way = 1; way < heads.length; way += 1) {
+    const head = heads[way];
+    if (head && head.row === 0 && head.way.idle()) heads[way] = undefined;
+  }
+  while (heads.length > 1 && heads.at(-1) === undefined) heads.pop();
+};
+
+/** Tries the prefixes that are long enough, from the longest to the shortest. */
 const heldFrom = <Value>(
   nodes: readonly Node<Value>[],
   state: number,
@@ -167,7 +211,7 @@ const buildTrie = <Value>(literals: readonly Literal<Value>[], toCode: (code: nu
         node.next.set(code, index);
       }
       node = nodes[index];
-      // Once it is complete, the rule that it belongs to says what is held.
+      // Once a literal is complete, its rule decides what is held back.
       if (hidden && at < text.length - 1) node?.begun.push(value);
     }
     node?.hits.push({ value, length: text.length });
@@ -175,27 +219,16 @@ const buildTrie = <Value>(literals: readonly Literal<Value>[], toCode: (code: nu
   return nodes;
 };
 
-/** Characters that no literal has share class 0; noise has the last one, which leaves every state as it is. */
-const classesOf = <Value>(nodes: Node<Value>[], toCode: (code: number) => number, skip_noise: boolean) => {
+/** Characters that occur in no literal share class 0. */
+const classesOf = <Value>(nodes: Node<Value>[], toCode: (code: number) => number) => {
   const wide = new Map<number, number>();
   for (const { next } of nodes) for (const code of next.keys()) if (!wide.has(code)) wide.set(code, wide.size + 1);
-  const noise = skip_noise ? wide.size + 1 : -1;
-  const sequence = skip_noise ? wide.size + 2 : -1;
   const classOf = new Uint16Array(128);
-  for (let code = 0; code < 128; code += 1)
-    classOf[code] = skip_noise && NOISE[code] === 1 ? noise : (wide.get(toCode(code)) ?? 0);
-  const width = wide.size + (skip_noise ? 3 : 1);
-  if (skip_noise) {
-    for (const code of WIDE_NOISE) wide.set(code, noise);
-    for (const code of ESCAPES) {
-      if (code < 128) classOf[code] = sequence;
-      else wide.set(code, sequence);
-    }
-  }
-  return { classOf, wide, width, noise, sequence };
+  for (let code = 0; code < 128; code += 1) classOf[code] = wide.get(toCode(code)) ?? 0;
+  return { classOf, wide, width: wide.size + 1 };
 };
 
-/** Breadth first: the longest proper suffix that is also a beginning. Its hits are ours too. */
+/** Links each node, breadth first, to its longest proper suffix that is also a prefix, and adds the hits of that suffix. */
 const linkFailures = <Value>(nodes: Node<Value>[]): void => {
   const queue = [0];
   for (let head = 0; head < queue.length; head += 1) {
@@ -216,20 +249,16 @@ const linkFailures = <Value>(nodes: Node<Value>[]): void => {
 
 const toTable = <Value>(
   nodes: Node<Value>[],
-  { wide, width, noise, sequence }: { wide: Map<number, number>; width: number; noise: number; sequence: number },
+  { wide, width }: { wide: Map<number, number>; width: number },
 ): Uint32Array => {
-  const table = new Uint32Array((nodes.length + 1) * width);
+  const table = new Uint32Array(nodes.length * width);
   const order = nodes.map((_, index) => index).sort((a, b) => (nodes[a]?.depth ?? 0) - (nodes[b]?.depth ?? 0));
   for (const index of order) {
     const node = nodes[index];
     if (!node) continue;
-    // A row begins as that of its suffix, which is shorter and so complete already.
+    // A row starts as a copy of its suffix's row, which is shorter and therefore already complete.
     if (index !== 0) table.copyWithin(index * width, node.fail * width, (node.fail + 1) * width);
     for (const [code, child] of node.next) table[index * width + (wide.get(code) ?? 0)] = child * width;
-    if (noise < 0) continue;
-    table[index * width + noise] = index * width;
-    // The row after all others: `finds` says yes, and whoever reads then looks at the sequence.
-    table[index * width + sequence] = nodes.length * width;
   }
   return table;
 };

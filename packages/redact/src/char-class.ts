@@ -1,4 +1,4 @@
-/** A set of ASCII characters, as a table: one load per character keeps the matcher at the speed of the text. */
+/** A set of ASCII characters as a table, so that a test costs one lookup. */
 export type CharClass = Uint8Array;
 
 /** `charClass('A-Z', '_')`: ranges as in a regular expression, or characters on their own. */
@@ -27,5 +27,5 @@ export const WORD = charClass('A-Z', 'a-z', '0-9', '_');
 export const ALNUM_DASH = charClass('A-Z', 'a-z', '0-9', '-');
 export const BASE64 = charClass('A-Z', 'a-z', '0-9', '+/=');
 export const BASE64URL = charClass('A-Z', 'a-z', '0-9', '_', '-');
-/** base64url with padding and dots, as many vendors' tokens are. */
+/** base64url with padding and dots, which many vendors use for tokens. */
 export const TOKEN = charClass('A-Z', 'a-z', '0-9', '_', '-', '=.');

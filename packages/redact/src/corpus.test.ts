@@ -9,16 +9,16 @@ const CORPUS = new URL('../../../../shared/corpora/secrets/gitleaks-cases.json.g
 const cases: Case[] = existsSync(CORPUS) ? JSON.parse(gunzipSync(readFileSync(CORPUS)).toString()) : [];
 const redactor = createRedactor({ values: [] });
 
-describe.skipIf(cases.length === 0)('cases that others wrote (NOT TESTED where the corpus is absent)', () => {
+describe.skipIf(cases.length === 0)('the cases of other projects (NOT TESTED if the corpus is absent)', () => {
   const secrets = cases.filter(({ kind }) => kind === 'tp');
   const harmless = cases.filter(({ kind }) => kind === 'fp');
 
-  test('every secret is redacted, whole and wherever its bytes are cut in two', () => {
+  test('every secret is redacted, in one piece and split at any byte', () => {
     for (const { rule, text } of secrets) {
       const whole = redactor.text(text);
       expect(whole, rule).toContain('[REDACTED]');
       const bytes = Buffer.from(text);
-      // The longest ones have the same text throughout.
+      // The longest cases are uniform, so not every position is tested.
       const step = bytes.length > 1000 ? 5 : 1;
       for (let cut = 0; cut <= bytes.length; cut += step) {
         const { push, end } = redactor.stream();
@@ -31,12 +31,12 @@ describe.skipIf(cases.length === 0)('cases that others wrote (NOT TESTED where t
     }
   });
 
-  test('at most one in twenty of what only looks like one is altered', () => {
+  test('at most one in twenty harmless look-alikes is altered', () => {
     const altered = harmless.filter(({ text }) => redactor.text(text) !== text);
     expect(altered.length / harmless.length, JSON.stringify(altered)).toBeLessThanOrEqual(0.05);
   });
 
-  test('every case is the same in one piece and character by character', () => {
+  test('every case gives the same output in one piece and character by character', () => {
     for (const { text, rule } of cases) {
       const { push, end } = redactor.stream();
       expect(Array.from(text).map(push).join('') + end(), rule).toBe(redactor.text(text));

@@ -1,27 +1,28 @@
 import { createAutomaton, MAX_GAP } from './automaton.js';
 import { knownForms } from './known-forms.js';
-import { noiseMode, skeletonOf } from './noise.js';
+import { skeletonOf } from './noise.js';
 import type { Rule, Verdict } from './rule.js';
 import { RULES } from './rules/index.js';
 import type { Finder } from './scanner.js';
+import { newWay, WAYS, type Way } from './ways.js';
 
-/** A shorter value would blacken every other word, and guard little. */
+/** A shorter value would redact parts of ordinary words and protect little. */
 const MIN_VALUE_LENGTH = 4;
-/** Long enough to be rare in ordinary text; the rest of a value is compared where it stands. */
+/** Long enough to be rare in ordinary text. The rest of a value is compared where an anchor is found. */
 const ANCHOR_LENGTH = 8;
-/** A line of a value of several lines (a key file) is looked for on its own, because it may come back indented. */
+/** The lines of a multi-line value, such as a key file, are also searched individually, because they may appear indented. */
 const MIN_LINE_LENGTH = 24;
 
-/** Shorter values are looked for in one piece: two words may hold one between them by chance. */
+/** Shorter values are not searched with noise in between, because two adjacent words may contain one by chance. */
 const MIN_SPLIT_LENGTH = 8;
 
 const literalsOf = (rules: readonly Rule[]) =>
   rules.flatMap((rule) => rule.anchors.map((text) => ({ text, value: rule, hidden: rule.hidden })));
 
-/** Built once for all: a millisecond or two that no call need spend. */
+/** Built once, because it takes one or two milliseconds. */
 export const SHAPES: Finder = createAutomaton(literalsOf(RULES), { fold: true });
 
-/** Finds these values, in all their forms, also where noise splits them. Undefined when there is none to look for. */
+/** Finds values in all their forms, even if noise splits them. Undefined if there are no values to search for. */
 export const createKnownFinder = (values: readonly string[]): Finder | undefined => {
   const spelt = new Set(values.flatMap(spellings).filter(isLongEnough));
   const forms = new Set([...spelt].flatMap(knownForms).map(skeletonOf).filter(isLongEnough));
@@ -32,8 +33,8 @@ export const createKnownFinder = (values: readonly string[]): Finder | undefined
 const isLongEnough = (value: string): boolean => value.length >= MIN_VALUE_LENGTH;
 
 /**
- * A value that came from a file ends with a line end, which whoever uses it takes off. Of several lines a terminal makes
- * others, and a shell a single one.
+ * A value read from a file ends with a line end, which programs strip. Terminals change the line ends of a multi-line value, and
+ * shells join its lines.
  */
 const spellings = (value: string): string[] => {
   const lines = value.trim().split(/\r?\n/);
@@ -52,24 +53,26 @@ const knownRule = (form: string): Rule => {
     hidden: true,
     match: ({ text, final }, at, end) => {
       if (form.length < MIN_SPLIT_LENGTH && end - at > anchor.length) return null;
-      return matchRest(text, { from: at, at: end, rest: form.slice(anchor.length), final });
+      const rest = form.slice(anchor.length);
+      for (const way of WAYS) {
+        const verdict = matchRest(text, { from: at, at: end, rest, final, way: newWay(way) });
+        if (verdict !== null) return verdict;
+      }
+      return null;
     },
   };
 };
 
-type Rest = { from: number; at: number; rest: string; final: boolean };
+type Rest = { from: number; at: number; rest: string; final: boolean; way: Way };
 
-/** What follows the anchor, noise aside. */
-const matchRest = (text: string, { from, at: start, rest, final }: Rest): Verdict => {
-  let mode = 0;
+/** Matches the rest of a value after the anchor, ignoring noise. */
+const matchRest = (text: string, { from, at: start, rest, final, way }: Rest): Verdict => {
   let at = start;
   let gap = 0;
   for (let found = 0; found < rest.length; at += 1) {
     if (at >= text.length) return final ? null : { hold: from };
-    const code = text.charCodeAt(at);
-    const next = noiseMode(mode, code);
-    mode = Math.max(0, next);
-    if (next >= 0) {
+    const code = way.read(text.charCodeAt(at));
+    if (code < 0) {
       gap += 1;
       if (gap > MAX_GAP) return null;
     } else if (code === rest.charCodeAt(found)) {

@@ -41,12 +41,12 @@ const redactor = createRedactor({ values: [] });
 const KNOWN = 'p/ss+w rd:42!ünï';
 const knowing = createRedactor({ values: [KNOWN] });
 
-describe('well-known shapes', () => {
-  test.each(SHAPES)('%s is redacted, and what surrounds it stays', (_, secret) => {
+describe('well-known formats', () => {
+  test.each(SHAPES)('%s is redacted, and the text around it is kept', (_, secret) => {
     expect(redactor.text(`before ${secret}; after`)).toBe('before [REDACTED]; after');
   });
 
-  test.each(SHAPES)('%s is redacted inside of a JSON string', (_, secret) => {
+  test.each(SHAPES)('%s is redacted within a JSON string', (_, secret) => {
     const text = JSON.stringify({ a: `\n${secret}\n`, b: 1 });
     expect(redactor.text(text)).not.toContain(JSON.stringify(secret).slice(1, -1).slice(8, -8));
     expect(redactor.text(text)).toContain('"b":1');
@@ -59,7 +59,7 @@ describe('well-known shapes', () => {
     ['{\\"Authorization\\": \\"Bearer abc123\\"}', '{\\"Authorization\\": \\"Bearer [REDACTED]\\"}'],
     ["{'Authorization': 'Basic dXNlcjpwYXNz'}", "{'Authorization': 'Basic [REDACTED]'}"],
     [`Authorization: Bearer ${JWT}`, 'Authorization: Bearer [REDACTED]'],
-  ])('the token of %j is redacted, the name of the header stays', (text, expected) => {
+  ])('the token of %j is redacted, and the name of the header is kept', (text, expected) => {
     expect(redactor.text(text)).toBe(expected);
   });
 
@@ -72,11 +72,11 @@ describe('well-known shapes', () => {
     `${'-'.repeat(200)}\n| table |\n${'-'.repeat(200)}`,
     'eyJmaWxlIjoiYmFzZTY0IG9mIEpTT04ifQ==',
     'sk_live_ and sk_live_short',
-  ])('%j is left as it is', (text) => {
+  ])('%j is not changed', (text) => {
     expect(redactor.text(text)).toBe(text);
   });
 
-  test('a private key that breaks off is redacted as far as it goes', () => {
+  test('a truncated private key is redacted as far as it goes', () => {
     expect(redactor.text(`${PEM.slice(0, -40)}\n[exit 1]`)).toBe('[REDACTED][exit 1]');
   });
 
@@ -119,19 +119,19 @@ describe('known values', () => {
     expect(createRedactor({ values: [value] }).text(`[${form}]`)).toBe('[[REDACTED]]');
   });
 
-  test.each(['', 'u', 'us', 'use'])('a known value is redacted in the base64 of a larger text, after %j', (before) => {
+  test.each(['', 'u', 'us', 'use'])('a known value is redacted in the base64 of a larger text after %j', (before) => {
     const redacted = knowing.text(b64(`${before}${KNOWN}${before}`));
     expect(redacted).toContain('[REDACTED]');
     const left = Buffer.from(redacted.replace('[REDACTED]', ''), 'base64').toString();
     expect(left).not.toContain(KNOWN.slice(2, 6));
   });
 
-  test('values that overlap become one replacement, with nothing of either left', () => {
+  test('overlapping values become one replacement, and nothing of either remains', () => {
     const both = createRedactor({ values: ['alpha-beta', 'beta-gamma'] });
     expect(both.text('[alpha-beta-gamma]')).toBe('[[REDACTED]]');
   });
 
-  test('a value that begins like another is redacted whole', () => {
+  test('a value that begins like another is redacted completely', () => {
     const both = createRedactor({ values: ['hunter22', 'hunter22-and-more', 'xhunter22'] });
     expect(both.text('hunter22-and-more xhunter22')).toBe('[REDACTED] [REDACTED]');
     const { push, end } = both.stream();
@@ -143,7 +143,7 @@ describe('known values', () => {
     expect(literal.text('a.*+?^$}{()|[]\\/-b$&$1\nc')).toBe('a[REDACTED]b[REDACTED]\nc');
   });
 
-  test('a value of half a surrogate pair does no harm', () => {
+  test('a value with a lone surrogate is accepted', () => {
     expect(createRedactor({ values: ['abcd\ud83d'] }).text('abcd\ud83d!')).toBe('[REDACTED]!');
   });
 
@@ -159,7 +159,7 @@ describe('known values', () => {
   });
 });
 
-describe('stream', () => {
+describe('a stream', () => {
   const inPieces = (chunks: string[], of = knowing) => {
     const { push, end } = of.stream();
     return chunks.map(push).join('') + end();
@@ -178,12 +178,12 @@ describe('stream', () => {
     },
   );
 
-  test('text that looks like nothing is passed on at once', () => {
+  test('passes ordinary text on at once', () => {
     const { push } = redactor.stream();
     for (const text of ['Downloading 10%', ' 20%\r', '$ ', 'Password: ', 'done.\n']) expect(push(text)).toBe(text);
   });
 
-  test('only what may be the beginning of a secret is held, until it is known not to be', () => {
+  test('holds back only a possible beginning of a secret, until it is ruled out', () => {
     const { push, end } = redactor.stream();
     expect(push('token gh')).toBe('token ');
     expect(push('p_abc')).toBe('');
@@ -191,7 +191,7 @@ describe('stream', () => {
     expect(end()).toBe('ey');
   });
 
-  test('what is held is bounded', () => {
+  test('holds back a bounded amount of text', () => {
     for (const text of ['eyJ', 'a', '-----BEGIN PRIVATE KEY-----\n', 'Authorization: ', 'cap_', 'AIza', '-']) {
       const { push, end } = redactor.stream();
       const chunk = text.repeat(Math.ceil(40_000 / text.length));
@@ -222,7 +222,7 @@ describe('stream', () => {
   );
   const texts = fc.array(fc.oneof(secret, broken, noise), { maxLength: 12 }).map((parts) => parts.join(''));
 
-  test('the pieces add up to the redacted whole, however the text is cut', () => {
+  test('gives the same output as the whole text, however it is split', () => {
     fc.assert(
       fc.property(texts, fc.array(fc.nat(), { maxLength: 20 }), (text, cuts) => {
         const places = [0, ...cuts.map((cut) => cut % (text.length + 1)), text.length].sort((a, b) => a - b);
@@ -233,7 +233,7 @@ describe('stream', () => {
     );
   });
 
-  test('a secret in the midst of anything is gone', () => {
+  test('removes a secret from any surrounding text', () => {
     fc.assert(
       fc.property(texts, texts, (before, after) => {
         expect(knowing.text(`${before}${KNOWN}${after}`)).not.toContain(KNOWN);
@@ -258,7 +258,7 @@ test.each([
   '://a:',
   'curl -u a:"',
   '\ndata:\n  a: AAAAAAAAAAAA',
-])('a long row of %j comes to an end', (unit) => {
+])('a long repetition of %j is processed in reasonable time', (unit) => {
   const text = unit.repeat(Math.ceil(300_000 / unit.length));
   expect(redactor.text(text).length).toBeGreaterThan(0);
 });

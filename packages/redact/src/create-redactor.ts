@@ -1,21 +1,21 @@
 import type { Json } from '@capstan/contracts';
 import { createKnownFinder, SHAPES } from './create-finder.js';
 import { holdsRow } from './dump-row.js';
-import { createDumpStage } from './dump-stage.js';
+import { DumpStage } from './dump-stage.js';
 import { compilePatterns, type Patterns } from './patterns.js';
 import { redactJson } from './redact-json.js';
 import { createScanner, type Finder, type Scanner } from './scanner.js';
 
-/** Takes secrets out of what a tool says. It goes first: before cutting, hashing, storing, publishing and logging. */
+/** Removes secrets from tool output. It must run before truncation, hashing, storing, publishing and logging. */
 export type Redactor = {
   text(text: string): string;
-  /** Strings and keys, at any depth; what its key gives away, too. The same object when nothing changed. */
+  /** Redacts strings and keys at any depth, and values whose key shows that they are secret. Returns the same object if unchanged. */
   json(value: Json): Json;
-  /** For text that comes in chunks: what `push` and `end` give adds up to `text` of the whole. */
+  /** For text in chunks. The outputs of `push` and `end` together equal `text` of the whole. */
   stream(): RedactorStream;
-  /** A message for others to read: as `text`, and the home directory of this process becomes `~`. */
+  /** Like `text`, for messages: also replaces the home directory of this process by `~`. */
   error(text: string): string;
-  /** The same, and these values too. Costs a fraction of a millisecond. */
+  /** Returns a redactor that also knows these values. Costs a fraction of a millisecond. */
   with(values: readonly string[]): Redactor;
 };
 
@@ -24,18 +24,18 @@ export type RedactorStream = Scanner;
 export type RedactorOptions = {
   /** Known secrets, found in all their forms. */
   values: readonly string[];
-  /** In RE2 syntax, matched within a line. */
+  /** Patterns in RE2 syntax, matched within a line. */
   patterns?: readonly string[];
-  /** The home directory, which messages need not tell. */
+  /** The home directory, which messages should not reveal. */
   home?: string;
 };
 
-/** What is looked at in one go; it bounds the candidates that are kept at a time. */
+/** The characters scanned at once. It bounds the number of pending candidates. */
 const PIECE = 65_536;
-/** A shorter home (`/`) is in every path. */
+/** A shorter home directory, such as `/`, is part of every path. */
 const MIN_HOME = 4;
 
-/** Redacts `values` in all their forms, and whatever has the shape of a well-known secret. */
+/** Redacts `values` in all their forms, and everything with the format of a well-known secret. */
 export const createRedactor = ({ values, patterns = [], home = '' }: RedactorOptions): Redactor =>
   redactorOf({
     known: withKnown([], values),
@@ -60,12 +60,12 @@ const redactorOf = (parts: Parts): Redactor => {
   };
   const streamWith = (used: readonly Finder[], dumps: boolean): RedactorStream => {
     const scanner = createScanner(used);
-    const rows = dumps ? inSequence(createDumpStage(known), scanner) : scanner;
+    const rows = dumps ? inSequence(new DumpStage(known), scanner) : scanner;
     return patterns ? inSequence(rows, patterns.stream()) : rows;
   };
   const stream = (): RedactorStream => streamWith(finders, known.length > 0);
   const text = (whole: string): string => {
-    // Of most texts none finds anything, and of the others seldom both.
+    // In most texts no finder matches, and in the others rarely more than one.
     const used = finders.filter((finder) => finder.finds(whole));
     const dumps = mayHoldDump(whole);
     if (used.length === 0 && !dumps && patterns === undefined) return whole;

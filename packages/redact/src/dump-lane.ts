@@ -3,15 +3,15 @@ import type { Place } from './dump-row.js';
 import type { Rule } from './rule.js';
 import type { Finder } from './scanner.js';
 
-/** The bytes of a dump by one reading of its cells, row after row, and the known values in them. */
+/** Searches known values in the bytes of a dump, row by row, under one interpretation of its cells. */
 export type DumpLane = {
-  /** Takes the bytes of a row. Returns what was found, in places of the whole lane. */
+  /** Takes the bytes of a row. Returns the values found, by position in the lane. */
   push(bytes: string): Place[];
-  /** No more rows follow. */
+  /** Ends the lane: no more rows follow. */
   end(): Place[];
-  /** All before this place is decided. */
+  /** The position before which everything is decided. */
   decided(): number;
-  /** How many bytes it has taken. */
+  /** The number of bytes taken. */
   size(): number;
 };
 

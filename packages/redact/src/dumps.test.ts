@@ -27,6 +27,11 @@ const TOOLS: readonly (readonly [tool: string, args: readonly string[]])[] = [
   ['od', ['-tx8']],
   ['od', ['-b']],
   ['od', ['-c']],
+  ['od', ['-tu1']],
+  ['od', ['-td1z']],
+  ['od', ['-tx1', '-c']],
+  ['od', ['-xc']],
+  ['od', ['-Ax', '-tu1', '-c', '-x']],
   ['od', ['-An', '-x']],
   ['od', ['-An', '-tx1']],
 ];
@@ -40,7 +45,7 @@ const streamed = (pieces: readonly string[]) => {
   return pieces.map((piece) => push(piece)).join('') + end();
 };
 
-/** What can be read of the text beside the digits. */
+/** The readable characters of a text. */
 const letters = (text: string) => text.replace(/[^ -~]|\s/g, '');
 
 describe('a known value in a dump', () => {
@@ -54,7 +59,7 @@ describe('a known value in a dump', () => {
         expect(redacted).toContain('[REDACTED]');
         const cells = redacted.split('\n').flatMap((line) => line.split(/\s+/).slice(1));
         const left = cells.filter((cell) => !harmless.has(cell) && !/\[REDACTED\]|^[.|<>]+$/.test(cell));
-        // Where there are no offsets, half a word at either end stays.
+        // Without offsets, half a word remains at either end.
         expect(left.length, redacted).toBeLessThanOrEqual(command === 'od -An -x' ? 2 : 0);
         for (let at = 0; at + 3 <= VALUE.length; at += 1)
           expect(letters(redacted), redacted).not.toContain(VALUE.slice(at, at + 3));
@@ -74,7 +79,7 @@ describe('a known value in a dump', () => {
     );
   }
 
-  test('goes from the digits and from the text beside them, and the rest of the row stays', () => {
+  test('is removed from the digits and the text column, and the rest of the row stays', () => {
     const text = [
       '00000000: 7573 6572 3d61 6e6e 2070 7764 3d68 756e  user=ann pwd=hun',
       '00000010: 7465 7232 2d6f 662d 7468 652d 7465 6e61  ter2-of-the-tena',
@@ -91,7 +96,7 @@ describe('a known value in a dump', () => {
     );
   });
 
-  test('of tcpdump is redacted, and so is one with colours', () => {
+  test('of tcpdump or with colors is redacted', () => {
     const rows = [
       ['6875 6e74 6572 322d 6f66 2d74 6865 2d74', 'hunter2-of-the-t'],
       ['656e 616e 742f 3966 4b71 2d5a 7434 38', 'enant/9fKq-Zt48'],
@@ -105,13 +110,13 @@ describe('a known value in a dump', () => {
     expect(redactor.text(coloured.join('\n'))).not.toMatch(/6875|656e|hunt|nant/);
   });
 
-  test('leaves a dump without it as it is', () => {
+  test('does not change dumps that do not contain it', () => {
     const text = dump('od', ['-tx1z'], 'hunter2-of-the-tenancy, and some more of what nobody minds');
     expect(redactor.text(text)).toBe(text);
     expect(streamed(cutEvery(text, 5))).toBe(text);
   });
 
-  test('holds back only rows that it may begin in', () => {
+  test('holds back only the rows in which it may begin', () => {
     const { push } = redactor.stream();
     const row = '00000000: 2e2e 2e2e 2e2e 2e2e 2e2e 2e2e 2e2e 2e2e  ................\n';
     expect(push(row)).toBe(row);
@@ -120,7 +125,7 @@ describe('a known value in a dump', () => {
     expect(push('done.\n')).toBe(`${begun}done.\n`);
   });
 
-  test('of any size takes time that grows with the dump alone', () => {
+  test('of any size is redacted in time linear in the size of the dump', () => {
     const row = '00000000: 6875 6e74 6572 322d 6875 6e74 6572 322d  hunter2-hunter2-\n';
     const text = row.repeat(5000);
     expect(redactor.text(text)).toBe(text);

@@ -1,6 +1,6 @@
 const counts = new Uint16Array(128);
 
-/** Bits per character, by how often each occurs. A key of random letters has more than a word or a placeholder. */
+/** Shannon entropy in bits per character. A random key has more than a word or a placeholder. */
 export const entropy = (text: string): number => {
   counts.fill(0);
   let ascii = 0;

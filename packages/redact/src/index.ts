@@ -1,2 +1,3 @@
 export * from './create-redactor.js';
 export * from './live-redactor.js';
+export { REPLACEMENT } from './scanner.js';

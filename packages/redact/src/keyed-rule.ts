@@ -3,7 +3,7 @@ import { isMadeUp } from './placeholder.js';
 import type { Rule, Verdict, View } from './rule.js';
 
 export type Keyed = {
-  /** The whole name that the keyword is a part of. */
+  /** The full name that contains the keyword. */
   readonly name: string;
   readonly keyword: string;
   readonly value: string;
@@ -20,7 +20,7 @@ const NAME_BEFORE = charClass('A-Z', 'a-z', '0-9', '_.', '-');
 const QUOTE = charClass(' \t\r\n\'"\\');
 const QUOTE_AFTER = charClass(' \t\r\n\'"`=\\');
 const OPERATOR = charClass('=>:|?,');
-/** What ends a value. */
+/** The characters that end a value. */
 const VALUE_END = charClass(' \t\r\n\'"`;\\<&,)}]');
 const VALUE = VALUE_END.map((ends) => 1 - ends);
 const OPERATORS: ReadonlySet<string> = new Set([
@@ -45,8 +45,8 @@ const MAX_QUOTES = 4;
 const MAX_VALUE = 400;
 
 /**
- * A secret that its name gives away: `SERVICE_API_KEY = "…"`, in the syntax of most languages and formats. The name stays
- * readable. What the value has to look like is for the rule to say.
+ * A secret that is recognized by its name: `SERVICE_API_KEY = "…"`, in the syntax of most languages and formats. The name stays
+ * readable. The rule decides which values it accepts.
  */
 export const keyedRule = ({ id, anchors, accept }: KeyedSpec): Rule => ({
   id,
@@ -73,7 +73,7 @@ const matchValue = (
   const value_to = view.runEnd(VALUE, value_at);
   if (value_to - value_at > MAX_VALUE) return null;
   if (value_to === text.length && !final) return { hold: value_at };
-  // A letter beyond ASCII: prose, or nothing that these rules know.
+  // A non-ASCII letter: prose, or a format that these rules do not cover.
   if (value_to < text.length && !isMember(VALUE_END, text.charCodeAt(value_to))) return null;
   const value = text.slice(value_at, value_to);
   if (value.length < 8 || isMadeUp(value)) return null;
@@ -84,13 +84,13 @@ const matchValue = (
   return accept({ name, keyword: text.slice(at, end), value }) ? { from: value_at, to: value_to } : null;
 };
 
-/** Where the value begins; or what is known when there is no operator, or not yet. */
+/** Returns where the value begins, or a verdict if there is no operator, or none yet. */
 const afterOperator = (view: View, at: number): number | Verdict => {
   const { text, final } = view;
   let to = upTo(OPERATOR, view, at, 4);
   if (to === text.length && !final) return { hold: text.length };
   if (!OPERATORS.has(text.slice(at, to))) {
-    // `key::value`: a longer row of signs is not one operator, but its first sign is.
+    // `key::value`: a longer sequence of signs is not an operator, but its first sign may be one.
     to = at + 1;
     if (!OPERATORS.has(text.slice(at, to))) return null;
   }

@@ -1,9 +1,9 @@
-/** Fewer bytes than this in base64 also occur by chance. */
+/** The base64 of fewer bytes would match by chance. */
 const MIN_BASE64 = 8;
 
 /**
- * The ways a known secret shows up in output: as it is, in a JSON string, in a URL, in base64, in hexadecimal digits, and as
- * its bytes are read by whoever takes them for Latin-1.
+ * The forms in which a known secret appears in output: plain, in a JSON string, URL-encoded, in base64, in hexadecimal, and as UTF-8
+ * bytes misread as Latin-1.
  */
 export const knownForms = (value: string): string[] => {
   const bytes = Buffer.from(value);
@@ -12,32 +12,63 @@ export const knownForms = (value: string): string[] => {
   for (const form of base64Forms(bytes)) if (form.length >= MIN_BASE64) forms.add(form);
   for (const form of wideForms(Buffer.from(value, 'utf16le'))) if (form.length >= MIN_BASE64) forms.add(form);
   for (const form of hexForms(bytes.toString('hex'))) forms.add(form);
+  for (const form of codeForms(bytes)) forms.add(form);
+  for (const encoding of ['utf16le', 'utf16be'] as const) forms.add(wideHex(value, encoding));
   for (const form of wordForms(bytes)) if (form.length >= MIN_BASE64) forms.add(form);
   return [...forms];
 };
 
-/** Digits alone, which blanks may separate, and as source text and addresses spell bytes. */
+/** Plain digits, which whitespace may separate, and the notations of source code and addresses. */
 const hexForms = (hex: string): string[] =>
   [hex, hex.toUpperCase()].flatMap((digits) => {
     const pairs = digits.match(/../g) ?? [];
-    return [digits, pairs.join(':'), `\\x${pairs.join('\\x')}`, `%${pairs.join('%')}`, `0x${pairs.join(',0x')}`];
+    return [
+      digits,
+      pairs.join(':'),
+      pairs.join('-'),
+      pairs.join(','),
+      `\\x${pairs.join('\\x')}`,
+      `%${pairs.join('%')}`,
+      `0x${pairs.join(',0x')}`,
+    ];
   });
 
-/** The words of 16 bits that most machines write low byte first (`od -An -x`): those that are whole, at even and odd places. */
+/** A number for each byte: arrays of source code and JSON, lists of `od`, octal escapes, and references of HTML. */
+const codeForms = (bytes: Buffer): string[] => {
+  const codes = [...bytes];
+  const written = (before: string, radix: number, after: string, width = 1): string =>
+    codes.map((code) => before + code.toString(radix).padStart(width, '0') + after).join('');
+  return [
+    codes.join(','),
+    codes.join(''),
+    written('\\', 8, '', 3),
+    written('&#', 10, ';'),
+    written('&#x', 16, ';'),
+    written('&#x', 16, ';').toUpperCase().replaceAll('X', 'x'),
+  ];
+};
+
+/** The digits of UTF-16 without offsets. */
+const wideHex = (value: string, encoding: 'utf16le' | 'utf16be'): string => {
+  const bytes = Buffer.from(value, 'utf16le');
+  return (encoding === 'utf16le' ? bytes : bytes.swap16()).toString('hex');
+};
+
+/** 16-bit little-endian words, as `od -An -x` writes them on most machines: the complete words, at even and at odd offsets. */
 const wordForms = (bytes: Buffer): string[] =>
   [0, 1].map((shift) => bytes.subarray(shift, bytes.length - ((bytes.length - shift) % 2))).map(swappedHex);
 
 const swappedHex = (words: Buffer): string => Buffer.from(words).swap16().toString('hex');
 
-/** The base64 of UTF-16, as Windows' tools write it: whole, and what is certain of it inside of a larger text. */
+/** The base64 of UTF-16, which Windows tools write: of the whole value, and the part that is fixed within a larger text. */
 const wideForms = (bytes: Buffer): string[] => [
   bytes.toString('base64'),
   ...[0, 1, 2].map((shift) => base64At(bytes, shift).inner),
 ];
 
-/** Encoders differ in what they leave as it is, in the blank, and in the case of the digits. */
+/** URL encoders differ in the characters they escape, in the space, and in the case of the digits. */
 const urlForms = (value: string): string[] => {
-  // By way of bytes, because encodeURIComponent throws on half a surrogate pair.
+  // Converted to bytes and back, because encodeURIComponent throws on a lone surrogate.
   const component = encodeURIComponent(Buffer.from(value).toString());
   const strict = component.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
   const forms = [component, strict].flatMap((form) => [form, form.replaceAll('%2F', '/'), form.replaceAll('%20', '+')]);
@@ -45,8 +76,8 @@ const urlForms = (value: string): string[] => {
 };
 
 /**
- * Base64 writes three bytes as four characters, so a value inside of a larger text (`user:password`) has three
- * forms, by the place where it begins; its first and last character mix with the neighbours' bits unless it ends there.
+ * Base64 writes three bytes as four characters, so a value within a larger text (`user:password`) has three forms, depending on
+ * its offset. Its first and last characters share bits with their neighbors, unless the text begins or ends there.
  */
 const base64Forms = (bytes: Buffer): string[] =>
   [0, 1, 2].flatMap((shift) => {

@@ -1,7 +1,7 @@
 import type { Json } from '@capstan/contracts';
 import type { Redactor, RedactorStream } from './create-redactor.js';
 
-/** A redactor that learns: whoever holds it redacts what it has learned meanwhile. Made for every call, so it costs nothing. */
+/** A redactor that can learn values, for all who hold it. One is created for every call, so creating it is cheap. */
 export class LiveRedactor implements Redactor {
   #current: Redactor;
 

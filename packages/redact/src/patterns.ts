@@ -1,15 +1,15 @@
 import { RE2JS } from 're2js';
 import { REPLACEMENT, type Scanner } from './scanner.js';
 
-/** Patterns match within a line; a longer line is looked at in pieces of this size. */
+/** Patterns match within a line. A longer line is searched in pieces of this size. */
 const MAX_LINE = 16_384;
-/** The end of a piece is looked at again with what follows: a match of at most this length is found wherever it stands. */
+/** The end of a piece is searched again with the next one, so that a match of up to this length is always found. */
 const OVERLAP = 4096;
 
-/** Patterns that an operator adds, in RE2 syntax: matched in linear time whatever they are. */
+/** Patterns that an operator adds, in RE2 syntax, which matches in linear time. */
 export type Patterns = { stream(): Scanner };
 
-/** Throws for one that cannot be read, and says which. */
+/** Throws an error that names the pattern if one is invalid. */
 export const compilePatterns = (patterns: readonly string[]): Patterns => {
   const compiled = patterns.map(compile);
   return { stream: () => createLineStage((text) => joined(compiled.flatMap((pattern) => matchesOf(pattern, text)))) };
@@ -21,7 +21,7 @@ const compile = (pattern: string): RE2JS => {
     compiled = RE2JS.compile(pattern);
   } catch (error) {
     throw new Error(
-      `the redaction pattern ${pattern} is not RE2 syntax: ${error instanceof Error ? error.message : error}`,
+      `the redaction pattern ${pattern} is not valid RE2 syntax: ${error instanceof Error ? error.message : error}`,
     );
   }
   if (compiled.matcher('').find()) throw new Error(`the redaction pattern ${pattern} matches the empty text`);
@@ -37,7 +37,7 @@ const matchesOf = (pattern: RE2JS, text: string): Span[] => {
   return spans;
 };
 
-/** In order; matches that overlap become one. */
+/** Sorts matches and merges those that overlap. */
 const joined = (spans: Span[]): Span[] => {
   const out: Span[] = [];
   for (const span of spans.sort((a, b) => a.from - b.from)) {
@@ -79,12 +79,12 @@ const createLineStage = (find: (text: string) => Span[]): Scanner => {
   };
 };
 
-/** Up to where a piece of a line is decided: never within a match, and always a good way on. */
+/** The end of the part of a piece that is decided. It never splits a match, and always makes progress. */
 const endOf = (spans: readonly Span[]): number => {
   const end = MAX_LINE - OVERLAP;
   const across = spans.find(({ from, to }) => from < end && to > end);
   if (!across) return end;
-  // It may go on beyond the piece, so it is looked at again with what follows.
+  // The match may continue beyond the piece, so it is searched again with the next one.
   return across.to === MAX_LINE && across.from >= OVERLAP ? across.from : across.to;
 };
 

@@ -1,18 +1,18 @@
 import type { Json } from '@capstan/contracts';
 import { REPLACEMENT } from './scanner.js';
 
-/** Nobody nests data as deep as this; what lies deeper is replaced, because what is not looked at must not pass. */
+/** Real data is never nested this deep. Deeper values are replaced, because nothing may pass unscanned. */
 const MAX_DEPTH = 1000;
 
 export type JsonRedaction = {
   text(text: string): string;
-  /** Whether a key may be a secret, or may give one away. */
+  /** True if a key may contain a secret, or show that its value is one. */
   suspects(key: string): boolean;
-  /** A value that its key gives away. */
+  /** Redacts a value together with its key. */
   named(key: string, value: string): string;
 };
 
-/** Answers `value` itself when nothing in it changes: the usual case, and the cheap one. */
+/** Returns `value` itself if nothing changes, which is the usual case. */
 export const redactJson = (value: Json, redact: JsonRedaction, depth = 0): Json => {
   if (typeof value === 'string') return redact.text(value);
   if (typeof value === 'number') return redactNumber(value, redact);
@@ -21,7 +21,7 @@ export const redactJson = (value: Json, redact: JsonRedaction, depth = 0): Json 
   return Array.isArray(value) ? redactArray(value, redact, depth) : redactObject(value, redact, depth);
 };
 
-/** A secret of digits only may come back as a number. */
+/** A secret of digits may appear as a number. */
 const redactNumber = (value: number, redact: JsonRedaction): Json => {
   if (Math.abs(value) < 1000) return value;
   const text = String(value);
@@ -56,11 +56,11 @@ const redactObject = (object: { [key: string]: Json }, redact: JsonRedaction, de
   }
   if (!changed) return object;
   const entries = keys.map((key): [string, Json] => changed.get(key) ?? [key, object[key] ?? null]);
-  // Object.fromEntries defines properties, so a key named __proto__ stays data.
+  // Object.fromEntries defines properties, so a key named __proto__ is safe.
   return Object.fromEntries(withDistinctKeys(entries));
 };
 
-/** Two keys that are redacted to the same text both stay. */
+/** Keeps keys apart that are redacted to the same text. */
 const withDistinctKeys = (entries: [string, Json][]): [string, Json][] => {
   const taken = new Set<string>();
   return entries.map(([key, value]) => {

@@ -1,36 +1,36 @@
 import type { CharClass } from './char-class.js';
 
-/** The text as far as it is known, and where the runs in it end. Places are relative to `text`. */
+/** The text read so far. Positions are relative to `text`. */
 export type View = {
   readonly text: string;
-  /** Nothing comes after the text. */
+  /** True if no more text follows. */
   readonly final: boolean;
-  /** Where the run of members that begins at `at` ends. Asked again inside of a run, it answers without looking. */
+  /** The end of the run of members that begins at `at`. Cached for positions within the same run. */
   runEnd(members: CharClass, at: number): number;
 };
 
 export type Found = {
   readonly from: number;
   readonly to: number;
-  /** The secret reached the end of the text and goes on over these characters. */
+  /** The secret reaches the end of the text and continues over these characters. */
   readonly rest?: CharClass;
 };
-/** More text is needed to tell; what is before `hold` may be given back meanwhile. */
+/** More text is needed to decide. Everything before `hold` may be emitted. */
 export type Undecided = { readonly hold: number };
 export type Verdict = Found | Undecided | null;
 
 /**
- * What one class of secrets looks like. Wherever one of the anchors stands (in any case), `match` looks at what surrounds
- * it: at most `LOOK_BEHIND` characters before, and a bounded number after.
+ * The format of one kind of secret. Wherever an anchor is found (in any case), `match` examines the text around it: at most
+ * `LOOK_BEHIND` characters before, and a bounded number after.
  */
 export type Rule = {
   readonly id: string;
   readonly anchors: readonly string[];
-  /** The anchor belongs to the secret, so a beginning of it at the end of a chunk is held back. */
+  /** True if the anchor is part of the secret, so that a partial anchor at the end of a chunk is held back. */
   readonly hidden: boolean;
-  /** Its anchor only marks a place, for the rules that ask how long ago that was. */
+  /** True if the anchor only marks a position, for rules that use the distance to it. */
   readonly mark?: boolean;
-  /** Whether the secret may begin at `at`, as far as what stands before tells. */
+  /** True if the secret may begin at `at`, judging by the text before it. */
   begins?(text: string, at: number): boolean;
   match(view: View, at: number, end: number, since_mark: number): Verdict;
 };
@@ -39,8 +39,8 @@ export const LOOK_BEHIND = 128;
 
 const WORD = /[A-Za-z0-9]/;
 /**
- * A token begins here: not in the midst of a word. An escape before it (`\n` in JSON, `%3D` in a URL) ends in a letter
- * but is no word.
+ * True if a token may begin here, which is not in the middle of a word. An escape (`\n` in JSON, `%3D` in a URL) ends in a letter
+ * but is not a word.
  */
 export const isBoundary = (text: string, at: number): boolean => {
   if (at === 0 || !WORD.test(text.charAt(at - 1))) return true;

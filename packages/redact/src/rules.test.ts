@@ -5,7 +5,7 @@ import { LiveRedactor } from './live-redactor.js';
 const redactor = createRedactor({ values: [] });
 const RANDOM = 'q7Zk2VxW9tLr4bNc8mJd1sHf6gPy3eQa5uTo0iXR';
 
-describe('a value that its name gives away', () => {
+describe('a value with a telling name', () => {
   test.each([
     ['ACME_API_KEY=%', 'ACME_API_KEY=[REDACTED]'],
     ['acme.token: "%"', 'acme.token: "[REDACTED]"'],
@@ -28,11 +28,11 @@ describe('a value that its name gives away', () => {
     'password: $DB_PASSWORD_OF_9_LIVES',
     'keyboard_layout = "de-latin1-nodeadkeys"',
     'author = "somebody.else@example.com1"',
-  ])('is left alone in %s', (text) => {
+  ])('is not redacted in %s', (text) => {
     expect(redactor.text(text)).toBe(text);
   });
 
-  test('is redacted as a member of JSON, and its name stays', () => {
+  test('is redacted as a member of JSON, and its name is kept', () => {
     const payload = { access_token: RANDOM, Authorization: `Bearer ${RANDOM}`, expires_in: 3600, id: RANDOM };
     expect(redactor.json(payload)).toEqual({
       access_token: '[REDACTED]',
@@ -61,7 +61,7 @@ describe('addresses and commands', () => {
     return `apiVersion: v1\n${order === 'before' ? kind + data : data + kind}metadata:\n  name: x\n`;
   };
   test.each(['before', 'after'] as const)(
-    'a Secret of Kubernetes whose kind comes %s its data, wherever it is cut',
+    'a Kubernetes Secret whose kind comes %s its data is redacted, wherever a stream is split',
     (order) => {
       const text = secret(order);
       const whole = redactor.text(text);
@@ -75,13 +75,13 @@ describe('addresses and commands', () => {
     },
   );
 
-  test('a ConfigMap of the same form is left as it is', () => {
+  test('a ConfigMap of the same form is not changed', () => {
     const text = secret('after').replace('Secret', 'ConfigMap').replace('password', 'greeting');
     expect(redactor.text(text)).toBe(text);
   });
 });
 
-describe('patterns of an operator', () => {
+describe('custom patterns', () => {
   const custom = createRedactor({ values: [], patterns: ['ACME-[0-9]{6}', '(?i)badge \\w+'] });
 
   test('are redacted in text, JSON and streams', () => {
@@ -102,17 +102,17 @@ describe('patterns of an operator', () => {
     },
   );
 
-  test('a long match across the end of a piece is one', () => {
+  test('match once across the end of a piece', () => {
     for (const length of [9000, 12_000, 16_000])
       expect(custom.text(`${' '.repeat(length)}badge ${'x'.repeat(8000)} y`)).toBe(`${' '.repeat(length)}[REDACTED] y`);
   });
 
-  test('matches that overlap become one, and matches side by side stay two', () => {
+  test('give one replacement for overlapping matches and two for adjacent ones', () => {
     const two = createRedactor({ values: [], patterns: ['ab+', 'b+c'] });
     expect(two.text('xabbcx abab')).toBe('x[REDACTED]x [REDACTED][REDACTED]');
   });
 
-  test('are found in a long line, however it is cut', () => {
+  test('are found in a long line, however a stream is split', () => {
     const text = `${'ACME-123456 and a badge seven, '.repeat(2000)}\nACME-123456`;
     for (const size of [1, 1000, 16_384, 20_000]) {
       const { push, end } = custom.stream();
@@ -122,28 +122,28 @@ describe('patterns of an operator', () => {
     }
   });
 
-  test('take no time that grows faster than the text', () => {
+  test('match in linear time', () => {
     const evil = createRedactor({ values: [], patterns: ['(a+)+b'] });
     expect(evil.text(`${'a'.repeat(100_000)}!`)).toHaveLength(100_001);
   });
 
-  test.each(['(', 'a(?=b)', '\\'])('%s is refused, and named', (pattern) => {
+  test.each(['(', 'a(?=b)', '\\'])('that are invalid are refused by name: %s', (pattern) => {
     expect(() => createRedactor({ values: [], patterns: [pattern] })).toThrow(`the redaction pattern ${pattern}`);
   });
 
-  test('one that matches nothing at all would match everywhere, and is refused', () => {
+  test('that match the empty text are refused, because they would match everywhere', () => {
     expect(() => createRedactor({ values: [], patterns: ['x*'] })).toThrow('matches the empty text');
   });
 });
 
-test('a redactor with more values keeps what it knew, and the one it came from learns nothing', () => {
+test('a redactor created by `with` knows the old and new values, and the original is unchanged', () => {
   const base = createRedactor({ values: ['first-known-value'] });
   const more = base.with(['second-known-value']);
   expect(more.text('first-known-value second-known-value')).toBe('[REDACTED] [REDACTED]');
   expect(base.text('second-known-value')).toBe('second-known-value');
 });
 
-test('a live redactor redacts what it has learned, also for who held it before', () => {
+test('a live redactor redacts learned values, also for earlier holders', () => {
   const live = new LiveRedactor(redactor);
   const { text } = { text: (value: string) => live.text(value) };
   expect(text('hunter2-hunter2')).toBe('hunter2-hunter2');
@@ -152,13 +152,13 @@ test('a live redactor redacts what it has learned, also for who held it before',
   expect(live.json({ a: 'hunter2-hunter2' })).toEqual({ a: '[REDACTED]' });
 });
 
-test('each line of a secret of several lines is known, also when it comes back indented', () => {
+test('each line of a multi-line secret is redacted, even if it is indented', () => {
   const lines = ['line-one-of-a-long-key-file', 'line-two-of-a-long-key-file'];
   const known = createRedactor({ values: [lines.join('\n')] });
   expect(known.text(`  ${lines[1]}\n  ${lines[0]}`)).toBe('  [REDACTED]\n  [REDACTED]');
 });
 
-test('a message does not tell where home is', () => {
+test('an error message does not reveal the home directory', () => {
   const homely = createRedactor({ values: [], home: '/home/ann' });
   expect(homely.error('cannot open /home/ann/work/x')).toBe('cannot open ~/work/x');
   expect(homely.text('cannot open /home/ann/work/x')).toBe('cannot open /home/ann/work/x');

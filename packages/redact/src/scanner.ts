@@ -11,155 +11,164 @@ export type Scanner = {
 
 export type Finder = Automaton<Rule>;
 
-/** A place where a rule's anchor stands and that is not decided yet. Places here are in the whole. */
+/** An anchor that is not decided yet. Positions are relative to the whole text. */
 type Candidate = { rule: Rule; at: number; end: number; since_mark: number };
 type Span = { from: number; to: number };
 type CachedRun = { from: number; to: number };
 
 /**
- * Reads text in pieces and gives it back redacted, however it is cut.
+ * Redacts text in chunks. The output does not depend on how the text is split.
  *
- *     forgotten │ looked behind │ given back │ held
+ *     discarded │ look-behind   │ emitted    │ held back
  *     ──────────┼───────────────┼────────────┼────────▶
- *               ▲ base                       ▲ given: the end may be the beginning of a secret
+ *               ▲ base                       ▲ given: a secret may begin here
  *
- * Every candidate is decided once, with all the text that its decision needs. So the pieces add up to what the whole would
- * have given. Secrets that overlap become one replacement.
+ * Every candidate is decided once, with all the text that the decision needs. Overlapping secrets become one replacement.
  */
-export const createScanner = (finders: readonly Finder[]): Scanner => {
-  let text = '';
-  let base = 0;
-  let given = 0;
-  /** Where the last replacement ended. */
-  let replaced_to = 0;
-  let final = false;
-  let candidates: Candidate[] = [];
-  let spans: Span[] = [];
-  /** Secrets that reached the end of what was read. */
-  let open: { span: Span; members: CharClass }[] = [];
-  const readers = finders.map((finder) => finder.reader());
-  const runs = new Map<CharClass, CachedRun>();
-  let mark = Number.NEGATIVE_INFINITY;
-  /** Up to where each rule has found what it can find. */
-  const done = new Map<Rule, number>();
+class TextScanner implements View {
+  /** The part of the text that is kept. `#base` is its position in the whole text. */
+  text = '';
+  final = false;
+  #base = 0;
+  #given = 0;
+  /** The end of the last replacement. */
+  #replacedTo = 0;
+  #candidates: Candidate[] = [];
+  #spans: Span[] = [];
+  /** Secrets that reach the end of the text read so far. */
+  #open: { span: Span; members: CharClass }[] = [];
+  #mark = Number.NEGATIVE_INFINITY;
+  readonly #readers: readonly ReturnType<Finder['reader']>[];
+  readonly #runs = new Map<CharClass, CachedRun>();
+  /** The position up to which each rule has been applied. */
+  readonly #done = new Map<Rule, number>();
 
-  const view: View = {
-    get text() {
-      return text;
-    },
-    get final() {
-      return final;
-    },
-    runEnd: (members, at) => {
-      const cached = runs.get(members);
-      const from = base + at;
-      const goesOn = cached !== undefined && cached.from <= from && from <= cached.to;
-      let end = goesOn ? cached.to - base : at;
-      while (end < text.length && isMember(members, text.charCodeAt(end))) end += 1;
-      runs.set(members, { from: goesOn ? cached.from : from, to: base + end });
-      return end;
-    },
-  };
+  constructor(finders: readonly Finder[]) {
+    this.#readers = finders.map((finder) => finder.reader());
+  }
 
-  const find = (chunk: string): void => {
-    const start = base + text.length - chunk.length;
+  push(chunk: string): string {
+    if (chunk === '') return '';
+    this.text = this.text === '' ? chunk : this.text + chunk;
+    return this.#scan(chunk);
+  }
+
+  end(): string {
+    this.final = true;
+    return this.#scan('');
+  }
+
+  runEnd(members: CharClass, at: number): number {
+    const cached = this.#runs.get(members);
+    const from = this.#base + at;
+    const goesOn = cached !== undefined && cached.from <= from && from <= cached.to;
+    let end = goesOn ? cached.to - this.#base : at;
+    while (end < this.text.length && isMember(members, this.text.charCodeAt(end))) end += 1;
+    this.#runs.set(members, { from: goesOn ? cached.from : from, to: this.#base + end });
+    return end;
+  }
+
+  #scan(chunk: string): string {
+    if (this.#open.length > 0) this.#extendOpen(chunk);
+    this.#find(chunk);
+    const decided = this.#decide();
+    const mayBegin = (rule: Rule, from: number) => rule.begins?.(this.text, from - this.#base) ?? true;
+    const limit = this.final
+      ? decided
+      : this.#readers.reduce((least, { held }) => Math.min(least, held(mayBegin)), decided);
+    const out = this.#give(Math.max(this.#given, limit));
+    this.#forget();
+    return out;
+  }
+
+  /** Extends secrets that reached the end of the last chunk. */
+  #extendOpen(chunk: string): void {
+    const start = this.text.length - chunk.length;
+    this.#open = this.#open.filter(({ span, members }) => {
+      const end = this.runEnd(members, start);
+      span.to = this.#base + end;
+      // Its replacement was already emitted.
+      if (span.from < this.#given) {
+        this.#given = Math.max(this.#given, span.to);
+        this.#replacedTo = this.#given;
+      }
+      return end === this.text.length;
+    });
+  }
+
+  #find(chunk: string): void {
+    const start = this.#base + this.text.length - chunk.length;
     const hit = (rule: Rule, at: number, end: number): void => {
-      if (rule.mark) mark = at;
-      else if (rule.begins?.(text, at - base) !== false) candidates.push({ rule, at, end, since_mark: at - mark });
+      if (rule.mark) this.#mark = at;
+      else if (rule.begins?.(this.text, at - this.#base) !== false)
+        this.#candidates.push({ rule, at, end, since_mark: at - this.#mark });
     };
-    for (const reader of readers) reader.read(chunk, start, hit);
-  };
+    for (const reader of this.#readers) reader.read(chunk, start, hit);
+  }
 
-  /** Decides what can be decided; returns the place up to which all is decided. */
-  const decide = (): number => {
-    let limit = base + text.length;
+  /** Decides as many candidates as possible. Returns the position up to which everything is decided. */
+  #decide(): number {
+    let limit = this.#base + this.text.length;
     const undecided: Candidate[] = [];
-    for (const candidate of candidates) {
-      if (candidate.at < (done.get(candidate.rule) ?? 0)) continue;
-      const verdict = candidate.rule.match(view, candidate.at - base, candidate.end - base, candidate.since_mark);
+    for (const candidate of this.#candidates) {
+      const { rule, at, end, since_mark } = candidate;
+      if (at < (this.#done.get(rule) ?? 0)) continue;
+      const verdict = rule.match(this, at - this.#base, end - this.#base, since_mark);
       if (verdict === null) continue;
       if ('hold' in verdict) {
         undecided.push(candidate);
-        limit = Math.min(limit, base + verdict.hold);
-      } else take(candidate.rule, verdict);
+        limit = Math.min(limit, this.#base + verdict.hold);
+      } else this.#take(rule, verdict);
     }
-    candidates = undecided;
+    this.#candidates = undecided;
     return limit;
-  };
+  }
 
-  const take = (rule: Rule, { from, to, rest }: Extract<Verdict, { to: number }>): void => {
-    const span = { from: base + from, to: base + to };
-    spans.push(span);
-    done.set(rule, Math.max(done.get(rule) ?? 0, span.to));
-    if (rest && !final && to === text.length) open.push({ span, members: rest });
-  };
+  #take(rule: Rule, { from, to, rest }: Extract<Verdict, { to: number }>): void {
+    const span = { from: this.#base + from, to: this.#base + to };
+    this.#spans.push(span);
+    this.#done.set(rule, Math.max(this.#done.get(rule) ?? 0, span.to));
+    if (rest && !this.final && to === this.text.length) this.#open.push({ span, members: rest });
+  }
 
-  /** What reached the end of the last chunk goes on in this one. */
-  const goOn = (chunk: string): void => {
-    const start = text.length - chunk.length;
-    open = open.filter(({ span, members }) => {
-      const end = view.runEnd(members, start);
-      span.to = base + end;
-      // Its replacement is given already.
-      if (span.from < given) {
-        given = Math.max(given, span.to);
-        replaced_to = given;
-      }
-      return end === text.length;
-    });
-  };
-
-  const give = (limit: number): string => {
+  /** Returns the text up to `limit`, with secrets replaced. */
+  #give(limit: number): string {
     let out = '';
-    spans.sort((a, b) => a.from - b.from || a.to - b.to);
+    this.#spans.sort((a, b) => a.from - b.from || a.to - b.to);
     const later: Span[] = [];
-    for (const span of spans) {
+    for (const span of this.#spans) {
       if (span.from >= limit) {
         later.push(span);
         continue;
       }
-      if (span.from >= given) out += text.slice(given - base, span.from - base) + REPLACEMENT;
-      // Its beginning was too little to be held, and is given already.
-      else if (span.from >= replaced_to && span.to > given) out += REPLACEMENT;
-      given = Math.max(given, span.to);
-      replaced_to = Math.max(replaced_to, span.to);
+      if (span.from >= this.#given) out += this.#slice(this.#given, span.from) + REPLACEMENT;
+      // Its beginning was too short to be held back and was already emitted.
+      else if (span.from >= this.#replacedTo && span.to > this.#given) out += REPLACEMENT;
+      this.#given = Math.max(this.#given, span.to);
+      this.#replacedTo = Math.max(this.#replacedTo, span.to);
     }
-    spans = later;
-    if (given < limit) {
-      out += text.slice(given - base, limit - base);
-      given = limit;
+    this.#spans = later;
+    if (this.#given < limit) {
+      out += this.#slice(this.#given, limit);
+      this.#given = limit;
     }
     return out;
-  };
+  }
 
-  const forget = (): void => {
-    const needed = candidates.reduce((least, { at }) => Math.min(least, at), given);
-    const keep = Math.max(0, Math.min(needed, given) - base - LOOK_BEHIND);
+  #slice(from: number, to: number): string {
+    return this.text.slice(from - this.#base, to - this.#base);
+  }
+
+  #forget(): void {
+    const needed = this.#candidates.reduce((least, { at }) => Math.min(least, at), this.#given);
+    const keep = Math.max(0, Math.min(needed, this.#given) - this.#base - LOOK_BEHIND);
     if (keep === 0) return;
-    text = text.slice(keep);
-    base += keep;
-  };
+    this.text = this.text.slice(keep);
+    this.#base += keep;
+  }
+}
 
-  const scan = (chunk: string): string => {
-    if (open.length > 0) goOn(chunk);
-    find(chunk);
-    const decided = decide();
-    const mayBegin = (rule: Rule, from: number) => rule.begins?.(text, from - base) ?? true;
-    const limit = final ? decided : readers.reduce((least, { held }) => Math.min(least, held(mayBegin)), decided);
-    const out = give(Math.max(given, limit));
-    forget();
-    return out;
-  };
-
-  return {
-    push: (chunk) => {
-      if (chunk === '') return '';
-      text = text === '' ? chunk : text + chunk;
-      return scan(chunk);
-    },
-    end: () => {
-      final = true;
-      return scan('');
-    },
-  };
+export const createScanner = (finders: readonly Finder[]): Scanner => {
+  const scanner = new TextScanner(finders);
+  return { push: (chunk) => scanner.push(chunk), end: () => scanner.end() };
 };

@@ -4,10 +4,10 @@ import { isFiller, isPlaceholder } from './placeholder.js';
 import { isBoundary, type Rule, type Verdict, type View } from './rule.js';
 
 export type Run = { run: CharClass; min: number; max: number };
-/** A literal (one of several), or a run of characters that takes all it can and never gives back. */
+/** A literal (one of several), or a run of characters, matched greedily without backtracking. */
 export type Part = readonly string[] | Run;
 
-/** At least so many of these characters. */
+/** A run of at least `min` of these characters. */
 export const some = (run: CharClass, min: number, max = Math.max(min, 120)): Part => ({ run, min, max });
 export const just = (run: CharClass, length: number): Part => ({ run, min: length, max: length });
 
@@ -15,32 +15,32 @@ export type TokenSpec = {
   readonly id: string;
   readonly anchors: readonly string[];
   readonly parts: readonly Part[];
-  /** At least so many bits per character. */
+  /** The least entropy in bits per character. */
   readonly entropy?: number;
-  /** Also in the midst of a word. */
+  /** Also matches in the middle of a word. */
   readonly anywhere?: boolean;
-  /** The anchors in any case. */
+  /** Matches the anchors in any case. */
   readonly folded?: boolean;
-  /** A token that goes on after its longest form is none. Without, it is redacted to its end. */
+  /** A token longer than its longest form is not a match. Without this option, it is redacted to its end. */
   readonly exact?: boolean;
   readonly accept?: (secret: string) => boolean;
-  /** What has to stand right after it; it stays readable. */
+  /** The text that must follow the token. It stays readable. */
   readonly before?: string;
-  /** Its mark says enough: a row of `x` is no token, but a row of another letter may be one that somebody made up to look like it. */
+  /** For unique prefixes: a row of `x` is a placeholder, but a row of another letter may be a made-up token and is redacted. */
   readonly filler?: boolean;
-  /** What has to stand right before the anchor; it stays readable. */
+  /** The text that must precede the anchor. It stays readable. */
   readonly behind?: RegExp;
-  /** The part where the secret begins, when what comes before may stay readable; 0 is the first part. */
+  /** The index of the part where the secret begins, if earlier parts may stay readable. */
   readonly hidden_from?: number;
 };
 
 const BEHIND = 24;
-/** The beginning of a token that goes on and on tells as much as the whole. */
+/** The beginning of a very long token is enough to judge it. */
 const MAX_SAMPLE = 48;
-/** What a token goes on with. */
+/** The characters with which a token may continue. */
 const GOES_ON = charClass('A-Z', 'a-z', '0-9', '_', '-', '/+=');
 
-/** A secret that its first characters give away. */
+/** A secret that is recognized by its first characters. */
 export const tokenRule = (spec: TokenSpec): Rule => ({
   id: spec.id,
   anchors: spec.anchors,
@@ -90,7 +90,7 @@ const concluded = (spec: TokenSpec, view: View, from: number, to: number, last: 
   return { from, to: view.runEnd(last.run, to), rest: last.run };
 };
 
-/** Undefined when the text ends before that shows. A dot goes on only with more of a name after it. */
+/** True if the token continues at `at`; undefined if the text ends first. A dot continues it only if more of a name follows. */
 const continues = ({ text, final }: View, at: number): boolean | undefined => {
   if (at >= text.length) return final ? false : undefined;
   const code = text.charCodeAt(at);
@@ -105,7 +105,7 @@ const matchRun = ({ run, min, max }: Run, view: View, at: number): number | 'non
   return end - at < min ? 'none' : Math.min(end, at + max);
 };
 
-/** The longest that fits. */
+/** Matches the longest literal. */
 const matchOneOf = (literals: readonly string[], { text, final }: View, at: number): number | 'none' | 'more' => {
   let to = -1;
   for (const literal of literals) {

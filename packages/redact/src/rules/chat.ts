@@ -2,13 +2,13 @@ import { ALNUM, BASE64URL, charClass, DIGIT, WORD } from '../char-class.js';
 import type { Rule } from '../rule.js';
 import { just, some, tokenRule } from '../token-rule.js';
 
-/** The id of a bot, a number, in base64: each of its first four characters is one of a few, so that they are seldom met by chance. */
+/** The numeric id of a bot in base64. Its first four characters have few possible values, so they rarely occur by chance. */
 const DISCORD_STARTS = ['MT', 'Mj', 'Mz', 'ND', 'NT', 'Nj', 'Nz', 'OD', 'OT'].flatMap((two) =>
   [...'AEIMQUYcgk'].flatMap((third) => [...'wxyz012345'].map((fourth) => two + third + fourth)),
 );
 const SNOWFLAKE = charClass('A-Z', 'a-z', '0-9');
 
-/** Tokens of bots, which have a form rather than a mark. */
+/** Bot tokens, which have a format but no prefix. */
 export const CHAT_RULES: readonly Rule[] = [
   tokenRule({
     id: 'discord-bot-token',

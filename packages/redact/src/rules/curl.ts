@@ -3,7 +3,7 @@ import { entropy } from '../entropy.js';
 import { isPlaceholder } from '../placeholder.js';
 import type { Rule, Verdict, View } from '../rule.js';
 
-/** How far after `curl` its options may stand: a few lines of a command. */
+/** The longest distance between `curl` and its options: a few lines of a command. */
 const MAX_COMMAND = 1500;
 const MAX_WORD = 300;
 
@@ -15,7 +15,7 @@ const SECRET_HEADER = /^(?:x-(?:[a-z]+-)*)?(?:[a-z]+-?)*(?:key|token|secret)$/i;
 const UNSET = /^["']?(?:\$|\{\{|<|\[|%\{?[A-Za-z_])/;
 const OBVIOUS = new Set(['password', 'passwd', 'pass', 'pwd', 'test', 'token', 'secret', 'changeme', 'changeit']);
 
-/** Where the option's value begins, or undefined when `at` is no option of its own. */
+/** The start of the option's value, or undefined if there is no separate option at `at`. */
 const optionValue = ({ text }: View, at: number, end: number): number | undefined => {
   if (at > 0 && !isMember(SPACE, text.charCodeAt(at - 1))) return undefined;
   let from = end;
@@ -24,7 +24,7 @@ const optionValue = ({ text }: View, at: number, end: number): number | undefine
   return from;
 };
 
-/** One word of a command line, its quotes included. Undefined when the text ends before it does. */
+/** The end of a word of a command line, including its quotes. Undefined if the text ends first. */
 const wordEnd = ({ text, final }: View, from: number): number | undefined => {
   let quote = '';
   for (let at = from; at < text.length && at - from <= MAX_WORD; at += 1) {
@@ -38,14 +38,14 @@ const wordEnd = ({ text, final }: View, from: number): number | undefined => {
 
 const unquoted = (text: string): string => text.replaceAll(/["']/g, '');
 
-/** `-u name:password`. A name without a password is how some services take a key. */
+/** `-u name:password`. Some services take a key as a name without a password. */
 const matchUser = (view: View, at: number, end: number): Verdict => {
   const from = optionValue(view, at, end);
   if (from === undefined) return null;
   const to = wordEnd(view, from);
   if (to === undefined) return { hold: from };
   const whole = view.text.slice(from, to);
-  // The command may be a string in JSON, which its quote ends.
+  // The command may be within a JSON string, whose quote ends it.
   const word = whole.slice(0, /["']\s{0,99}[,}\])]/.exec(whole)?.index ?? whole.length);
   const colon = word.indexOf(':');
   if (colon < 0 || UNSET.test(word)) return null;

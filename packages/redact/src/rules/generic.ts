@@ -9,7 +9,7 @@ const MIN_BITS = 3.5;
 const CHOSEN = /^[\w.!@#%^*+=~-]{8,100}$/;
 const MIN_CHOSEN_BITS = 2.75;
 
-/** Names that say "key" or "token" and mean nothing secret. */
+/** Names that contain "key" or "token" but are not secret. */
 const HARMLESS_NAME = new RegExp(
   [
     'access(?:ibility|or)|access[_.-]?id|random[_.-]?access|author(?!iz)|authsource|authentication-results',
@@ -24,14 +24,14 @@ const HARMLESS_NAME = new RegExp(
   'i',
 );
 
-/** What stands after an empty value on the line before, and options of a mount: names of something else. */
+/** Values that are actually other names: the line after an empty value, and mount options. */
 const NAME_OF_ANOTHER = /^(?:[A-Za-z_.]+=|(?:id|name|src|source|target|env|type)=.*)$/;
 
-/** `group.part.v8_name`: hardly a digit, and cut up like a name. */
+/** `group.part.v8_name`: few digits, and separators like a name. */
 const isNameLike = (value: string): boolean =>
   value.replace(/[^0-9]/g, '').length < 2 && value.replace(/[^._-]/g, '').length > 1;
 
-/** The base64 of a sentence, as examples have it. */
+/** The base64 of a sentence, which is common in examples. */
 const isProse = (value: string): boolean =>
   /^[A-Za-z0-9+/]{20,}={0,2}$/.test(value) &&
   /^[a-z]+(?: [a-z]+){2,}$/i.test(Buffer.from(value, 'base64').toString('latin1'));
@@ -39,7 +39,7 @@ const isProse = (value: string): boolean =>
 const isHarmless = ({ name, value }: Keyed): boolean =>
   HARMLESS_NAME.test(name) || NAME_OF_ANOTHER.test(value) || isNameLike(value);
 
-/** Of a password people choose, there is less to ask: letters and digits that are no word. */
+/** Passwords that people choose are less random: letters and digits that are not a word. */
 const isPassword = ({ name, keyword, value }: Keyed): boolean =>
   /^passw/i.test(keyword) &&
   /passw(?:or)?d$/i.test(name) &&
@@ -50,7 +50,7 @@ const isPassword = ({ name, keyword, value }: Keyed): boolean =>
 
 const has = (text: string, ...classes: RegExp[]): boolean => classes.every((one) => one.test(text));
 
-/** Whatever is called a key, a token, a password … and looks random. */
+/** Values that are named key, token, password … and look random. */
 export const GENERIC_RULE: Rule = keyedRule({
   id: 'generic-secret',
   anchors: ['access', 'auth', 'api', 'credential', 'creds', 'key', 'passwd', 'password', 'secret', 'token'],

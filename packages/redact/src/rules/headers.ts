@@ -10,7 +10,7 @@ const LETTERS = charClass('A-Z', 'a-z', '-');
 const SCHEMES = new Set(['bearer', 'basic', 'token', 'api-token', 'digest', 'apikey', 'bot']);
 const MAX_SEPARATOR = 16;
 
-/** `Authorization: Bearer …`, as a header, in JSON or in source text; the name and the scheme stay readable. */
+/** `Authorization: Bearer …` as a header, in JSON or in source code. The name and the scheme stay readable. */
 export const AUTHORIZATION_RULE: Rule = {
   id: 'authorization-header',
   anchors: ['authorization'],
@@ -35,7 +35,7 @@ const matchValue = (view: View, from: number, min: number, bits: number): Verdic
   if (to >= view.text.length && !view.final) return { hold: from };
   const value = view.text.slice(from, Math.min(to, from + 400));
   if (value.length < min || isPlaceholder(value) || entropy(value) < bits) return null;
-  // A word is how a header is written about: `Authorization: required`.
+  // A plain word is prose about the header: `Authorization: required`.
   return bits > 2 && /^[a-zA-Z]+$/.test(value) ? null : { from, to, rest: VALUE };
 };
 

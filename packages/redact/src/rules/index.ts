@@ -10,7 +10,7 @@ import { TOKEN_RULES } from './tokens.js';
 import { URL_RULE } from './urls.js';
 import { VENDOR_RULES } from './vendor-rules.js';
 
-/** The shapes that are looked for in everything. */
+/** The rules that apply to all text. */
 export const RULES: readonly Rule[] = [
   ...TOKEN_RULES,
   ...VENDOR_RULES,

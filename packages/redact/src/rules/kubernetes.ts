@@ -1,12 +1,12 @@
 import type { Rule } from '../rule.js';
 
-/** A name and a value in base64, indented. Each part begins with what the one before cannot hold. */
+/** An indented name and its base64 value. Each part begins with a character that the previous one cannot contain. */
 const LINE = /^([ \t]+["']?[\w.-]{1,253}["']?:[ \t]*["']?)([A-Za-z0-9+/]{10,}={0,3})["']?[ \t\r]*$/;
 const KIND = /(?:^|\n)[ \t]*kind:[ \t]*["']?secret["']?[ \t\r]*(?:\n|$)/i;
 const MAX_BLOCK = 16_384;
 const NEAR = 120;
 
-/** The values of a Secret as kubectl prints it, whether its kind comes before its data or after. */
+/** The values of a Secret as kubectl prints it, with its kind before or after its data. */
 export const KUBERNETES_RULE: Rule = {
   id: 'kubernetes-secret',
   anchors: ['\ndata:', '\n  data:'],
@@ -27,7 +27,7 @@ const isSecret = (part: string): boolean => KIND.test(part) && !part.includes('\
 
 type Block = { from: number | undefined; to: number; ended: boolean };
 
-/** The lines of the block that begins at the end of a line. */
+/** Reads the lines of the block that begins at the end of a line. */
 const readBlock = (text: string, start: number, final: boolean): Block => {
   let from: number | undefined;
   let to = start;

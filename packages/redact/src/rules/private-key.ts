@@ -2,7 +2,7 @@ import { charClass } from '../char-class.js';
 import { LOOK_BEHIND, type Rule, type Verdict, type View } from '../rule.js';
 
 const LABEL = charClass('A-Z', '0-9', ' _');
-// Also what surrounds the lines of a key in JSON, YAML and source text, and the headers of an encrypted key.
+// Includes the characters around the lines of a key in JSON, YAML and source code, and the headers of an encrypted key.
 const PEM_BODY = charClass('A-Z', 'a-z', '0-9', '+/= \t\r\n\\:,."\'|', '-');
 // The headers of an armored PGP key (Version, Comment) are free text.
 const PGP_BODY = charClass(' -~', '\t\r\n');
@@ -10,13 +10,13 @@ const REST = charClass('A-Z', 'a-z', '0-9', '+/= \t\r\n\\');
 
 /** A key of 16,384 bits takes 12.5 kB. */
 const MAX_BODY = 16_384;
-/** Less is an example of the form. */
+/** A shorter body is an example of the format. */
 const MIN_BODY = 64;
-/** An Ed25519 key, the shortest there is, has 64 characters. */
+/** An Ed25519 key, the shortest kind, has 64 characters. */
 const MIN_KEY = 60;
 const MAX_LABEL = LOOK_BEHIND - 32;
 
-/** Where a key that breaks off stands in JSON: the end of its string, and what may follow. */
+/** The end of a JSON string that contains a truncated key, and what may follow. */
 const JSON_MEMBER = /"\s{0,8}(?:\}|,\s{0,8}"[^"]{0,64}"\s{0,8}:)/;
 
 const KINDS = [
@@ -24,7 +24,7 @@ const KINDS = [
   { label: 'PRIVATE KEY', closing: 'KEY-----', body: PEM_BODY },
 ];
 
-/** PEM and PGP. One that breaks off is redacted as far as it goes. */
+/** PEM and PGP private keys. A truncated key is redacted as far as it goes. */
 export const PRIVATE_KEY_RULE: Rule = {
   id: 'private-key',
   anchors: ['-----BEGIN '],

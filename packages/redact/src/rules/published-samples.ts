@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Keys that are printed in public documentation and open nothing, by the beginning of their SHA-256. */
+/** Sample keys from public documentation, which are not secret, by the beginning of their SHA-256. */
 const SAMPLES: ReadonlySet<string> = new Set([
   'f56e323494a6',
   '2037abcaffb2',

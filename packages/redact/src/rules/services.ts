@@ -4,7 +4,7 @@ import type { Rule } from '../rule.js';
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
-/** The services whose keys have no mark of their own, so that only the name beside them tells: names, then shapes of values. */
+/** Services whose keys have no prefix and are recognized only by the name next to them: names, then formats of values. */
 const SERVICES: [names: string, bits: number, ...shapes: string[]][] = [
   ['adafruit', 3, '[a-z0-9_-]{32}'],
   ['adobe', 2, '[a-f0-9]{32}'],
@@ -78,11 +78,11 @@ const SERVICES: [names: string, bits: number, ...shapes: string[]][] = [
   ['zendesk', 2, '[a-z0-9]{40}'],
 ];
 
-/** Words that are also parts of others: `rookTable`, `setSysctl`, `sumOfValues`. They have to stand as a word of the name. */
+/** Names that are also parts of other words, as in `rookTable`, `setSysctl` and `sumOfValues`. They must be a whole word of the name. */
 const PARTS_OF_WORDS = new Set(['okta', 'etsy', 'sumo', 'lob', 'linear', 'meraki', 'jira']);
 
 const service = ([names, bits, ...shapes]: (typeof SERVICES)[number]): Rule => {
-  // The shapes are matched against one value of at most 400 characters, and none repeats what repeats.
+  // Formats are matched against a single value of at most 400 characters, and none has nested quantifiers.
   const shape = new RegExp(`^(?:${shapes.join('|')})$`, 'i');
   return keyedRule({
     id: `${names.split(' ')[0]}-key`,

@@ -22,10 +22,10 @@ type Options = Omit<TokenSpec, 'id' | 'anchors' | 'parts'>;
 const token = (id: string, anchors: string, parts: readonly Part[], options: Options = {}): Rule =>
   tokenRule({ id, anchors: anchors.split(' '), parts, ...options });
 
-/** The usual kind: a prefix, and so many characters that end there. */
+/** The usual kind: a prefix and a fixed number of characters. */
 const plain = (id: string, anchors: string, run: CharClass, min: number, entropy: number, max = min): Rule =>
   token(id, anchors, [some(run, min, max)], { entropy, exact: true });
-/** Prefixes that nothing else has: whatever follows them is redacted to its end. */
+/** Unique prefixes: everything that follows is redacted to its end. */
 const greedy = (id: string, anchors: string, run: CharClass, min: number, entropy: number): Rule =>
   token(id, anchors, [some(run, min)], { entropy });
 
@@ -36,7 +36,7 @@ const URL_REST = charClass('A-Z', 'a-z', '0-9', '/+@', '-');
 const JWT_REST = charClass('A-Z', 'a-z', '0-9', '_', '-', '.=');
 const NOT_QUOTED = charClass(' -!', '#-~');
 
-/** The base64 of a token that is base64 itself. */
+/** True for the base64 of a token that is itself base64. */
 const isEncodedJwt = (secret: string): boolean => {
   const header = Buffer.from(secret.slice(0, 80), 'base64').toString('latin1').slice(0, 56);
   return /^\{"[a-z0-9#]+":/i.test(Buffer.from(header, 'base64').toString('latin1'));
@@ -117,7 +117,7 @@ export const TOKEN_RULES: readonly Rule[] = [
   }),
   plain('huggingface-token', 'hf_ api_org_', ALPHA, 34, 3),
   plain('perplexity-key', 'pplx-', ALNUM, 48, 4),
-  // Talking to people
+  // Messaging
   token('slack-bot-token', 'xoxb-', [some(DIGIT, 8, 14), ['-'], some(ALNUM_DASH, 10)], { entropy: 2 }),
   token(
     'slack-user-token',
@@ -169,7 +169,7 @@ export const TOKEN_RULES: readonly Rule[] = [
   token('sendgrid-key', 'SG.', [just(BASE64URL, 22), ['.'], some(BASE64URL, 39, 50)], { entropy: 2, exact: true }),
   plain('sendinblue-key', 'xkeysib-', charClass('a-z', 'A-Z', '0-9', '-'), 81, 2),
   plain('typeform-token', 'tfp_', TOKEN, 59, 3),
-  // Money, shops, freight
+  // Payments, commerce, shipping
   plain('stripe-key', 'sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_', ALNUM, 10, 2, 200),
   plain('square-token', 'EAAA sq0atp- sq0csp-', BASE64URL, 22, 3.2, 60),
   token('flutterwave-key', 'FLWSECK_TEST- FLWPUBK_TEST- FLWSECK-', [some(charClass('a-h', 'A-H', '0-9'), 12, 32)], {
@@ -242,6 +242,6 @@ export const TOKEN_RULES: readonly Rule[] = [
     folded: true,
     hidden_from: 0,
   }),
-  // Our own. The capital tells a key from a flattened tool name such as cap_current_time_get_current_time.
+  // Our own. An uppercase letter distinguishes a key from a flattened tool name such as cap_current_time_get_current_time.
   token('capstan-key', 'cap_', [some(BASE64URL, 20, 256)], { accept: (secret) => /[A-Z]/.test(secret) }),
 ];

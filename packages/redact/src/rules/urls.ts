@@ -11,13 +11,13 @@ const without = (members: Uint8Array, chars: string): Uint8Array => {
 const USER = without(PRINTABLE, ':/@?#"\'<>`\\,;|');
 const PASSWORD = without(PRINTABLE, '/"\'<>`\\');
 const OBVIOUS = new Set(['passwd', 'pwd', 'test', 'token', 'secret', 'changeme', 'xxx', 'xxxx']);
-/** `mypassword`, `REPLACE_WITH_PASSWORD`: it says what belongs there. */
+/** Placeholders such as `mypassword` and `REPLACE_WITH_PASSWORD`. */
 const NAMES_ITSELF = /^[a-z_-]*password[a-z_-]*$/i;
 const LOCAL = /^(?:localhost|127\.0\.0\.1)(?::|$)/;
 const MAX_USER = 100;
 const MAX_PASSWORD = 400;
 
-/** The password of `scheme://user:password@host`; the rest of the address stays readable. */
+/** The password in `scheme://user:password@host`. The rest of the URL stays readable. */
 export const URL_RULE: Rule = {
   id: 'url-password',
   anchors: ['://'],
@@ -31,7 +31,7 @@ export const URL_RULE: Rule = {
     const from = user_to + 1;
     const run_to = view.runEnd(PASSWORD, from);
     if (run_to - from > MAX_PASSWORD) return null;
-    // What stands beyond its `@` may make it obvious, or more of it.
+    // The text after the `@` may show that the password is trivial, or that it continues.
     if (run_to >= text.length && !final) return { hold: from };
     const to = from + endOfPassword(text.slice(from, run_to));
     if (to <= from) return null;
@@ -41,14 +41,14 @@ export const URL_RULE: Rule = {
   },
 };
 
-/** A password may hold an `@` itself: the last one before a query is where the host begins. */
+/** A password may contain an `@`. The host begins after the last one before the query. */
 const endOfPassword = (text: string): number => {
   const first = text.indexOf('@');
   const query = first < 0 ? -1 : text.slice(first).search(/[?#]/);
   return (query < 0 ? text : text.slice(0, first + query)).lastIndexOf('@');
 };
 
-/** What everybody types: for a place in a template, or for a database of one's own. */
+/** True for passwords that everybody uses, in templates or for local databases. */
 const isObvious = (user: string, password: string, host: string): boolean =>
   OBVIOUS.has(password.toLowerCase()) ||
   NAMES_ITSELF.test(password) ||

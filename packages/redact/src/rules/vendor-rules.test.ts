@@ -7,7 +7,7 @@ import { VENDOR_TOKENS } from './vendor-tokens.js';
 
 const redactor = createRedactor({ values: [] });
 
-/** A token of this shape, as random as a vendor's. */
+/** A random token of this format. */
 const tokenOf = (prefix: string, shape: string): fc.Arbitrary<string> =>
   fc
     .tuple(
@@ -32,11 +32,11 @@ const CASES = VENDOR_TOKENS.flatMap(([id, prefixes, shape]) =>
   prefixes.split(' ').map((prefix) => ({ id, prefix, shape })),
 );
 
-describe('tokens of vendors', () => {
+describe('vendor tokens', () => {
   test.each(CASES)(
     '$prefix ($id) is redacted bare, in prose, in a variable and in JSON, wherever it is cut',
     ({ prefix, shape }) => {
-      // Some are made of few characters by chance, as no vendor's are.
+      // Skip tokens that by chance consist of few different characters, which real tokens do not.
       const random = tokenOf(prefix, shape).filter((token) => new Set(token.slice(prefix.length)).size > 8);
       fc.assert(
         fc.property(random, fc.nat(200), (token, at) => {
@@ -58,7 +58,7 @@ describe('tokens of vendors', () => {
     },
   );
 
-  test.each(CASES)('$prefix ($id) followed by rows of x or by prose is none', ({ prefix, shape }) => {
+  test.each(CASES)('$prefix ($id) followed by a row of x or by prose is not a token', ({ prefix, shape }) => {
     const length = parseShape(shape).reduce(
       (sum, part) => sum + ('run' in part ? part.min : (part[0]?.length ?? 0)),
       0,
@@ -67,7 +67,7 @@ describe('tokens of vendors', () => {
       expect(redactor.text(text)).toBe(text);
   });
 
-  test('all come from a source that is named with its date', () => {
+  test('all have a dated source', () => {
     for (const [id, , , source] of VENDOR_TOKENS) expect(SOURCES, id).toHaveProperty(source);
     for (const { date } of Object.values(SOURCES)) expect(date).toMatch(/^\d{4}-\d\d-\d\d$/);
   });

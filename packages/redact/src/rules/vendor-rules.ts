@@ -32,13 +32,13 @@ export const CLASSES: Readonly<Record<string, CharClass>> = {
   word: WORD,
 };
 
-/** No vendor's token is longer; what goes on beyond it is redacted to its end all the same. */
+/** No vendor's token is longer. A longer one is still redacted to its end. */
 const LONGEST = 400;
-/** Enough that `sk_live_your_key_here` is no key, and little enough for one that somebody made up to look like one. */
+/** High enough to exclude `sk_live_your_key_here`, and low enough to include made-up keys that look real. */
 const MIN_BITS = 1.3;
 const RUN = /([a-z0-9_]+?)\{(\d+)(,?)(\d*)\}/y;
 
-/** `hex{32}_hex{10}` as parts. A literal before a run is what no class is named. */
+/** Parses a format such as `hex{32}_hex{10}`. Text that is not a class name is a literal. */
 export const parseShape = (shape: string): Part[] => {
   const parts: Part[] = [];
   let literal = '';

@@ -1,8 +1,8 @@
 import type { Source } from './sources.js';
 
 /**
- * Tokens that begin with a mark that nothing else has. The shape of what follows: `alnum{52}`, `hex{32}_hex{10}`, `word{20,}`;
- * anything else stands for itself. Data only; `vendor-rules.ts` reads it.
+ * Tokens with a unique prefix, and the format of what follows: `alnum{52}`, `hex{32}_hex{10}`, `word{20,}`. Anything else is a
+ * literal. Data only; `vendor-rules.ts` reads it.
  */
 export type VendorToken = readonly [id: string, prefixes: string, shape: string, source: Source];
 
@@ -11,6 +11,7 @@ export const VENDOR_TOKENS: readonly VendorToken[] = [
   ['cloudflare-token', 'cfut_ cfat_ cfk_', 'alnum{48}', 'secretlint'],
   ['cloudflare-tunnel-token', 'eyJhIjoi', 'base64{80,}', 'cloudflare'],
   ['vercel-token', 'vcp_ vci_ vca_ vcr_ vck_', 'base64url{24,}', 'secretlint'],
+  ['vercel-blob-token', 'vercel_blob_rw_', 'alnum{10,}_alnum{20,}', 'vercel'],
   ['netlify-token', 'nfp_', 'word{36,}', 'trufflehog'],
   ['render-key', 'rnd_', 'alnum{28,}', 'betterleaks'],
   ['neon-key', 'napi_', 'alnum{64}', 'betterleaks'],
@@ -32,8 +33,10 @@ export const VENDOR_TOKENS: readonly VendorToken[] = [
   ['nuget-key', 'oy2', 'lower_alnum{43}', 'kingfisher'],
   ['bitbucket-token', 'BBDC-', 'base64url{40,}', 'trufflehog'],
   ['atlassian-token', 'ATATT3 ATCTT3 ATBB', 'token{28,}', 'trufflehog'],
+  ['snyk-token', 'snyk_uat. snyk_sat.', 'alnum{8}.base64url{8,}.base64url{8,}', 'snyk'],
+  ['dropbox-token', 'sl.u.', 'base64url{60,}', 'trufflehog'],
   ['launchdarkly-key', 'sdk-', 'hex{8}-hex{4}-hex{4}-hex{4}-hex{12}', 'launchdarkly'],
-  // Language models and what serves them
+  // Language models and inference services
   ['groq-key', 'gsk_', 'alnum{52}', 'secretlint'],
   ['xai-key', 'xai-', 'word{80}', 'trufflehog'],
   ['openrouter-key', 'sk-or-v1-', 'hex{64}', 'trufflehog'],
@@ -57,7 +60,7 @@ export const VENDOR_TOKENS: readonly VendorToken[] = [
   ['e2b-key', 'e2b_', 'hex{40,}', 'e2b'],
   ['apify-token', 'apify_api_', 'alnum{34,38}', 'betterleaks'],
   ['wandb-key', 'wandb_v1_', 'word{77,}', 'betterleaks'],
-  // Talking to people
+  // Messaging
   ['resend-key', 're_', 'alnum{8}_alnum{24}', 'titus'],
   ['slack-client-token', 'xoxc-', 'digit{9,15}-digit{9,15}-digit{9,15}-hex{64}', 'betterleaks'],
   ['slack-session-cookie', 'xoxd-', 'cookie{40,}', 'betterleaks'],
@@ -67,7 +70,7 @@ export const VENDOR_TOKENS: readonly VendorToken[] = [
   ['notion-token', 'ntn_', 'digit{11}alnum{35}', 'secretlint'],
   ['notion-token', 'secret_', 'alnum{43}', 'trufflehog'],
   ['figma-token', 'figd_ figu_ figo_ figor_', 'base64url{40,}', 'secretlint'],
-  // Money and shops
+  // Payments and commerce
   ['stripe-key', 'sk_live_ sk_test_ rk_live_ rk_test_', 'alnum{24,}', 'secretlint'],
   ['stripe-webhook-secret', 'whsec_', 'base64{32,}', 'standard_webhooks'],
   ['shopify-token', 'shpat_ shpca_ shppa_ shpss_', 'alnum{32,}', 'secretlint'],

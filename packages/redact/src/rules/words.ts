@@ -1,6 +1,6 @@
 import { createAutomaton } from '../automaton.js';
 
-/** Words of names, paths and prose. A random value of forty characters holds one of them once in some hundred times. */
+/** Words from names, paths and prose. About one in a hundred random values of forty characters contains one. */
 const WORDS = `
   account action active address admin after album alias alpha amazon android anim apache apple archive array asset async
   audio author azure backend backup banner basic batch before binary block board branch brand browser bucket buffer build
@@ -39,7 +39,7 @@ const literals = (words: string[]) => words.map((text) => ({ text, value: text, 
 const anyLonger = createAutomaton(literals(LONGER), { fold: true });
 const anyFour = createAutomaton(literals(FOUR), { fold: true });
 
-/** Whether a value reads like a name that somebody chose. Short words count only where they stand alone. */
+/** True if a value contains ordinary words. Words of four letters count only as separate words. */
 export const holdsWords = (value: string): boolean =>
   anyLonger.finds(value) ||
   value.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/).some((part) => part.length === 4 && anyFour.finds(part));
