@@ -1,3 +1,4 @@
+export * from './is-destructive.js';
 export * from './judge-command.js';
 export * from './profile-book.js';
 export * from './suggest-rule.js';

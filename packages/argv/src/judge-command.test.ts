@@ -7,10 +7,10 @@ const NO_SHELL = { shell: false };
 const judge = ([file = '', ...args]: readonly string[], lists: Executables[] = []) =>
   judgeCommand({ file, args, chosen_by: 'caller' }, lists, NO_SHELL);
 
-/** One command line, its arguments apart by two spaces. */
+/** Splits a command line whose arguments are separated by two spaces. */
 const words = (line: string): string[] => line.split('  ');
 
-describe('without a word of the policy', () => {
+describe('without a rule of the policy', () => {
   test.each([
     'echo  -exec  --upload-pack=id',
     'ls  -la',
@@ -55,7 +55,7 @@ describe('without a word of the policy', () => {
   );
 
   test.each([
-    // Long options, in full, in part, with their values attached or not.
+    // Long options, complete or abbreviated, with attached or separate values.
     'git  fetch  --upload-pack=id  x',
     'git  fetch  --upload  id  x',
     'git  log  --ext-diff',
@@ -69,12 +69,12 @@ describe('without a word of the policy', () => {
     'git  grep  -Oid  x',
     'git  grep  -nOid  x',
     'git  grep  --open  x',
-    // A value that is no value.
+    // An option in place of a value.
     'git  log  --format  --ext-diff',
     'git  log  -n  --output=x',
     'git  log  --author  --  --output=x',
     'git  -C  --exec-path=.  status',
-    // Configuration, in front and behind.
+    // Configuration before and after the command.
     'git  -c  core.pager=id  log',
     'git  -c  alias.x=!id  x',
     'git  --config-env=core.pager=X  log',
@@ -134,7 +134,7 @@ describe('without a word of the policy', () => {
     'find  .  -delete',
     'find  .  -fprintf  x  y',
     'find  -files0-from  list  -exec  id  ;',
-    // Code in place of arguments, and code on standard input.
+    // Code as an argument and on standard input.
     'gawk  --sandbox  -l  x  1',
     'gawk  -i  x  1',
     'gawk  --sand  BEGIN{system("id")}',
@@ -234,7 +234,7 @@ describe('without a word of the policy', () => {
     'rg  --pre=id  x',
     'rg  -z  x',
     'rg  --hostname-bin=id  x',
-    // What is not known, or not where the system keeps its programs.
+    // Unknown programs, and programs outside of the system directories.
     'some-tool-of-mine',
     './ls',
     'dir/ls',
@@ -246,7 +246,7 @@ describe('without a word of the policy', () => {
     expect(judge(words(line))).toMatchObject({ allowed: false, reason: expect.any(String) });
   });
 
-  test('a shell that is granted grants all of them', () => {
+  test('granting `shell` allows all of them', () => {
     expect(judgeCommand({ file: 'awk', args: ['x'], chosen_by: 'caller' }, [], { shell: true })).toMatchObject({
       allowed: true,
     });
@@ -268,13 +268,13 @@ describe('a tool whose author wrote the arguments', () => {
     ['awk  program', 0, true],
     ['make  target', 0, false],
     ['xargs  echo  value', 1, false],
-  ])('%s, with %i of them literal: %j', (line, literal, allowed) => {
+  ])('whether %s with %i literal arguments may run is %j', (line, literal, allowed) => {
     expect(author(line, literal)).toBe(allowed);
   });
 });
 
-describe('rules', () => {
-  test('name profiles, own shapes, or both, and any that fits is enough', () => {
+describe('rules for a program', () => {
+  test('name profiles, shapes or both, and one match is enough', () => {
     const rules: Executables = {
       git: { profiles: ['write'], shapes: [{ command: 'push', options: ['-u'], positionals: ['origin', 'main'] }] },
       make: { shapes: [{ options: ['-j='], positionals: ['test', 'build-*'], max_positionals: 1 }] },
@@ -292,7 +292,7 @@ describe('rules', () => {
       expect([line, judge(words(line), [rules]).allowed]).toEqual([line, false]);
   });
 
-  test('of the profile fetch of git are for https and for remotes by their names', () => {
+  test('with the profile fetch of git allow https URLs and named remotes', () => {
     const fetch = (line: string) => judge(words(line), [{ git: { profiles: ['fetch'] } }]).allowed;
     for (const line of ['git  clone  --depth=1  https://example.com:8443/x.git  dir', 'git  fetch  origin  main'])
       expect([line, fetch(line)]).toEqual([line, true]);
@@ -308,13 +308,24 @@ describe('rules', () => {
       expect([url, fetch(`git  clone  ${url}`)]).toEqual([url, false]);
   });
 
-  test('of several lists all that name the program have to allow it', () => {
+  test('that are not allowed are refused with the reason of the closest shape', () => {
+    const why = (line: string) => {
+      const verdict = judge(words(line));
+      return verdict.allowed ? null : verdict.reason;
+    };
+    expect(why('git  push')).toBe('git: nothing that begins with "push" is allowed');
+    expect(why('git  push  --force')).toBe('git: nothing that begins with "push" is allowed');
+    expect(why('git  config  user.name')).toBe('git: --local is missing');
+    expect(why('tar  dir')).toContain('begins with "dir"');
+  });
+
+  test('from several lists must all allow the program that they name', () => {
     const [read, write]: Executables[] = [{ git: { profiles: ['read'] } }, { git: { profiles: ['read', 'write'] } }];
     expect(judge(words('git  status'), [read ?? {}, write ?? {}, {}]).allowed).toBe(true);
     expect(judge(words('git  add  x'), [read ?? {}, write ?? {}]).allowed).toBe(false);
   });
 
-  test('vouch for a program that is not known, and not for one that can start others', () => {
+  test('can allow an unknown program, but not one that can start others', () => {
     expect(judge(['mine', '-x'], [{ mine: { any: true } }])).toEqual({ allowed: true, exec_once: null });
     expect(judge(['awk', 'x'], [{ awk: { any: true } }]).allowed).toBe(false);
     expect(judge(['awk', 'x'], [{ awk: { any: true, exec_once: true } }])).toEqual({
@@ -323,7 +334,7 @@ describe('rules', () => {
     });
   });
 
-  test('read options as the program does', () => {
+  test('parse options as the program does', () => {
     const shape = { options: ['-a', '-b', '-n=', '--lines=', '--color[=]', '-#'], required: ['--safe'] };
     const fits = (line: string) =>
       judge(words(line), [{ x: { shapes: [{ ...shape, positionals: ['p*', '!pq'] }] } }]).allowed;
@@ -370,7 +381,7 @@ test.each([
   'timeout  5  ls  -l',
   'mine  --whatever',
   'xargs  -0  !weird',
-])('what is suggested for %s allows it', (line) => {
+])('the rule that is suggested for %s allows it', (line) => {
   const [file = '', ...args] = words(line);
   const { program, rule } = suggestExecutable({ file, args, chosen_by: 'caller' });
   expect(judge(words(line), [{ [program]: rule }]).allowed).toBe(true);

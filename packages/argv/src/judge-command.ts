@@ -14,30 +14,30 @@ export type Command = {
   file: string;
   args: readonly string[];
   /**
-   * Who chose the arguments. The caller, all of them; or the author of a tool, who has left places for values: then a program
-   * that is not known to start others is taken at the author's word.
+   * Who chose the arguments: the caller, or the author of a tool that takes some values as inputs. The author of a tool may use an
+   * unknown program, unless it is known to start others.
    */
   chosen_by: 'caller' | 'author';
-  /** How many arguments, from the first on, the author wrote. */
+  /** The number of leading arguments that the author wrote. */
   literal?: number;
 };
 
-/** `exec_once`: whether the kernel should, or has to, keep the program from starting another. */
+/** `exec_once`: whether the kernel should or must prevent the program from starting another one. */
 export type CommandVerdict =
   | { allowed: true; exec_once: Exclude<ExecOnce, true> | null }
   | { allowed: false; program: string; reason: string };
 
 const SYSTEM: ReadonlySet<string> = new Set(['/bin', '/usr/bin', '/usr/local/bin', '/sbin', '/usr/sbin']);
 
-/** As rules call it: by its name in the directories of the system, elsewhere by its path, where anybody may have put it. */
+/** The name of a program in rules: its file name if it is in a system directory, otherwise its path, because anyone may have put it there. */
 export function programOf(file: string): string {
   const slash = file.lastIndexOf('/');
   return slash > 0 && SYSTEM.has(file.slice(0, slash)) ? file.slice(slash + 1) : file;
 }
 
 /**
- * Whether a command line may run. Every list that names its program has to allow it. Where none does, a plain program may have
- * any arguments, one with ready-made profiles those of its default ones, and all others none; `shell` grants those as well.
+ * Decides whether a command line may run. Every list that names the program must allow it. If none names it, a plain program may have
+ * any arguments, one with built-in profiles those of its default profiles, and all others none. `shell` allows those as well.
  */
 export function judgeCommand(
   { file, args, chosen_by, literal = 0 }: Command,
@@ -54,7 +54,7 @@ export function judgeCommand(
     return { allowed: true, exec_once: null };
   const defaults = defaultProfilesOf(program).flatMap((name) => profileOf(program, name) ?? []);
   if (defaults.length > 0) return judgeByProfiles(program, args, defaults);
-  const why = isStarter(program) ? 'can start other programs' : 'is not known to start no other programs';
+  const why = isStarter(program) ? 'can start other programs' : 'may start other programs';
   return { allowed: false, program, reason: `${quote(program)} ${why}, and the policy names no arguments for it` };
 }
 
@@ -76,7 +76,7 @@ function judgeByRules(
 function judgeByRule(program: string, args: readonly string[], rule: ExecutableRule, shell: boolean): CommandVerdict {
   const asked = rule.exec_once === true ? 'required' : (rule.exec_once ?? null);
   if (rule.any) {
-    // Of a program that can start others, any arguments are what `shell` grants; or none of that, with the kernel's help.
+    // Any arguments of a program that can start others need `shell`, unless the kernel prevents it from starting any.
     if (shell || !isStarter(program) || asked === 'required') return { allowed: true, exec_once: asked };
     return {
       allowed: false,
@@ -90,22 +90,27 @@ function judgeByRule(program: string, args: readonly string[], rule: ExecutableR
   return verdict.allowed ? { allowed: true, exec_once: stricter(asked, verdict.exec_once) } : verdict;
 }
 
-/** The first that fits counts; else the nearest miss says why. */
+/** Takes the first profile that fits. If none does, the closest one gives the reason. */
 function judgeByProfiles(
   program: string,
   args: readonly string[],
   profiles: readonly CompiledProfile[],
 ): CommandVerdict {
   let nearest = { why: 'no arguments are allowed', read: -1 };
+  let other_commands = false;
   for (const { exec_once, shapes } of profiles)
     for (const match of shapes) {
       const miss = match(args);
       if (!miss) return { allowed: true, exec_once };
+      if (miss.read === 0) other_commands = true;
       if (miss.read > nearest.read) nearest = miss;
     }
   const [first] = args;
+  // If other shapes begin with a command, a word at the start is a command, and a shape without one is no close match.
+  const is_command = other_commands && first !== undefined && !first.startsWith('-');
+  const near = is_command ? 2 : 1;
   const why =
-    nearest.read < 1 && first !== undefined ? `nothing that begins with ${quote(first)} is allowed` : nearest.why;
+    nearest.read < near && first !== undefined ? `nothing that begins with ${quote(first)} is allowed` : nearest.why;
   return { allowed: false, program, reason: `${program}: ${why}` };
 }
 
@@ -117,7 +122,7 @@ function shapesOf(rule: ExecutableRule): readonly MatchShape[] {
   return known;
 }
 
-/** A script, or code after -c or -e: what follows it are arguments of its own. */
+/** A script, or code after -c or -e. The arguments that follow belong to it. */
 const isCode = (arg: string): boolean => !arg.startsWith('-');
 
 type Asked = Exclude<ExecOnce, true> | null;

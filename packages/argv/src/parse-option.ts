@@ -1,4 +1,4 @@
-/** An option that a shape names. `value` is what its value has to look like; null for a switch. */
+/** An option in a shape. `value` is the pattern of its value; null for a switch. */
 export type Option = { name: string; value: string | null; optional: boolean };
 
 const NUMBER = '-#';
@@ -10,7 +10,7 @@ export function parseOption(text: string): Option {
   return { name: text.slice(0, at), value: text.slice(at + 1) || '*', optional: false };
 }
 
-/** The options of a shape, by name. One that is named several times takes any of those values. */
+/** The options of a shape, by name. An option that is listed several times takes any of those values. */
 export type Options = { get(name: string): readonly Option[] | undefined; takes_number: boolean };
 
 export function compileOptions(texts: readonly string[] = []): Options {

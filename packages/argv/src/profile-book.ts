@@ -13,7 +13,7 @@ const SETS: ReadonlyMap<string, ProfileSet> = new Map(
   PROFILE_SETS.flatMap((set) => set.executables.map((name) => [name, set] as const)),
 );
 
-/** The names of the ready-made profiles of a program. */
+/** The names of the built-in profiles of a program. */
 export function profilesOf(program: string): string[] {
   const set = SETS.get(program);
   return Object.entries(set?.profiles ?? {})
@@ -21,24 +21,24 @@ export function profilesOf(program: string): string[] {
     .map(([name]) => name);
 }
 
-/** Those that count while no policy names any. */
+/** The profiles that apply if the policy names none. */
 export const defaultProfilesOf = (program: string): string[] => {
   const known = profilesOf(program);
   return (SETS.get(program)?.default ?? []).filter((name) => known.includes(name));
 };
 
-/** What holds for a program that no policy names, as a rule. */
+/** The rule for a program that no policy names. */
 export function defaultRuleOf(program: string): ExecutableRule {
   if (isPlain(program)) return { any: true, exec_once: 'preferred' };
   return { profiles: defaultProfilesOf(program) };
 }
 
-/** It starts no other program, whatever its arguments are. */
+/** True if the program never starts another one, whatever its arguments are. */
 export const isPlain = (program: string): boolean => PLAIN.has(program);
-/** It is known to start others. What is neither may do either. */
+/** True if the program is known to start others. Programs that are neither plain nor starters are unknown. */
 export const isStarter = (program: string): boolean => STARTERS.has(program) || SETS.has(program);
 
-/** It runs the code that it is given first; the rest are arguments of that code. */
+/** True if the first argument of the program is code, and the rest are arguments of that code. */
 export const isInterpreter = (program: string): boolean => SETS.get(program)?.interprets ?? false;
 
 const compiled = new Map<string, CompiledProfile>();

@@ -1,21 +1,21 @@
 import type { ArgumentShape, ExecOnce } from '@capstan/contracts';
 
 export type Profile = {
-  /** `required` where nothing but the kernel keeps these arguments from starting a program. */
+  /** `required` if only the kernel can prevent these arguments from starting a program. */
   exec_once?: Exclude<ExecOnce, true>;
-  /** For these names alone. */
+  /** Limits the profile to these executables. */
   only?: readonly string[];
-  /** Options in front of the command, for every shape. */
+  /** Options before the subcommand, allowed in every shape. */
   before?: readonly string[];
   shapes: readonly ArgumentShape[];
 };
 
-/** The ready-made shapes of some programs. */
+/** The built-in profiles of some programs. */
 export type ProfileSet = {
   executables: readonly string[];
-  /** Their first argument is code, and what follows it arguments of that code. */
+  /** True if the first argument is code, and the rest are arguments of that code. */
   interprets?: boolean;
-  /** Those that count where a policy allows the program and names no shapes. */
+  /** The profiles that apply if a policy allows the program without naming shapes. */
   default: readonly string[];
   profiles: Readonly<Record<string, Profile>>;
 };

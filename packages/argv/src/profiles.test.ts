@@ -8,7 +8,7 @@ import { PLAIN, PROFILE_SETS, STARTERS } from './profiles.js';
 const folder = new URL('../../examples/profiles/', import.meta.url);
 const read = (file: string) => parse(readFileSync(new URL(file, folder), 'utf8'));
 
-test('the profiles are those of packages/examples (npm run profiles -w @capstan/argv)', () => {
+test('the generated profiles match packages/examples (npm run profiles -w @capstan/argv)', () => {
   const files = readdirSync(folder)
     .filter((file) => file !== 'programs.yaml')
     .sort();
@@ -18,7 +18,7 @@ test('the profiles are those of packages/examples (npm run profiles -w @capstan/
   expect([...STARTERS].join(' ')).toBe(starters);
 });
 
-test('every shape is one that a policy could name, and every default is there', () => {
+test('every shape is valid in a policy, and every default profile exists', () => {
   for (const { profiles, default: names } of PROFILE_SETS) {
     for (const { shapes } of Object.values(profiles))
       for (const shape of shapes) expect(ArgumentShape.parse(shape)).toEqual(shape);
@@ -26,7 +26,7 @@ test('every shape is one that a policy could name, and every default is there', 
   }
 });
 
-test('no program is both plain and one that starts others', () => {
+test('no program is both plain and known to start others', () => {
   expect([...PLAIN].filter(isStarter)).toEqual([]);
   expect([...STARTERS].filter(isPlain)).toEqual([]);
 });

@@ -1,20 +1,20 @@
 import { matchesWildcard } from '@capstan/contracts';
 import type { Option, Options } from './parse-option.js';
 
-/** What stands in a command line as its shape reads it, or why it does not fit. */
+/** The arguments of a command line as parsed by a shape, or the reason why they do not match. */
 export type ReadArguments = { options: Set<string>; positionals: string[]; rest: string[] } | { refused: string };
 
 export type Reading = {
   options: Options;
-  /** Options are words with one dash, as those of find. */
+  /** True if options are words with one dash, as in find. */
   words: boolean;
-  /** Ends at the first argument that is no option. */
+  /** True if parsing stops at the first argument that is not an option. */
   leading: boolean;
 };
 
 /**
- * Reads arguments as getopt does, but takes nothing on trust: an option is named in full, a switch has no value, and a value
- * of its own argument never begins with a dash. So where a program would read a word as an option, it is read as one here.
+ * Parses arguments as getopt does, but strictly: options are not abbreviated, a switch has no value, and a separate value never begins
+ * with a dash. So every word that a program would read as an option is read as one here.
  */
 export function readArguments(args: readonly string[], { options, words, leading }: Reading): ReadArguments {
   const seen = new Set<string>();
@@ -36,7 +36,7 @@ export function readArguments(args: readonly string[], { options, words, leading
   return { options: seen, positionals, rest: [] };
 }
 
-/** A value such as the one of `-mtime -7`: no option is called so. */
+/** A negative value, as in `-mtime -7`. No option has such a name. */
 const NUMBER = /^-\d+[a-zA-Z]?$/;
 
 type ReadOption = { names: string[]; takes_next: boolean } | { refused: string };
@@ -51,7 +51,7 @@ function readOption(arg: string, next: string | undefined, options: Options, wor
     : readNamed(arg.slice(0, at), arg.slice(at + 1), next, options);
 }
 
-/** Letters may stand together, and the last of them may take what follows it as its value. */
+/** Parses combined letters. The last one may take the rest of the word as its value. */
 function readLetters(arg: string, next: string | undefined, options: Options): ReadOption {
   const names: string[] = [];
   for (let at = 1; at < arg.length; at += 1) {
@@ -85,7 +85,7 @@ const isTaken = (options: readonly Option[], text: string): boolean =>
     text,
   );
 
-/** The last pattern that matches counts. A list that begins with what is refused takes everything else. */
+/** The last matching pattern decides. A list that begins with a negated pattern allows everything else. */
 export function fits(patterns: readonly string[], text: string): boolean {
   let taken = patterns[0]?.startsWith('!') ?? false;
   for (const pattern of patterns) {

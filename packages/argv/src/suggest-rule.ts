@@ -2,7 +2,7 @@ import type { ArgumentShape, ExecutableRule } from '@capstan/contracts';
 import { type Command, judgeCommand, programOf } from './judge-command.js';
 import { isStarter, profilesOf } from './profile-book.js';
 
-/** A rule that allows this command line: the ready-made profile that has its shape, else that shape and no other. */
+/** Suggests a rule that allows this command line: a built-in profile that matches it, otherwise exactly its own shape. */
 export function suggestExecutable({ file, args, chosen_by }: Command): { program: string; rule: ExecutableRule } {
   const program = programOf(file);
   const allows = (rule: ExecutableRule) =>
@@ -12,7 +12,7 @@ export function suggestExecutable({ file, args, chosen_by }: Command): { program
   return { program, rule: isStarter(program) ? { shapes: [shapeOf(args)] } : { any: true } };
 }
 
-/** As it stands: what has a dash is an option, with the value that is attached to it; the rest are arguments. */
+/** The exact shape of a command line. Words with a dash are options, with their attached values; the rest are arguments. */
 export function shapeOf(args: readonly string[]): ArgumentShape {
   const end = args.indexOf('--');
   const before = end < 0 ? args : args.slice(0, end);
@@ -29,7 +29,7 @@ const OPTION = /^--?[A-Za-z0-9][\w.+-]*(?:=.*)?$/s;
 const short = (arg: string): string => (arg.length > MAX_TEXT ? arg.slice(0, arg.indexOf('=') + 1) : arg);
 const letters = (arg: string): string[] =>
   /^-\d+$/.test(arg) ? ['-#'] : [...arg.slice(1)].map((letter) => `-${letter}`);
-/** A text that begins with ! would say what is not allowed, and an empty one nothing. */
+/** Text that begins with ! would be a negated pattern, and empty text is not a pattern. */
 const literal = (text: string): string => {
   if (text === '' || text.length > MAX_TEXT) return '*';
   return text.startsWith('!') ? `?${text.slice(1)}` : text;

@@ -49,7 +49,7 @@ describe.skipIf(!existsSync(CORPORA))('THE CORPUS OF SSRF (skipped where ../shar
   const load = (name: string): string[] =>
     existsSync(CORPORA) ? JSON.parse(readFileSync(new URL(name, CORPORA), 'utf8')) : [];
 
-  test('all its URLs are refused, and no socket is opened', async () => {
+  test('all URLs of the corpus are refused, and no socket is opened', async () => {
     const dns = await dnsThat(() => ['127.0.0.1']);
     const egress = egressFor({ resolve: dns.resolve });
     const dialled = watched();
@@ -59,7 +59,7 @@ describe.skipIf(!existsSync(CORPORA))('THE CORPUS OF SSRF (skipped where ../shar
     expect(dialled).toEqual([]);
   });
 
-  test('both ends of its ranges are refused as literals and as answers of DNS, and no socket is opened', async () => {
+  test('both ends of every range are refused as literals and as DNS answers, and no socket is opened', async () => {
     let answers: string[] = [];
     const egress = egressFor({ resolve: async () => answers });
     const dialled = watched();
@@ -79,7 +79,7 @@ describe.skipIf(!existsSync(CORPORA))('THE CORPUS OF SSRF (skipped where ../shar
   });
 });
 
-test('a name that is rebound after the check is dialled where it was checked', async () => {
+test('a name that is rebound after the check is dialled at the checked address', async () => {
   const server = await serve((_, response) => response.end('public'));
   const dns = await dnsThat((_, nth) => (nth === 0 ? [PUBLIC] : ['127.0.0.1']));
   const dialled = watched({ [PUBLIC]: server.port });
@@ -92,19 +92,19 @@ test('a name that is rebound after the check is dialled where it was checked', a
   expect(dialled).toHaveLength(1);
 });
 
-test('a name with several addresses is reached through the one that answers', async () => {
+test('a name with several addresses is reached at the one that accepts connections', async () => {
   const server = await serve((_, response) => response.end('ok'));
   const egress = egressFor({ resolve: async () => ['::1', '127.0.0.1'] });
   expect(await text(egress, `http://both.test:${server.port}/`, { rules: OPEN })).toBe('ok');
 });
 
-test('a pooled connection is kept, and never serves a call that may not go there', async () => {
+test('a pooled connection is reused, but never for a call that may not reach its address', async () => {
   const server = await serve((_, response) => response.end('ok'));
   const dns = await dnsThat(() => ['127.0.0.1']);
   const dialled = watched();
   const egress = egressFor({ resolve: dns.resolve });
   const url = `http://intranet.test:${server.port}/`;
-  // The pool may open a second one while the first is being put back.
+  // The pool may open a second connection while the first is being returned.
   for (let i = 0; i < 5; i++) await text(egress, url, { rules: OPEN });
   expect(dialled.length).toBeLessThanOrEqual(2);
   await expect(egress.fetch(url)).rejects.toMatchObject({ kind: 'EGRESS_DENIED' });
@@ -132,7 +132,7 @@ test.each([
   expect(new Set(dialled)).toEqual(new Set([`${PUBLIC}:80`]));
 });
 
-test('a redirect without end is given up', async () => {
+test('an endless redirect fails after the limit', async () => {
   const server = await serve((_, response) => response.writeHead(302, { location: '/' }).end());
   await expect(egressFor().fetch(server.url, { rules: OPEN, max_redirects: 3 })).rejects.toMatchObject({
     kind: 'EGRESS_FAILED',
@@ -141,7 +141,7 @@ test('a redirect without end is given up', async () => {
   expect(server.requests).toHaveLength(4);
 });
 
-test('credentials stay with their origin, and a POST that is redirected with 303 becomes a GET without its body', async () => {
+test('credentials are not sent to another origin, and a POST redirected with 303 becomes a GET without a body', async () => {
   const seen: unknown[] = [];
   const other = await serve((request, response) => {
     seen.push([
@@ -170,14 +170,14 @@ test.each([
   ['network: none', { network: 'none' as const }],
   ['a list without it', { network: ['example.com'] }],
   ['a denied tree', { deny_domains: ['*.shop.test'] }],
-])('domains are held to the rules: %s', async (_name, rules) => {
+])('a domain that the rules do not allow is refused: %s', async (_name, rules) => {
   const dialled = watched();
   const egress = egressFor({ resolve: async () => [PUBLIC] });
   await expect(egress.fetch('http://api.shop.test/', { rules })).rejects.toMatchObject({ kind: 'EGRESS_DENIED' });
   expect(dialled).toEqual([]);
 });
 
-test('TLS names the host, not the address that is dialled', async () => {
+test('TLS uses the host name, not the dialled address', async () => {
   const names: string[] = [];
   const server = createTlsServer({
     SNICallback: (name, done) => {
@@ -242,7 +242,7 @@ test.skipIf(spawnSync('openssl', ['version']).error)(
 test.each([
   ['gzip', gzipSync],
   ['br', brotliCompressSync],
-])('the size limit counts what is decompressed: %s', async (encoding, compress) => {
+])('the size limit counts decompressed bytes: %s', async (encoding, compress) => {
   const bomb = compress(Buffer.alloc(2_000_000));
   const server = await serve((_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(bomb));
   const response = await egressFor().fetch(server.url, { rules: OPEN });
@@ -250,7 +250,7 @@ test.each([
   expect([bytes.length, cut]).toEqual([1000, 'size']);
 });
 
-test('a server that says nothing is given up, and one that stops half-way leaves what it said', async () => {
+test('a silent server times out, and a body that stalls gives the bytes received so far', async () => {
   const server = await serve((request, response) => {
     if (request.url === '/half') response.write('half');
   });
@@ -264,19 +264,33 @@ test('a server that says nothing is given up, and one that stops half-way leaves
   expect([bytes.toString(), cut]).toEqual(['half', 'time']);
 });
 
-test('an abort ends a request with the reason given', async () => {
+test('an aborted request rejects with the reason of the abort', async () => {
   const stop = new AbortController();
   const server = await serve(() => stop.abort(new Error('enough')));
   await expect(egressFor().fetch(server.url, { rules: OPEN, signal: stop.signal })).rejects.toThrow('enough');
 });
 
-test('a header that decides about framing or host cannot be set', async () => {
+test('a request that is aborted in onSend is never written to its open connection', async () => {
+  const server = await serve((_, response) => response.writeHead(302, { location: '/moved' }).end());
+  const stop = new AbortController();
+  const sent: number[] = [];
+  const onSend = () => {
+    sent.push(server.requests.length);
+    if (sent.length === 2) stop.abort(new Error('enough'));
+  };
+  const request = { method: 'POST', rules: OPEN, signal: stop.signal, onSend };
+  await expect(egressFor().fetch(server.url, request)).rejects.toThrow('enough');
+  expect(sent).toEqual([0, 1]);
+  expect(server.requests).toEqual(['POST /']);
+});
+
+test('a header that controls framing or the host cannot be set', async () => {
   await expect(egressFor().fetch('http://a.test/', { headers: { Host: 'inside' } })).rejects.toMatchObject({
     kind: 'INVALID_INPUTS',
   });
 });
 
-test('a client that brings undici is held to the rules on every redirect, too', async () => {
+test('the dispatcher applies the rules to redirects that its client follows', async () => {
   const server = await serve((_, response) => response.writeHead(302, { location: 'http://127.0.0.1:8080/' }).end());
   const domains: string[] = [];
   const dialled = watched({ [PUBLIC]: server.port });
@@ -289,7 +303,7 @@ test('a client that brings undici is held to the rules on every redirect, too', 
   expect(dialled).toEqual([`${PUBLIC}:80`]);
 });
 
-test('hosts that were contacted are reported, hosts that were refused are not', async () => {
+test('contacted hosts are reported, refused hosts are not', async () => {
   const server = await serve((_, response) => response.writeHead(302, { location: 'http://inside.test/' }).end());
   const domains: string[] = [];
   watched({ [PUBLIC]: server.port });

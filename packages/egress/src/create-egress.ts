@@ -9,13 +9,13 @@ import { type Resolve, systemResolve } from './guard/resolve-checked.js';
 
 export type EgressOptions = { resolve?: Resolve; tls?: TlsOptions };
 
-/** The one way out. Whatever it opens was checked first, by the rules of the call it is for. */
+/** The only way to open outbound connections. Each is checked first against the rules of its call. */
 export type Egress = {
-  /** A request with its redirects. */
+  /** Sends a request and follows redirects. */
   fetch(url: string, request?: EgressRequest): Promise<EgressResponse>;
-  /** For clients that bring undici themselves. Redirects that they follow come through here again. */
+  /** For clients with their own undici. Redirects that they follow are checked again. */
   dispatcher(rules: EgressRules, onDomain?: (hostname: string) => void): Dispatcher;
-  /** A bare TCP connection. */
+  /** Opens a plain TCP connection. */
   dial(host: string, port: number, options: Omit<DialOptions, 'resolve'>): Promise<Socket>;
   close(): Promise<void>;
 };

@@ -1,4 +1,4 @@
-/** A node of the parsed expression, as far as it is looked at here. Its types say less than it has. */
+/** The parts of a parsed expression's node that are used here. The types of the library do not declare all of them. */
 export type AstNode = {
   op: string;
   args: unknown;
@@ -19,7 +19,7 @@ export function isNode(value: unknown): value is AstNode {
   );
 }
 
-/** The nodes right under one, as they are evaluated: a macro is what it stands for. */
+/** The direct children of a node as they are evaluated. A macro is replaced by its expansion. */
 export function childrenOf(node: AstNode): AstNode[] {
   if (isNode(node.meta.alternate)) return [node.meta.alternate];
   return nodesIn(node.args);

@@ -10,7 +10,7 @@ const compiled = (source: string, variables = ['inputs', 'steps']) => {
 };
 const evaluate = (source: string, context: Record<string, unknown> = { inputs }) => compiled(source).evaluate(context);
 
-describe('numbers of JSON', () => {
+describe('arithmetic with JSON numbers', () => {
   test.each([
     ['inputs.amount > 100.0', true],
     ['inputs.amount > 100', true],
@@ -33,7 +33,7 @@ describe('numbers of JSON', () => {
   });
 });
 
-describe('what it gives is JSON', () => {
+describe('the result of an expression is JSON', () => {
   test.each([
     ['{"a": inputs.i, "b": [1, 2.5, "c"]}', { a: 3, b: [1, 2.5, 'c'] }],
     ['timestamp("2026-01-01T00:00:00Z")', '2026-01-01T00:00:00.000Z'],
@@ -44,24 +44,30 @@ describe('what it gives is JSON', () => {
   ])('%s', (source, value) => {
     expect(evaluate(source)).toEqual({ ok: true, value });
   });
-  test('an int that no number can hold is an error', () => {
+  test('an int that is too large for a JSON number is an error', () => {
     expect(evaluate('9223372036854775807').ok).toBe(false);
   });
 });
 
-describe('what is wrong is said, with its place', () => {
+describe('an error has a message and a position', () => {
   test.each([
-    ['inputs.amount >', 'Unexpected token: EOF', 1, 16],
-    ['inputs.a &&\n  other.b', 'Unknown variable: other', 2, 3],
-    ['"a" + 1', 'no such overload: string + int', 1, 1],
+    ['inputs.amount >', 'it ends too early: a value is missing', 1, 16],
+    ['(inputs.a', 'it ends too early: ")" is missing', 1, 10],
+    ['inputs.a > > 1', '">" is not expected here: a value is missing', 1, 12],
+    ['inputs.a and inputs.b', '"and" is not expected here', 1, 10],
+    ['inputs.a &&\n  other.b', 'there is no variable other', 2, 3],
+    ['"a" + 1', 'these types do not go together: string + int', 1, 1],
   ])('%j does not compile', (source, message, line, column) => {
     expect(compileExpression(source, ['inputs'])).toMatchObject({ ok: false, error: { message, line, column } });
   });
-  test('what is missing is an outcome', () => {
-    expect(evaluate('inputs.missing.x > 1')).toMatchObject({ ok: false, error: { message: 'No such key: missing' } });
+  test('a missing key gives an outcome with an error', () => {
+    expect(evaluate('inputs.missing.x > 1')).toMatchObject({
+      ok: false,
+      error: { message: 'there is no field missing' },
+    });
     expect(evaluate('has(inputs.missing)')).toEqual({ ok: true, value: false });
   });
-  test('the members of an object that JavaScript adds are not there', () => {
+  test('members that JavaScript adds to objects are not visible', () => {
     expect(evaluate('inputs.constructor').ok).toBe(false);
     expect(evaluate('inputs.__proto__').ok).toBe(false);
   });
@@ -72,7 +78,7 @@ describe('what is wrong is said, with its place', () => {
   });
 });
 
-describe('it ends soon', () => {
+describe('evaluation is bounded', () => {
   const large = { inputs: { list: Array.from({ length: 30_000 }, (_, at) => at), text: 'a'.repeat(50_000) } };
   const heavy = [
     'inputs.list.exists(x, inputs.list.exists(y, y < 0))',
@@ -81,18 +87,18 @@ describe('it ends soon', () => {
     '[0].map(a, inputs.list + inputs.list).map(b, b + b).map(c, c + c).map(d, d + d)',
     `[inputs.text]${'.map(x, x + x)'.repeat(60)}`,
   ];
-  test.each(heavy.map((source) => [source.slice(0, 60), source]))('%s is too much work', (_, source) => {
+  test.each(heavy.map((source) => [source.slice(0, 60), source]))('%s is stopped as too much work', (_, source) => {
     expect(evaluate(source, large)).toMatchObject({
       ok: false,
       error: { message: expect.stringMatching(/^too much work/) },
     });
   });
-  test('what was too much once is not held against the next', () => {
+  test('an evaluation that was stopped does not affect the next one', () => {
     const expression = compiled('inputs.list.exists(x, inputs.list.exists(y, y < 0))');
     expect(expression.evaluate(large).ok).toBe(false);
     expect(expression.evaluate({ inputs })).toEqual({ ok: true, value: false });
   });
-  test('a pattern cannot make it slow', () => {
+  test('a regular expression cannot make evaluation slow', () => {
     expect(evaluate('inputs.text.matches("^(a+)+$b")', large)).toEqual({ ok: true, value: false });
     expect(evaluate('inputs.text.matches("^[a-c]+$")')).toEqual({ ok: true, value: true });
     expect(evaluate('inputs.text.matches("(")').ok).toBe(false);
@@ -117,7 +123,7 @@ describe('references', () => {
   });
 });
 
-test('no source and no context makes it throw', () => {
+test('no source and no context makes compiling or evaluating throw', () => {
   const word = fc.constantFrom(
     'inputs',
     '.a',

@@ -10,20 +10,20 @@ export const MAX_SOURCE = 4096;
 
 export type Outcome = { ok: true; value: Json } | { ok: false; error: ExpressionError };
 
-/** An expression made ready once. */
+/** A compiled expression. */
 export type Expression = {
   source: string;
-  /** What it gives as far as that is known: `bool`, `string`, `dyn` … */
+  /** The type of the result, if known: `bool`, `string`, `dyn` … */
   type: string;
-  /** What it takes from its context. */
+  /** The variables it reads from its context. */
   references: Reference[];
-  /** Never throws, and always ends soon. */
+  /** Never throws, and takes bounded time. */
   evaluate(context: Record<string, unknown>): Outcome;
 };
 
 export type Compiled = { ok: true; expression: Expression } | { ok: false; error: ExpressionError };
 
-/** Any other variable than those named is an error. */
+/** Compiles an expression. Any variable that is not listed is an error. */
 export function compileExpression(source: string, variables: readonly string[]): Compiled {
   if (source.length > MAX_SOURCE)
     return { ok: false, error: toExpressionError(source, new Error(`longer than ${MAX_SOURCE} characters`)) };
@@ -37,11 +37,11 @@ export function compileExpression(source: string, variables: readonly string[]):
 function compile(source: string, variables: readonly string[]): Expression {
   const parsed = environmentWith(variables).parse(source);
   const root: unknown = parsed.ast;
-  if (!isNode(root)) throw new Error('the parser answered nothing that is known here');
+  if (!isNode(root)) throw new Error('the parser returned an unknown node');
   refuseBind(root);
   const references = findReferences(root);
   const checked = parsed.check();
-  if (!checked.valid) throw checked.error ?? new Error('it is not valid');
+  if (!checked.valid) throw checked.error ?? new Error('the expression is not valid');
   const work = meter(root);
   return {
     source,
@@ -61,7 +61,7 @@ function compile(source: string, variables: readonly string[]): Expression {
   };
 }
 
-/** With names for what was computed, a short expression could double a text fifty times over. */
+/** With names for intermediate results, a short expression could double a text fifty times. */
 function refuseBind(node: AstNode): void {
   if (isCallOf(node, 'bind')) throw new Error('cel.bind() is not available');
   childrenOf(node).forEach(refuseBind);

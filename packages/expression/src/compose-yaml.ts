@@ -1,11 +1,11 @@
 import { Composer, type Document, Lexer, type LineCounter, Parser } from 'yaml';
 
 const MAX_DEPTH = 100;
-/** Anchors and aliases together: the library compares each with all that came before it. */
+/** The most anchors and aliases together, because the library compares each with all earlier ones. */
 const MAX_ANCHORS = 1000;
-/** Whoever sends more mistakes than this wants the time that each takes. */
+/** A text with more errors than this is refused, because each error takes time to report. */
 const MAX_ERRORS = 20;
-/** The lexer sends this before the text of a scalar. */
+/** The lexer emits this before the text of a scalar. */
 const SCALAR = '\u001f';
 
 export type Composed =
@@ -13,8 +13,8 @@ export type Composed =
   | { ok: false; why: string; offset: number };
 
 /**
- * The first document of a text, and the one after it if there is one. What would take the library long is refused while the
- * text is cut into tokens, before a document is built of them: it takes a minute for a million brackets.
+ * Parses the first document of a text, and the second one if there is one. Texts that would take the library long are refused while
+ * they are tokenized, before a document is built: a million brackets would take a minute.
  */
 export function composeYaml(text: string, lines: LineCounter): Composed {
   let refused: { why: string; offset: number } | undefined;
@@ -37,7 +37,7 @@ export function composeYaml(text: string, lines: LineCounter): Composed {
     }
     yield* parser.end();
   }
-  // Keys are compared with each other by the library, all of them: `yamlMistakes` does it in one pass.
+  // The library would compare every key with every other one. `yamlMistakes` finds duplicates in one pass.
   const composed = new Composer({ lineCounter: lines, uniqueKeys: false }).compose(tokens(), true, text.length);
   const [document, more] = composed;
   if (refused) return { ok: false, ...refused };
@@ -45,7 +45,7 @@ export function composeYaml(text: string, lines: LineCounter): Composed {
   return { ok: true, document, more };
 }
 
-/** Lexemes that say something of the text and stand nowhere in it. */
+/** Lexemes that mark the structure and do not occur in the text. */
 const MARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', SCALAR]);
 
 function createCheck() {

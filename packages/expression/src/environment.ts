@@ -1,8 +1,8 @@
 import { Environment } from '@marcbachmann/cel-js';
 
 /**
- * A number of JSON is a double in CEL, and the `1` in an expression an int. CEL compares the two; here it also counts with
- * them, as a person who writes `inputs.n + 1` expects.
+ * A JSON number is a double in CEL, and the `1` in an expression is an int. CEL can compare the two. These overloads add arithmetic,
+ * because authors expect `inputs.n + 1` to work.
  */
 const MIXED: Record<string, (a: number, b: number) => number> = {
   '+': (a, b) => a + b,
@@ -27,7 +27,7 @@ base.registerOperator('double % double: double', (a: number, b: number) => a % b
 const environments = new Map<string, Environment>();
 const MAX_KEPT = 64;
 
-/** Making one is expensive, and there are few sets of variables. */
+/** Caches environments, because creating one is expensive and there are few sets of variables. */
 export function environmentWith(variables: readonly string[]): Environment {
   const key = variables.join(' ');
   const known = environments.get(key);

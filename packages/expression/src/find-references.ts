@@ -1,15 +1,15 @@
 import { type AstNode, isNode, nodesIn } from './ast-node.js';
 
-/** A variable and what is taken of it, as far as it is written out: `steps.page.output["a"][0]`. */
+/** A variable and the path read from it, as far as the path is literal: `steps.page.output["a"][0]`. */
 export type Reference = {
   path: (string | number)[];
-  /** Asked about with `has()` or taken with `.?`, so that it may be missing. */
+  /** True if it is read with `has()` or `.?` and may be missing. */
   optional: boolean;
 };
 
 const LOOPS: ReadonlySet<unknown> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 
-/** Every variable that an expression takes from outside; those of its own loops are not among them. */
+/** Returns all variables that an expression reads from its context, without the variables of its own loops. */
 export function findReferences(root: AstNode): Reference[] {
   const found: Reference[] = [];
   const visit = (node: AstNode, locals: ReadonlySet<string>, optional: boolean): void => {
@@ -33,10 +33,10 @@ export function findReferences(root: AstNode): Reference[] {
   return found;
 }
 
-/** `ended`: a computed key, behind which nothing can be told any more. */
+/** `ended`: true after a computed key, because the rest of the path is unknown. */
 type Path = { path: (string | number)[]; optional: boolean; ended: boolean; within: AstNode[] };
 
-/** Null when the node does not start at a variable. */
+/** Returns null if the node does not start at a variable. */
 function pathOf(node: AstNode): Path | null {
   if (node.op === 'id') return { path: [String(node.args)], optional: false, ended: false, within: [] };
   if (!Array.isArray(node.args) || !ACCESS.has(node.op)) return null;
@@ -49,7 +49,7 @@ function pathOf(node: AstNode): Path | null {
   return isNode(right) ? { ...base, optional, ended: true, within: [...base.within, right] } : null;
 }
 
-/** Null when it is computed. */
+/** Returns null if the key is computed. */
 function keyOf(right: unknown): string | number | null {
   if (typeof right === 'string') return right;
   const value = isNode(right) && right.op === 'value' ? right.args : null;

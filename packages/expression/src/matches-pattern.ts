@@ -5,10 +5,10 @@ const patterns = new Map<string, RE2JS>();
 const MAX_KEPT = 1000;
 const MAX_PATTERN = 1000;
 
-/** CEL's `matches` is RE2, which never backtracks; the one of the library is JavaScript's, which does. */
+/** CEL specifies RE2 for `matches`, which never backtracks. The library uses JavaScript's RegExp, which does. */
 export function matchesPattern(text: unknown, pattern: unknown): boolean {
   if (typeof text !== 'string' || typeof pattern !== 'string')
-    throw new EvaluationError({ code: 'no_matching_overload', message: 'matches() takes a text and a pattern' });
+    throw new EvaluationError({ code: 'no_matching_overload', message: 'matches() takes a string and a pattern' });
   return compile(pattern).matcher(text).find();
 }
 
@@ -23,6 +23,10 @@ function compile(pattern: string): RE2JS {
     patterns.set(pattern, compiled);
     return compiled;
   } catch (cause) {
-    throw new EvaluationError({ code: 'invalid_regular_expression', message: `not a pattern: ${pattern}`, cause });
+    throw new EvaluationError({
+      code: 'invalid_regular_expression',
+      message: `not a valid regular expression: ${pattern}`,
+      cause,
+    });
   }
 }

@@ -2,9 +2,9 @@ import { EvaluationError } from '@marcbachmann/cel-js';
 import { type AstNode, childrenOf, type Evaluate, isNode } from './ast-node.js';
 import { matchesPattern } from './matches-pattern.js';
 
-/** More steps than this are no condition but a program. */
+/** The most loop steps of one evaluation. No reasonable condition needs more. */
 const MAX_STEPS = 100_000;
-/** Each step may still compare large values, so there is a last resort. Nothing sensible comes near it. */
+/** A time limit as a last resort, because each step may still compare large values. Reasonable expressions stay far below it. */
 const MAX_MS = 250;
 const LOOK_EVERY = 64;
 const MAX_ELEMENTS = 100_000;
@@ -12,24 +12,24 @@ const MAX_CHARACTERS = 4_194_304;
 
 export type Meter = {
   reset(): void;
-  /** Set once there was too much; `exists`, `||` and others of CEL would let an error pass. */
+  /** The error after a limit was exceeded. It is kept, because `exists`, `||` and other CEL operators absorb errors. */
   exceeded(): Error | null;
 };
 
 /**
- * CEL always ends, but not always soon: loops within loops over large inputs, and lists that double. So the steps of every
- * loop are counted, and what grows is measured. Regular expressions are matched in linear time.
+ * CEL always terminates, but nested loops over large inputs and lists that double can take long. So loop steps are counted and
+ * growing values are measured. Regular expressions match in linear time.
  */
 export function meter(root: AstNode): Meter {
   let steps = 0;
   let deadline = 0;
   let exceeded: Error | null = null;
-  // The same error again: making one for each step left costs more than the steps.
+  // Reuse one error, because creating one for each remaining step costs more than the steps.
   const stop = (why: string): never => {
     exceeded ??= new EvaluationError({ code: 'too_much_work', message: `too much work: ${why}` });
     throw exceeded;
   };
-  // Most conditions end before the first look, so that the clock is left alone until then.
+  // Most conditions end before the first check, so the clock is not read until then.
   const lookAtClock = () => {
     const now = performance.now();
     if (steps === LOOK_EVERY) deadline = now + MAX_MS;

@@ -5,21 +5,21 @@ import { yamlMistakes } from './yaml-mistakes.js';
 export type YamlPlace = { line?: number; column?: number };
 export type YamlError = YamlPlace & { message: string };
 
-/** A text as a value, with what is wrong with it, and where its parts stand. */
+/** A parsed text, with its errors and the positions of its parts. */
 export type YamlText = {
   value: unknown;
   errors: YamlError[];
-  /** Where a field stands, or its nearest parent when it is missing. */
+  /** Returns the position of a field, or of its nearest parent if it is missing. */
   locate(path: readonly PropertyKey[], key?: string): YamlPlace;
 };
 
-/** The library takes a second or two for each megabyte, more where there is much in little. */
+/** The library takes one or two seconds per megabyte, and more for dense texts. */
 const MAX_CHARACTERS = 1_048_576;
 
-/** As many as anybody corrects before trying again. */
+/** More than anybody corrects before trying again. */
 const MAX_MISTAKES = 100;
 
-/** YAML, or JSON, which is YAML too. Whoever reads where nobody waits for it may take longer texts. */
+/** Reads YAML, which includes JSON. Callers that do not block others may allow longer texts. */
 export function readYaml(text: string, max_characters: number = MAX_CHARACTERS): YamlText {
   if (text.length > max_characters)
     return refused(`is longer than ${max_characters} characters of YAML; send it as JSON`);
@@ -46,7 +46,7 @@ export function readYaml(text: string, max_characters: number = MAX_CHARACTERS):
   };
   if (errors.length > 0) return { value: undefined, errors, locate };
   try {
-    // A few aliases of aliases are a whole memory.
+    // A few nested aliases can expand to more than fits in memory.
     return { value: yaml.toJS({ maxAliasCount: 100 }), errors, locate };
   } catch (error) {
     const message = error instanceof Error ? error.message : 'not YAML';

@@ -1,6 +1,6 @@
 import type { Json } from '@capstan/contracts';
 
-/** What an expression gives, as JSON: ints are numbers, times are text. */
+/** Converts the result of an expression to JSON. Ints become numbers, and timestamps become strings. */
 export function toJson(value: unknown): Json {
   switch (typeof value) {
     case 'string':
@@ -34,18 +34,18 @@ const isPlain = (value: object): boolean => {
   return prototype === Object.prototype || prototype === null;
 };
 
-/** A uint, a duration or a type: a class of the library that is not exported. */
+/** Converts a uint, a duration or a type, whose classes the library does not export. */
 function fromNumberLike(value: object): Json {
   const plain: unknown = value.valueOf();
   return typeof plain === 'bigint' ? exact(plain) : String(value);
 }
 
 function exact(value: bigint): number {
-  if (!Number.isSafeInteger(Number(value))) throw new Error(`${value} is too large for a number of JSON`);
+  if (!Number.isSafeInteger(Number(value))) throw new Error(`${value} is too large for a JSON number`);
   return Number(value);
 }
 
 function finite(value: number): number {
-  if (!Number.isFinite(value)) throw new Error(`${value} is not a number of JSON`);
+  if (!Number.isFinite(value)) throw new Error(`${value} is not a JSON number`);
   return value;
 }

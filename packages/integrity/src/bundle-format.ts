@@ -5,16 +5,16 @@ import type { Entry } from './record.js';
 import type { Seal } from './seal.js';
 import type { Link } from './verify-sealed-record.js';
 
-/** 1.0 holds a run's own chain and seal, from before there was a log; it is read, and not written any more. */
+/** Version 1.0 contains the run's own chain and seal, from before the log existed. It is still read, but no longer written. */
 export const BUNDLE_VERSIONS = ['1.0', '2.0'] as const;
 export type BundleVersion = (typeof BUNDLE_VERSIONS)[number];
 
 export type HeaderLine = { line: 'header'; capstan_bundle: BundleVersion; run_id: string; kind: string; count: number };
 export type DocumentLine = { line: 'policy' | 'descriptor' } & Document;
-/** Of 1.0, in the order of the chain. */
+/** In version 1.0, in chain order. */
 export type SealedLine = { line: 'record'; tables: Entry['tables'] } & Link;
 export type SealLine = { line: 'seal' } & Seal;
-/** Of 2.0. `key` is the verifier key of the checkpoint; null where nobody signed it. */
+/** In version 2.0. `key` is the verifier key of the checkpoint, or null if it is not signed. */
 export type CheckpointLine = { line: 'checkpoint'; note: string; key: string | null };
 /** Hashes and digests are base64. The proof leads to the root of the checkpoint. */
 export type EntryLine = {
@@ -27,16 +27,16 @@ export type EntryLine = {
   proof: string[];
   tables: Readonly<Partial<Record<LogTable, readonly TextRow[]>>>;
 };
-/** The last line of 2.0: a file without it was cut off. */
+/** The last line of version 2.0. A file without it was cut off. */
 export type EndLine = { line: 'end'; count: number };
 
 /**
- * 1.0: header, documents, records, seal. 2.0: header, checkpoint, documents, entries (a run before its calls, in the order
- * of submission), end.
+ * 1.0: header, documents, records, seal. 2.0: header, checkpoint, documents, entries (the run, then its calls in order of
+ * submission), end.
  */
 export type BundleLine = HeaderLine | DocumentLine | SealedLine | SealLine | CheckpointLine | EntryLine | EndLine;
 
-/** Canonical, so that the same run gives the same bytes wherever and whenever it is bundled. */
+/** Canonical, so that a run always gives the same bytes. */
 export const writeBundleLine = (line: BundleLine): string => `${canonicalJson(line)}\n`;
 
 export class BundleError extends Error {
@@ -50,7 +50,7 @@ export function readBundleLine(text: string, number: number): BundleLine {
   } catch (error) {
     throw new BundleError(`line ${number} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (!isLine(value)) throw new BundleError(`line ${number} is no line of a bundle`);
+  if (!isLine(value)) throw new BundleError(`line ${number} is not a bundle line`);
   if (number === 1 && (value.line !== 'header' || !BUNDLE_VERSIONS.includes(value.capstan_bundle)))
     throw new BundleError(`this is not a bundle of version ${BUNDLE_VERSIONS.join(' or ')}`);
   return value;
@@ -98,10 +98,10 @@ const areRows = (tables: unknown, isCell: (cell: unknown) => boolean): boolean =
     (rows) => Array.isArray(rows) && rows.every((row) => isObject(row) && Object.values(row).every(isCell)),
   );
 
-/** Checks the lines of one version, and says at the end what the bundle is signed with. */
+/** Checks the lines of a bundle of one version. `end` returns the key that signed it. */
 export type BundleCheck = {
   line(line: BundleLine, number: number): Iterable<Mismatch>;
   removals(line: BundleLine): Removal[];
-  /** Throws where the file was cut off. */
+  /** Throws if the file was cut off. */
   end(): { mismatches: Iterable<Mismatch>; signed_by: string | null; root: string | null };
 };

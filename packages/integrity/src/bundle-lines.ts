@@ -1,9 +1,9 @@
 import { BundleError } from './bundle-format.js';
 
-/** The largest record that is read: a result is limited, and so are the inputs. */
+/** The longest line that is read. Results and inputs are limited, so no record is longer. */
 const MAX_LINE = 134_217_728;
 
-/** The lines of a bundle from its bytes. Only LF ends one: canonical JSON may hold every other end of a line as it is. */
+/** Splits the bytes of a bundle into lines. Only LF ends a line, because canonical JSON may contain U+2028 and U+2029 unescaped. */
 export async function* bundleLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let rest = '';

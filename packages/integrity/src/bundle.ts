@@ -11,21 +11,21 @@ export type BundleVerdict = {
   more: number;
   removed: Removal[];
   removed_more: number;
-  /** Of 1.0 the id of the key, of 2.0 the verifier key; whose key that is, others have to tell. */
+  /** The key id (1.0) or the verifier key (2.0). The bundle does not prove whose key it is. */
   signed_by: string | null;
-  /** The root of the run's own chain, or of the checkpoint. */
+  /** The root of the run's chain (1.0) or of the checkpoint (2.0). */
   root: string | null;
 };
 
 const MAX_MISMATCHES = 1000;
 
 export type VerifyBundleOptions = {
-  /** A verifier key: the checkpoint is to be signed with it. */
+  /** The verifier key that must have signed the checkpoint. */
   key?: string | undefined;
   onLine?: (line: BundleLine, checked: number) => void | Promise<void>;
 };
 
-/** Checks a bundle by itself, line by line. */
+/** Verifies a bundle offline, line by line. */
 export async function verifyBundle(
   lines: AsyncIterable<string> | Iterable<string>,
   { key, onLine = () => {} }: VerifyBundleOptions = {},
@@ -58,7 +58,7 @@ export async function verifyBundle(
       else verdict.removed_more += 1;
     await onLine(line, verdict.checked);
   }
-  if (!check) throw new BundleError('it is empty');
+  if (!check) throw new BundleError('the bundle is empty');
   const { mismatches, ...signed } = check.end();
   note(mismatches);
   return { ...verdict, ...signed };

@@ -7,7 +7,7 @@ const corpus = new URL('../../../../shared/corpora/jcs/', import.meta.url);
 
 describe.skipIf(!existsSync(corpus))('the cases of the RFC’s authors', () => {
   const names = existsSync(corpus) ? readdirSync(new URL('input/', corpus)) : [];
-  test.each(names)('%s comes out byte for byte', (name) => {
+  test.each(names)('the canonical form of %s is correct byte for byte', (name) => {
     const input: unknown = JSON.parse(readFileSync(new URL(`input/${name}`, corpus), 'utf8'));
     const bytes = Buffer.from(canonicalJson(input));
     expect(bytes).toEqual(readFileSync(new URL(`output/${name}`, corpus)));
@@ -16,7 +16,7 @@ describe.skipIf(!existsSync(corpus))('the cases of the RFC’s authors', () => {
   });
 });
 
-// Appendix B of RFC 8785: IEEE 754 bits and the text they must give.
+// Appendix B of RFC 8785: IEEE 754 bits and the expected text.
 const NUMBERS: [bits: string, text: string][] = [
   ['0000000000000000', '0'],
   ['8000000000000000', '0'],
@@ -48,20 +48,20 @@ test.each(NUMBERS)('the double %s is written as %s', (bits, text) => {
   expect(canonicalJson(Buffer.from(bits, 'hex').readDoubleBE())).toBe(text);
 });
 
-test.each([Number.NaN, Number.POSITIVE_INFINITY])('%s is refused', (value) => {
+test.each([Number.NaN, Number.POSITIVE_INFINITY])('%s has no canonical form and is refused', (value) => {
   expect(() => canonicalJson({ value })).toThrow('not a JSON number');
 });
 
-test('half of a surrogate pair is refused, as a value and as a key', () => {
+test('a lone surrogate is refused as a value and as a key', () => {
   expect(() => canonicalJson('\ud800')).toThrow('surrogate');
   expect(() => canonicalJson({ '\udc00': 1 })).toThrow('surrogate');
 });
 
-test('a __proto__ member is kept like any other', () => {
+test('a __proto__ member is written like any other', () => {
   expect(canonicalJson(JSON.parse('{"__proto__":1,"a":2}'))).toBe('{"__proto__":1,"a":2}');
 });
 
-test('the order in which members were written does not matter, and parsing gives the value back', () => {
+test('the canonical form does not depend on the order of members, and parses back to the value', () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
       const text = canonicalJson(value);

@@ -1,8 +1,8 @@
 /**
  * RFC 8785 (JSON Canonicalization Scheme).
  *
- * ECMAScript's own JSON.stringify already writes numbers and strings as the RFC wants them, so only the order of
- * members is ours: by UTF-16 code units, which is what Array.prototype.sort compares by default.
+ * JSON.stringify already writes numbers and strings as the RFC requires, so only the members have to be sorted: by UTF-16 code
+ * units, the default order of Array.prototype.sort.
  */
 export function canonicalJson(value: unknown): string {
   switch (typeof value) {
@@ -25,13 +25,13 @@ export class CanonicalJsonError extends TypeError {
   override readonly name = 'CanonicalJsonError';
 }
 
-/** ASCII without what JSON escapes: most names, ids, hashes and times. Looking costs a third of what writing them out does. */
+/** ASCII that JSON does not escape: most names, ids, hashes and times. Testing it costs a third of JSON.stringify. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** A lone surrogate has no UTF-8 form, so two systems could not agree on its hash. */
+/** A lone surrogate has no UTF-8 encoding, so two systems could not agree on its hash. */
 function canonicalString(value: string): string {
   if (PLAIN.test(value)) return `"${value}"`;
-  if (!value.isWellFormed()) throw new CanonicalJsonError('a string holds half of a surrogate pair');
+  if (!value.isWellFormed()) throw new CanonicalJsonError('a string contains half of a surrogate pair');
   return JSON.stringify(value);
 }
 

@@ -8,7 +8,7 @@ const key = parseSealKey(Buffer.alloc(32, 7).toString('base64'));
 const origin = logOrigin('0d4b', 'a+b c');
 const checkpoint = { origin, size: 12, root: EMPTY_ROOT };
 
-test('a checkpoint is read as it was written, and says who signed it', () => {
+test('a signed checkpoint can be parsed and its signature verified', () => {
   const note = writeCheckpoint(checkpoint, key);
   const read = parseCheckpoint(note);
   expect(read).toMatchObject(checkpoint);
@@ -19,13 +19,13 @@ test('a checkpoint is read as it was written, and says who signed it', () => {
   expect(isSignedBy(read, verifierKey('another', key))).toBe(false);
 });
 
-test('without a key the text is kept, and nobody signed it', () => {
+test('a checkpoint written without a key has no signature', () => {
   const read = parseCheckpoint(writeCheckpoint(checkpoint, null));
   expect(read).toMatchObject({ ...checkpoint, signatures: [] });
   expect(isSignedBy(read, verifierKey(origin, key))).toBe(false);
 });
 
-test('signatures are those of signed notes as others write them', () => {
+test('signatures are compatible with signed notes from other implementations', () => {
   const text = "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n";
   const signed = Buffer.from(
     'x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=',
@@ -42,7 +42,7 @@ test.each([
   ['a size with a sign', `log\n-1\n${EMPTY_ROOT.toString('base64')}\n\n`],
   ['a short root', 'log\n1\nAAAA\n\n'],
   ['no empty line', `log\n1\n${EMPTY_ROOT.toString('base64')}\n`],
-  ['a line that is no signature', `log\n1\n${EMPTY_ROOT.toString('base64')}\n\nsigned, me\n`],
+  ['a line that is not a signature', `log\n1\n${EMPTY_ROOT.toString('base64')}\n\nsigned, me\n`],
 ])('a checkpoint with %s is refused', (_, note) => {
   expect(() => parseCheckpoint(note)).toThrow(CheckpointError);
 });
@@ -58,13 +58,13 @@ test.each([
   [{ level: 0, index: 0, width: 256 }, 'tile/0/000'],
   [{ level: 1, index: 1234067, width: 256 }, 'tile/1/x001/x234/067'],
   [{ level: 'entries' as const, index: 5, width: 7 }, 'tile/entries/005.p/7'],
-])('the tile %j is at %s', (name, path) => {
+])('the tile %j has the path %s', (name, path) => {
   expect(tilePath(name)).toBe(path);
   expect(parseTilePath(path)).toEqual(name);
 });
 
 test.each(['tile/0/0', 'tile/0/x000/000', 'tile/6/000', 'tile/0/000.p/256', 'tile/0/000.p/08', 'tile/-1/000', ''])(
-  'no tile is at %s',
+  '%j is not the path of a tile',
   (path) => {
     expect(parseTilePath(path)).toBeUndefined();
   },

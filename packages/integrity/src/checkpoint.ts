@@ -3,10 +3,10 @@ import type { TreeHead } from './merkle-proof.js';
 import { sha256 } from './merkle-tree.js';
 import type { SealKey } from './seal.js';
 
-/** What a log says of itself: which log, how many entries, and the root over them (C2SP tlog-checkpoint). */
+/** The state of a log: its origin, size and root hash (C2SP tlog-checkpoint). */
 export type Checkpoint = TreeHead & { origin: string };
 
-/** A checkpoint as it was read: the text that is signed, and the signatures under it. */
+/** A parsed checkpoint, with the signed text and its signatures. */
 export type SignedCheckpoint = Checkpoint & {
   text: string;
   signatures: { name: string; key_id: Buffer; signature: Buffer }[];
@@ -19,11 +19,11 @@ export class CheckpointError extends Error {
 const ED25519 = 0x01;
 const KEY_ID_BYTES = 4;
 
-/** One log for each tenant of an installation. */
+/** Each tenant of an installation has its own log. */
 export const logOrigin = (installation: string, tenant: string): string =>
   `capstan/${installation}/${encodeURIComponent(tenant)}`;
 
-/** A signed note (C2SP signed-note); without a key the text alone, with the empty line that would precede signatures. */
+/** Writes a signed note (C2SP signed-note). Without a key, it is the text and the empty line that precedes signatures. */
 export function writeCheckpoint({ origin, size, root }: Checkpoint, key: SealKey | null): string {
   const text = `${origin}\n${size}\n${root.toString('base64')}\n`;
   if (!key) return `${text}\n`;
@@ -36,12 +36,10 @@ export function parseCheckpoint(note: string): SignedCheckpoint {
   const text = note.slice(0, end + 1);
   const [origin, size, root] = text.split('\n');
   if (end < 0 || !origin || !/^(0|[1-9]\d{0,15})$/.test(size ?? '') || !root)
-    throw new CheckpointError(
-      'this is no checkpoint: it needs an origin, a size and a root, each on a line of its own',
-    );
+    throw new CheckpointError('not a checkpoint: expected an origin, a size and a root, each on its own line');
   const bytes = Buffer.from(root, 'base64');
   if (bytes.length !== 32 || bytes.toString('base64') !== root)
-    throw new CheckpointError('its root is no SHA-256 in base64');
+    throw new CheckpointError('the root of the checkpoint is not a SHA-256 hash in base64');
   const lines = note
     .slice(end + 2)
     .split('\n')
@@ -50,17 +48,17 @@ export function parseCheckpoint(note: string): SignedCheckpoint {
     const [, name, signed] = /^— (\S+) ([A-Za-z0-9+/]+=*)$/.exec(line) ?? [];
     const blob = Buffer.from(signed ?? '', 'base64');
     if (name === undefined || blob.length <= KEY_ID_BYTES)
-      throw new CheckpointError('a line below its text is no signature');
+      throw new CheckpointError('a line below the text of the checkpoint is not a signature');
     return { name, key_id: blob.subarray(0, KEY_ID_BYTES), signature: blob.subarray(KEY_ID_BYTES) };
   });
   return { origin, size: Number(size), root: bytes, text, signatures };
 }
 
-/** `name+id+key`, by which others know who signs (C2SP signed-note). */
+/** Encodes a public key as `name+id+key` (C2SP signed-note). */
 export const verifierKey = (origin: string, { public_key }: Pick<SealKey, 'public_key'>): string =>
   `${origin}+${keyId(origin, public_key).toString('hex')}+${Buffer.concat([Buffer.of(ED25519), public_key]).toString('base64')}`;
 
-/** Whether the holder of this key signed the checkpoint. */
+/** True if the holder of this key signed the checkpoint. */
 export function isSignedBy(
   { text, signatures }: Pick<SignedCheckpoint, 'text' | 'signatures'>,
   verifier_key: string,
@@ -72,7 +70,7 @@ export function isSignedBy(
   );
 }
 
-/** The same where the key may be anything, as one that was read with the checkpoint. */
+/** Like `isSignedBy`, but returns false for an invalid key, because the key comes from the same source as the checkpoint. */
 export const isSignedByClaimed = (...[checkpoint, key]: Parameters<typeof isSignedBy>): boolean => {
   try {
     return isSignedBy(checkpoint, key);
@@ -88,10 +86,10 @@ function parseVerifierKey(verifier_key: string): { name: string; key_id: Buffer;
   const [, name, id, encoded] = /^([^+\s]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+=*)$/.exec(verifier_key) ?? [];
   const bytes = Buffer.from(encoded ?? '', 'base64');
   if (name === undefined || bytes.length !== 33 || bytes[0] !== ED25519)
-    throw new CheckpointError('a verifier key is <name>+<id>+<an Ed25519 key in base64>');
+    throw new CheckpointError('not a verifier key: expected <name>+<id>+<Ed25519 key in base64>');
   const raw = bytes.subarray(1);
   const key_id = keyId(name, raw);
-  if (key_id.toString('hex') !== id) throw new CheckpointError('the id of the verifier key is not that of its key');
+  if (key_id.toString('hex') !== id) throw new CheckpointError('the id of the verifier key does not match its key');
   return {
     name,
     key_id,

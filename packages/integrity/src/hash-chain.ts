@@ -1,10 +1,10 @@
 import { canonicalJson } from './canonical-json.js';
 import { hashJson, hashText } from './hash-json.js';
 
-/** A chain starts from what it is about, so a link cannot be moved to another chain. */
+/** A chain starts from its subject, so a link cannot be moved to another chain. */
 export const chainStart = (subject: string): string => hashJson({ chain: subject });
 
-/** Each link covers the one before it: a changed, dropped or reordered entry changes every link after it. */
+/** Each link covers the previous one, so a changed, dropped or reordered entry changes every link after it. */
 export const chainNext = (previous: string, entry: unknown): string =>
   hashText(`{"entry":${canonicalJson(entry)},"previous":${canonicalJson(previous)}}`);
 

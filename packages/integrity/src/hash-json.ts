@@ -2,10 +2,10 @@ import * as crypto from 'node:crypto';
 import { createHash } from 'node:crypto';
 import { canonicalJson } from './canonical-json.js';
 
-/** `sha256:` and the hex digest of the canonical JSON. */
+/** Returns `sha256:` and the hex digest of the canonical JSON. */
 export const hashJson = (value: unknown): string => hashText(canonicalJson(value));
 
-/** crypto.hash (Node 20.12+) skips the stream object that createHash makes: measured about twice as fast on small texts. */
+/** crypto.hash (Node 20.12+) creates no stream object, unlike createHash. Measured about twice as fast on short texts. */
 export const hashText: (text: string) => string =
   typeof crypto.hash === 'function'
     ? (text) => `sha256:${crypto.hash('sha256', text, 'hex')}`

@@ -74,7 +74,7 @@ const named = async (lines: string[]) =>
   (await verifyBundle(lines)).mismatches.map(({ table, row, field }) => `${table} ${row} ${field}`);
 const replaced = (from: string, to: string) => bundle.map((line) => line.replaceAll(from, to));
 
-test('a bundle as it was made verifies, and says who signed its checkpoint', async () => {
+test('an unchanged bundle verifies and names the key that signed its checkpoint', async () => {
   expect(await verifyBundle(bundle)).toMatchObject({
     ok: true,
     run_id: 'run_1',
@@ -83,7 +83,7 @@ test('a bundle as it was made verifies, and says who signed its checkpoint', asy
   });
 });
 
-test('a changed field and a changed output are named with the record that holds them', async () => {
+test('a changed field and a changed output are reported with their records', async () => {
   const eve = bundle.map((line) =>
     line.includes('"id":"inv_2"') ? line.replace('"actor":"ann"', '"actor":"eve"') : line,
   );
@@ -91,7 +91,7 @@ test('a changed field and a changed output are named with the record that holds 
   expect(await named(replaced('{\\"sum\\":2}', '{\\"sum\\":7}'))).toEqual(['results inv_2 payload']);
 });
 
-test('an output that retention removed is told, and the rest still verifies', async () => {
+test('an output that retention removed is listed, and the bundle still verifies', async () => {
   const removed = replaced('"payload":"{\\"sum\\":2}"', '"payload":null,"removed_at":"2026-02-03 04:05:06+00"');
   expect(await verifyBundle(removed)).toMatchObject({
     ok: true,
@@ -99,7 +99,7 @@ test('an output that retention removed is told, and the rest still verifies', as
   });
 });
 
-test('a record that was dropped, or belongs to another run, shows', async () => {
+test('a dropped record and a record of another run are reported', async () => {
   expect(await named(bundle.toSpliced(5, 1))).toEqual(['runs run_1 count', 'invocations inv_1 row']);
   const [stranger] = (
     await bundleOf([{ ...call('inv_9', 1), tables: { ...call('inv_9', 1).tables, runs: [] } }])
@@ -109,29 +109,29 @@ test('a record that was dropped, or belongs to another run, shows', async () => 
   );
 });
 
-test('a record that was changed together with its hash is not in the log', async () => {
+test('a record that was changed together with its hash is reported as not in the log', async () => {
   const forged = await bundleOf([run, call('inv_1', 8), ...calls.slice(1)]);
   expect(await named(bundle.toSpliced(5, 1, forged[5] ?? ''))).toEqual(['log_batches inv_1 proof']);
 });
 
-test('a checkpoint that was changed after it was signed shows', async () => {
+test('a checkpoint that was changed after signing is reported', async () => {
   expect(await named(replaced(`${origin}\\n4`, `${origin}\\n5`))).toContain(`log_checkpoints ${origin} signature`);
 });
 
-test('without the run itself its calls are not complete', async () => {
+test('a bundle without the record of the run itself is incomplete', async () => {
   expect(await named(bundle.toSpliced(4, 1))).toEqual(['runs run_1 count', 'runs run_1 row']);
 });
 
 test.each([
-  ['cut off', bundle.slice(0, -1), 'cut off'],
+  ['that was cut off', bundle.slice(0, -1), 'cut off'],
   ['without a checkpoint', bundle.toSpliced(1, 1), 'before the checkpoint'],
   ['with two checkpoints', bundle.toSpliced(1, 0, bundle[1] ?? ''), 'second checkpoint'],
   ['with more after the end', [...bundle, bundle[2] ?? ''], 'after the end'],
   [
-    'with a cell that is no text',
+    'with a cell that is not text',
     [...bundle.slice(0, 4), (bundle[5] ?? '').replace('"actor":"ann"', '"actor":1')],
-    'no line',
+    'not a bundle line',
   ],
-])('a file that is %s is refused', async (_, lines, message) => {
+])('a file %s is refused', async (_, lines, message) => {
   await expect(verifyBundle(lines)).rejects.toThrow(message);
 });

@@ -11,7 +11,7 @@ import { leafHash } from './merkle-tree.js';
 import { checkDocuments, type Document, type Mismatch } from './mismatch.js';
 import { createLogVerifier, logRemovalsOf } from './verify-log-record.js';
 
-/** A bundle of version 2.0: records, the proof that each is in the log, and a checkpoint of the log. */
+/** Checks a bundle of version 2.0: records, a proof that each is in the log, and a checkpoint of the log. */
 export function createLogBundleCheck({ run_id, kind }: HeaderLine, wanted_key: string | undefined): BundleCheck {
   const verifier = createLogVerifier();
   const documents: { policies: Document[]; descriptors: Document[] } = { policies: [], descriptors: [] };
@@ -36,7 +36,7 @@ export function createLogBundleCheck({ run_id, kind }: HeaderLine, wanted_key: s
           stored: line.index,
           computed: head?.root.toString('base64'),
         },
-        why: 'it is not in the log of this checkpoint',
+        why: 'the record is not in the log of this checkpoint',
       };
   };
 
@@ -55,12 +55,12 @@ export function createLogBundleCheck({ run_id, kind }: HeaderLine, wanted_key: s
       else if (line.line === 'end') {
         ended = true;
         return line.count === count ? [] : [wrongCount(run_id, line.count, count)];
-      } else throw new BundleError(`line ${number} is no line of a bundle of version 2.0`);
+      } else throw new BundleError(`line ${number} is not a line of a version 2.0 bundle`);
       return [];
     },
     removals: (line) => (line.line === 'entry' ? logRemovalsOf(line) : []),
     end: () => {
-      if (!ended || !head) throw new BundleError('it has no end: the file was cut off');
+      if (!ended || !head) throw new BundleError('the end is missing: the file was cut off');
       const mismatches = [
         ...(kind !== 'lone' && !has_run ? [noRun(run_id)] : []),
         ...verifier.checkCalls(),
@@ -72,7 +72,7 @@ export function createLogBundleCheck({ run_id, kind }: HeaderLine, wanted_key: s
   };
 }
 
-/** An entry of another run may be in the same log: it proves nothing about this one. */
+/** Checks that an entry belongs to this run. Entries of other runs are in the same log, so a valid proof is not enough. */
 function* belongs({ kind, id, tables }: EntryLine, run_id: string): Generator<Mismatch> {
   const [row] = (kind === 'run' ? tables.runs : tables.invocations) ?? [];
   const of = kind === 'run' ? row?.run_id : (row?.run_id ?? row?.invocation_id?.replace(/^inv_/, 'run_'));
@@ -86,7 +86,7 @@ function* belongs({ kind, id, tables }: EntryLine, run_id: string): Generator<Mi
         stored: of ?? null,
         computed: run_id,
       },
-      why: 'it belongs to another run',
+      why: 'the record belongs to another run',
     };
 }
 
@@ -94,7 +94,7 @@ const readCheckpoint = ({ note }: CheckpointLine) => {
   try {
     return parseCheckpoint(note);
   } catch (error) {
-    if (error instanceof CheckpointError) throw new BundleError(`its checkpoint cannot be read: ${error.message}`);
+    if (error instanceof CheckpointError) throw new BundleError(`the checkpoint cannot be read: ${error.message}`);
     throw error;
   }
 };
@@ -104,13 +104,20 @@ function* checkSignature({ note, key }: CheckpointLine, wanted: string | undefin
   const checkpoint = parseCheckpoint(note);
   const row = checkpoint.origin;
   if (wanted !== undefined && !isSignedBy(checkpoint, wanted))
-    yield { ...of, row, computed: wanted, why: 'the key that you named did not sign this' };
+    yield { ...of, row, computed: wanted, why: 'the checkpoint is not signed by the given key' };
   if (key !== null && !isSignedByClaimed(checkpoint, key))
-    yield { ...of, row, computed: null, why: 'the key that it names did not sign this' };
+    yield { ...of, row, computed: null, why: 'the checkpoint is not signed by the key it names' };
 }
 
 const wrongCount = (row: string, stored: number, computed: number): Mismatch => ({
-  ...{ table: 'runs', row, field: 'count', stored, computed, why: 'the bundle has more or fewer records than it says' },
+  ...{
+    table: 'runs',
+    row,
+    field: 'count',
+    stored,
+    computed,
+    why: 'the bundle does not have the number of records it states',
+  },
 });
 const noRun = (row: string): Mismatch => ({
   ...{ table: 'runs', row, field: 'row', stored: null, computed: row, why: "the run's own record is missing" },

@@ -1,9 +1,9 @@
-/** A row as it goes into the log: every value as the text that Postgres gives for it, in UTC. */
+/** A row as it is logged: every value as the text that Postgres returns, in UTC. */
 export type TextRow = Readonly<Record<string, string | null>>;
 
 /**
- * What a record of the log covers of each table, in this order. A record names its version, and that fixes the columns: a
- * table that grows gets a new version of the records that cover it, and the old ones stay as they are.
+ * The columns of each table that a log record covers, in this order. The version of a record determines its columns: if a table
+ * gets new ones, the records that cover it get a new version and existing records stay valid.
  */
 export const LOG_COLUMNS = {
   invocations: [
@@ -53,76 +53,77 @@ export const LOG_COLUMNS = {
     ...['step', 'element', 'step_id', 'name', 'tool_id', 'status', 'seq', 'item', 'has_invocation', 'reason'],
     ...['elements', 'unended', 'unsuccessful', 'reused_from'],
   ],
-  /** The invocations of a run, in the order of submission. */
+  /** The invocations of a run, in order of submission. */
   calls: ['invocation_id'],
 } as const satisfies Record<string, readonly string[]>;
 export type LogTable = keyof typeof LOG_COLUMNS;
 
-/** Read with a record and not part of it: held against the hashes that are. */
+/** Columns that are read with a record but not covered by it. They are checked against hashes that are covered. */
 export const BESIDE_LOG: Readonly<Partial<Record<LogTable, readonly string[]>>> = {
   invocations: ['inputs'],
   results: ['payload', 'removed_at'],
   plan_runs: ['plan'],
 };
 
-/** What no record covers, and why. */
+/** The columns that no record covers, and why. */
 export const NOT_IN_LOG: Readonly<Partial<Record<LogTable, Readonly<Record<string, string>>>>> = {
   invocations: {
-    inputs: 'held against input_hash, which is covered',
-    watched: 'says whether a webhook is told',
-    traceparent: 'says which trace it is part of',
-    first_attempt: 'only of invocations that ended before the log began; results have their own',
-    available_at: 'only of invocations that ended before the log began',
-    cancel_requested_at: 'only of invocations that ended before the log began',
+    inputs: 'checked against input_hash, which is covered',
+    watched: 'only says whether webhooks report the call',
+    traceparent: 'only links the call to its trace',
+    first_attempt: 'set only for invocations that ended before the log existed; results have their own',
+    available_at: 'set only for invocations that ended before the log existed',
+    cancel_requested_at: 'set only for invocations that ended before the log existed',
   },
   results: {
-    invocation_id: 'that of the invocation, by which it is found',
-    seq: 'leads to the entry of the log; another leads to another entry, or to none',
-    xid: 'which transaction wrote it, for the order of the log',
-    chain_hash: 'of seals from before the log',
-    payload: 'held against output_hash, which is covered',
-    removed_at: 'set by retention, after the end',
+    invocation_id: 'the key of the invocation by which the row is found',
+    seq: 'locates the log entry; a changed value leads to another entry or to none',
+    xid: 'the transaction that wrote the row, for the order of the log',
+    chain_hash: 'part of seals from before the log',
+    payload: 'checked against output_hash, which is covered',
+    removed_at: 'set by retention after the end',
   },
-  attempts: { invocation_id: 'that of the invocation, by which they are found' },
+  attempts: { invocation_id: 'the key of the invocation by which the rows are found' },
   holds: {
-    invocation_id: 'that of the invocation, by which it is found',
-    seq: 'counts within one installation',
+    invocation_id: 'the key of the invocation by which the row is found',
+    seq: 'a counter of the installation',
     warn_at: 'changes as reminders are sent',
     announced_round: 'changes as reminders are sent',
-    used_at: 'a worker that was given up as lost may still set it, after the end',
-    question: 'what an MCP server asked while the call ran; whoever answered is covered, with the hash of the answers',
-    answers: 'the entry of whoever gave them has their hash, which is covered',
-    approved_before: 'the approval from before a question; what was approved in the end is covered',
+    used_at: 'a worker that was considered lost may still set it after the end',
+    question: 'asked by an MCP server during the call; the person who answered and the hash of the answers are covered',
+    answers: 'their hash is covered, in the entry of the person who gave them',
+    approved_before: 'the approval before a question; the final approval is covered',
     live: 'false once the call has ended',
   },
   hold_entries: {
-    hold_id: 'that of the hold, by which they are found',
-    seq: 'only the order that it gives matters, and the record holds that',
-    iss: 'the actor is bound to them for good, and the audit, which is chained, has them with the vote',
-    sub: 'the actor is bound to them for good, and the audit, which is chained, has them with the vote',
+    hold_id: 'the key of the hold by which the rows are found',
+    seq: 'only the resulting order matters, which the record covers',
+    iss: 'permanently bound to the actor; the chained audit has it with the vote',
+    sub: 'permanently bound to the actor; the chained audit has it with the vote',
   },
   runs: {
-    seq: 'counts within one installation',
-    sealed: 'of seals from before the log',
-    end_seq: 'leads to the entry of the log; another leads to another entry, or to none',
-    end_xid: 'which transaction ended it, for the order of the log',
+    seq: 'a counter of the installation',
+    sealed: 'part of seals from before the log',
+    end_seq: 'locates the log entry; a changed value leads to another entry or to none',
+    end_xid: 'the transaction that ended the run, for the order of the log',
   },
   plan_runs: {
-    run_id: 'that of the run, by which it is found',
-    plan: 'held against plan_hash, which is covered',
-    own_policy: 'decides nothing once the run is over; policy_hash is covered',
-    waiting: 'false once the run is over; what its steps came to is covered',
-    step_ids: 'what the plan says, which is covered',
-    step_names: 'what the plan says, which is covered',
-    step_tools: 'what the plan says, which is covered',
+    run_id: 'the key of the run by which the row is found',
+    plan: 'checked against plan_hash, which is covered',
+    own_policy: 'has no effect after the run has ended; policy_hash is covered',
+    waiting: 'false once the run has ended; the outcomes of its steps are covered',
+    step_ids: 'part of the plan, which is covered',
+    step_names: 'part of the plan, which is covered',
+    step_tools: 'part of the plan, which is covered',
+    traceparent: 'only links the run to its trace',
   },
   steps: {
-    run_id: 'that of the run, by which they are found',
-    unmet: 'not kept any more',
+    run_id: 'the key of the run by which the rows are found',
+    unmet: 'no longer written',
   },
 };
 
-/** The tables of a record: those with one row, column by column, and those with any number of rows. */
+/** The tables of a record: those with exactly one row, and those with any number of rows. */
 export const LOG_KINDS = {
   invocation: {
     version: 'capstan/invocation/1',

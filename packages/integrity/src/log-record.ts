@@ -2,7 +2,7 @@ import { LOG_COLUMNS, LOG_KINDS, type LogKind, type LogTable, type TextRow } fro
 import { sha256 } from './merkle-tree.js';
 import { postgresHash } from './postgres-hash.js';
 
-/** What one entry of the log covers: the rows of an invocation that has ended, or of a run. */
+/** The rows that one log entry covers: those of an ended invocation, or of a run. */
 export type LogRecord = {
   kind: LogKind;
   id: string;
@@ -10,8 +10,8 @@ export type LogRecord = {
 };
 
 /**
- * The SHA-256 of a record's fields, each with its length before it; this is the entry of the log. Postgres computes the same
- * with `sha256(record_send(ROW(…)))`, for batches and in one pass.
+ * The SHA-256 of a record's fields, each prefixed with its length. This is the log entry. Postgres computes the same with
+ * `sha256(record_send(ROW(…)))`, for a batch in one pass.
  */
 export function recordHash({ kind, tables }: LogRecord): Buffer {
   const { version, one, many } = LOG_KINDS[kind];
@@ -24,7 +24,7 @@ export function recordHash({ kind, tables }: LogRecord): Buffer {
   );
 }
 
-/** Of rows that are any number: null for none. */
+/** The hash of any number of rows; null for none. */
 const rowsHash = (table: LogTable, rows: readonly TextRow[]): string | null =>
   rows.length === 0
     ? null
@@ -33,11 +33,11 @@ const rowsHash = (table: LogTable, rows: readonly TextRow[]): string | null =>
 const valuesOf = (table: LogTable, row: TextRow): (string | null)[] =>
   LOG_COLUMNS[table].map((column) => row[column] ?? null);
 
-/** Postgres' number of the type text. */
+/** Postgres' OID of the type `text`. */
 const TEXT = 25;
 const NULL = -1;
 
-/** As Postgres sends a row: how many fields, then of each its type, its length in bytes and its text. All big-endian. */
+/** Encodes a row as Postgres sends it: the number of fields, then the type, length in bytes and text of each. All big-endian. */
 export function encodeFields(fields: readonly (string | null)[]): Buffer {
   const parts: Buffer[] = [int32(fields.length)];
   for (const field of fields) {
@@ -57,8 +57,8 @@ function int32(value: number): Buffer {
 const DIGEST_BYTES = 2;
 
 /**
- * Two bytes for each field, in the order of the columns, and before rows of any number how many there are. They only tell
- * which field changed; that something changed is for the hash of the record.
+ * Two bytes for each field, in column order. Tables with any number of rows are preceded by the row count. Digests only locate a
+ * changed field; the hash of the record proves that something changed.
  */
 export function fieldDigests({ kind, tables }: LogRecord): Buffer {
   const { one, many } = LOG_KINDS[kind];
@@ -82,7 +82,7 @@ function rowDigest(table: LogTable, row: TextRow): Buffer {
 
 export type LogChange = { table: LogTable; row: number; field: string };
 
-/** Which fields differ from what was logged; a row too many or too few is the field `row`. */
+/** Returns the fields that differ from the logged ones. An added or missing row is reported as the field `row`. */
 export function changedLogFields(record: LogRecord, logged: Buffer): LogChange[] {
   const [now, then] = [splitDigests(record.kind, fieldDigests(record)), splitDigests(record.kind, logged)];
   const { one, many } = LOG_KINDS[record.kind];
@@ -104,7 +104,7 @@ function changesOf(table: LogTable, now: readonly Buffer[], then: readonly Buffe
   return changes;
 }
 
-/** By table and row; what was cut off or tampered with gives fewer rows, which then differ. */
+/** Splits digests by table and row. Truncated or altered digests give fewer rows, which are then reported as changed. */
 function splitDigests(kind: LogKind, digests: Buffer): Map<LogTable, Buffer[]> {
   const rows = new Map<LogTable, Buffer[]>();
   let at = 0;

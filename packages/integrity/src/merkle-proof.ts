@@ -1,13 +1,13 @@
 import { EMPTY_ROOT, HASH_BYTES, hashesIn, nodeHash, TILE_LEVELS, TILE_WIDTH } from './merkle-tree.js';
 
-/** The hashes of a tile, as many as there are of it; a tile of level 0 has the hashes of leaves. */
+/** Reads the hashes of a tile, which may be incomplete. Tiles of level 0 contain leaf hashes. */
 export type ReadTile = (level: number, index: number) => Promise<Uint8Array>;
 
-/** A tree whose hashes are read tile by tile. What was computed once is kept, so that many proofs cost little more than one. */
+/** A tree that reads its hashes tile by tile and caches computed hashes, so that many proofs cost little more than one. */
 export type Tree = {
-  /** That `index` is where it is in a tree of `size` leaves (RFC 6962, 2.1.1). */
+  /** Proves that leaf `index` is part of the tree of `size` leaves (RFC 6962, 2.1.1). */
   inclusionProof(index: number, size: number): Promise<Buffer[]>;
-  /** That the first `from` of `to` leaves are those of the tree of `from` leaves (RFC 6962, 2.1.2). */
+  /** Proves that the tree of `to` leaves begins with the tree of `from` leaves (RFC 6962, 2.1.2). */
   consistencyProof(from: number, to: number): Promise<Buffer[]>;
   /** The root of the first `size` leaves. */
   root(size: number): Promise<Buffer>;
@@ -18,7 +18,7 @@ const MAX_KEPT = 100_000;
 export function createTree(read: ReadTile): Tree {
   const kept = new Map<string, Buffer>();
 
-  /** The root of the `index`th full subtree of 2^level leaves, from the tile that has its hashes. */
+  /** The root of full subtree number `index` of 2^level leaves, from the tile that contains it. */
   const subtree = async (level: number, index: number): Promise<Buffer> => {
     const name = `${level} ${index}`;
     const known = kept.get(name);
@@ -36,7 +36,7 @@ export function createTree(read: ReadTile): Tree {
     for (const [at, hash] of hashes.entries()) kept.set(`${level} ${tile * TILE_WIDTH + at}`, hash);
   };
 
-  /** The root over leaves low to high, which the divisions of a tree arrived at. */
+  /** The root of the leaves from `low` up to `high`, which must be a range that RFC 6962 divides a tree into. */
   const range = async (low: number, high: number): Promise<Buffer> => {
     const count = high - low;
     const half = split(count);
@@ -62,7 +62,7 @@ export function createTree(read: ReadTile): Tree {
       return path;
     },
     consistencyProof: async (from, to) => {
-      if (from < 0 || from > to) throw new RangeError(`a log of ${to} entries does not go on from ${from}`);
+      if (from < 0 || from > to) throw new RangeError(`a log of ${to} entries cannot begin with ${from} entries`);
       if (from === 0 || from === to) return [];
       const path: Buffer[] = [];
       let [low, high, whole] = [0, to, true];
@@ -84,7 +84,7 @@ export function createTree(read: ReadTile): Tree {
   };
 }
 
-/** Which root the proof leads to; undefined if it is no proof for a tree of this size. */
+/** Computes the root from an inclusion proof. Returns undefined if the proof does not fit a tree of this size. */
 export function rootByInclusion(
   leaf: Buffer,
   index: number,
@@ -107,7 +107,7 @@ export function rootByInclusion(
 
 export type TreeHead = { size: number; root: Buffer };
 
-/** Whether the later tree begins with all that the earlier one held. */
+/** True if the proof shows that the later tree begins with all leaves of the earlier one. */
 export function isConsistent(earlier: TreeHead, later: TreeHead, proof: readonly Buffer[]): boolean {
   if (earlier.size > later.size || proof.some(({ length }) => length !== HASH_BYTES)) return false;
   if (earlier.size === later.size) return proof.length === 0 && earlier.root.equals(later.root);
@@ -115,7 +115,7 @@ export function isConsistent(earlier: TreeHead, later: TreeHead, proof: readonly
   const rest = [...proof];
   let [at, last] = [earlier.size - 1, later.size - 1];
   while (at % 2 === 1) [at, last] = [(at - 1) / 2, Math.floor(last / 2)];
-  // A tree of a power of two is itself the first hash of the path.
+  // If the earlier size is a power of two, its root is the first hash of the path.
   const seed = at === 0 ? earlier.root : rest.shift();
   if (!seed) return false;
   let [old_root, new_root] = [seed, seed];
@@ -131,7 +131,7 @@ export function isConsistent(earlier: TreeHead, later: TreeHead, proof: readonly
   return last === 0 && old_root.equals(earlier.root) && new_root.equals(later.root);
 }
 
-/** The largest power of two below `count`: where RFC 6962 divides a tree. */
+/** The largest power of two below `count`, where RFC 6962 divides a tree. */
 function split(count: number): number {
   let half = 1;
   while (half * 2 < count) half *= 2;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createTree, isConsistent, type ReadTile, rootByInclusion } from './merkle-proof.js';
 import { createEdge, EMPTY_ROOT, leafHash, nodeHash, type TileHash } from './merkle-tree.js';
 
-/** MTH of RFC 6962, 2.1, as it is written there. */
+/** MTH as defined in RFC 6962, 2.1. */
 function rootOf(leaves: readonly Buffer[]): Buffer {
   const [only] = leaves;
   if (!only) return EMPTY_ROOT;
@@ -16,7 +16,7 @@ function rootOf(leaves: readonly Buffer[]): Buffer {
 const leavesOf = (count: number): Buffer[] =>
   Array.from({ length: count }, (_, at) => leafHash(Buffer.from(String(at))));
 
-/** A log that was appended to leaf by leaf, with the tiles that it keeps. */
+/** A log appended leaf by leaf, with its tiles. */
 function grow(leaves: readonly Buffer[]) {
   const edge = createEdge();
   const nodes: TileHash[] = leaves.flatMap((leaf) => edge.append(leaf));
@@ -27,7 +27,7 @@ function grow(leaves: readonly Buffer[]) {
   return { edge, tree: createTree(read) };
 }
 
-test('the roots are those of the test data of Certificate Transparency', () => {
+test('the roots match the test vectors of Certificate Transparency', () => {
   const inputs = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f'];
   const edge = createEdge();
   const roots = inputs.map((input) => {
@@ -40,7 +40,7 @@ test('the roots are those of the test data of Certificate Transparency', () => {
 });
 
 describe('a tree', () => {
-  test('of any size has the root of the RFC, from its edge and from its tiles', async () => {
+  test('of any size has the root defined by the RFC, computed from its edge and from its tiles', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 700 }), async (size) => {
         const leaves = leavesOf(size);
@@ -53,7 +53,7 @@ describe('a tree', () => {
     );
   });
 
-  test('goes on from its edge as if it had never stopped', () => {
+  test('can be continued from its stored edge', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 600 }), fc.integer({ min: 0, max: 600 }), (first, more) => {
         const leaves = leavesOf(first + more);
@@ -66,11 +66,11 @@ describe('a tree', () => {
     );
   });
 
-  test('does not go on from the edge of another size', () => {
+  test('cannot be continued from the edge of a different size', () => {
     expect(() => createEdge(3, createEdge().toBytes())).toThrow(RangeError);
   });
 
-  test('proves that a leaf is in it, and nothing else by the same proof', async () => {
+  test('gives inclusion proofs that verify only for their own leaf', async () => {
     const leaves = leavesOf(600);
     const { tree } = grow(leaves);
     await fc.assert(
@@ -90,7 +90,7 @@ describe('a tree', () => {
     await expect(tree.inclusionProof(5, 5)).rejects.toThrow(RangeError);
   });
 
-  test('proves that it begins with an earlier one, and no other passes for that', async () => {
+  test('gives consistency proofs that verify only for the earlier tree', async () => {
     const { tree } = grow(leavesOf(600));
     const other = grow([leafHash(Buffer.from('another')), ...leavesOf(600).slice(1)]).tree;
     await fc.assert(

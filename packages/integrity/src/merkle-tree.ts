@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 
 export const HASH_BYTES = 32;
 
-/** crypto.hash (Node 20.12+) skips the stream object that createHash makes. */
+/** crypto.hash (Node 20.12+) creates no stream object, unlike createHash. */
 export const sha256: (bytes: Uint8Array) => Buffer =
   typeof crypto.hash === 'function'
     ? (bytes) => crypto.hash('sha256', bytes, 'buffer')
     : (bytes) => createHash('sha256').update(bytes).digest();
 
-/** RFC 6962: leaves and nodes are hashed with different first bytes, so that neither can be passed off as the other. */
+/** RFC 6962 hashes leaves and nodes with different prefixes, so that neither can pass for the other. */
 export function leafHash(entry: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(1 + entry.length);
   bytes[0] = 0x00;
@@ -28,20 +28,20 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
 /** The root of a tree without leaves. */
 export const EMPTY_ROOT = sha256(new Uint8Array());
 
-/** A tile covers this many levels of the tree, so that it has up to 256 hashes. */
+/** The levels of the tree in one tile, which has up to 256 hashes. */
 export const TILE_LEVELS = 8;
 export const TILE_WIDTH = 2 ** TILE_LEVELS;
 
-/** The root of 256^level leaves: one hash of a tile of that level. */
+/** A hash in a tile: the root of 256^level leaves. */
 export type TileHash = { level: number; index: number; hash: Buffer };
 
 /**
- * The right edge of a tree: the roots of the full subtrees that its leaves make up, largest first, one for each bit of its
- * size. It is all that appending needs, and gives the root.
+ * The right edge of a tree: the roots of its full subtrees, largest first, one for each set bit of the size. It is all that
+ * appending a leaf and computing the root need.
  */
 export type Edge = {
   readonly size: number;
-  /** Answers the hashes of tiles above the lowest that this leaf completed. */
+  /** Returns the hashes above level 0 that this leaf completed. */
   append(leaf: Buffer): TileHash[];
   root(): Buffer;
   toBytes(): Buffer;
@@ -60,10 +60,10 @@ export function createEdge(from = 0, bytes: Uint8Array = new Uint8Array()): Edge
       const completed: TileHash[] = [];
       let hash = leaf;
       let index = size;
-      // As in binary addition: two subtrees of one size are one of the next.
+      // As in binary addition, two subtrees of one size make one of the next.
       for (let level = 1; index % 2 === 1; level++) {
         const left = roots.pop();
-        if (!left) throw new Error('the edge of a tree lacks a root');
+        if (!left) throw new Error('the edge of the tree is missing a root');
         hash = nodeHash(left, hash);
         index = (index - 1) / 2;
         if (level % TILE_LEVELS === 0) completed.push({ level: level / TILE_LEVELS, index, hash });

@@ -1,7 +1,7 @@
 import { CanonicalJsonError } from './canonical-json.js';
 import { hashJson } from './hash-json.js';
 
-/** Where what is stored is not what it should be. */
+/** A stored value that differs from the expected one. */
 export type Mismatch = {
   table: string;
   row: string;
@@ -11,15 +11,15 @@ export type Mismatch = {
   why: string;
 };
 
-/** What retention removed; its hash is still there, and verified. */
+/** A payload that retention removed. Its hash is kept and still verified. */
 export type Removal = { table: 'results'; row: string; field: 'payload'; removed_at: string };
 
 export type Document = { hash: string; value: unknown };
 
-/** The hashes of policies and descriptors that records name. */
+/** The hashes of the policies and descriptors that records refer to. */
 export type UsedDocuments = { policies: Set<string>; descriptors: Set<string> };
 
-/** Documents are named by their hash, so that is all there is to check about them. */
+/** Checks that each document matches its hash, and that every document in use is present. */
 export function* checkDocuments(
   used: ReadonlySet<string>,
   table: 'policies' | 'descriptors',
@@ -31,7 +31,7 @@ export function* checkDocuments(
     found.add(hash);
     const computed = hashOf(value);
     if (computed !== hash)
-      yield { table, row: hash, field, stored: hash, computed, why: 'it is not the document of that hash' };
+      yield { table, row: hash, field, stored: hash, computed, why: 'the document does not match its hash' };
   }
   for (const hash of used)
     if (!found.has(hash))
@@ -48,7 +48,7 @@ export function hashOf(value: unknown): string {
 }
 
 const MAX_SHOWN = 200;
-/** A value as it is where it is short; the beginning of its text where it is not. */
+/** Returns a short value unchanged, and a longer one as the beginning of its JSON text. */
 export const shown = (value: unknown): unknown => {
   const text = JSON.stringify(value) ?? 'null';
   return text.length <= MAX_SHOWN ? (value ?? null) : `${text.slice(0, MAX_SHOWN).toWellFormed()}…`;

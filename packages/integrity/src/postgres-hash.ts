@@ -1,6 +1,6 @@
 /**
- * `hashtext` of Postgres: Bob Jenkins' lookup3, with Postgres' own start value. Hash indexes and hash partitions depend on
- * it, so it stays the same from version to version and from machine to machine.
+ * Postgres' `hashtext`: Bob Jenkins' lookup3 with Postgres' own seed. Hash indexes and hash partitions depend on it, so it is the
+ * same in all versions and on all machines.
  */
 export function postgresHash(text: string): number {
   const bytes = Buffer.from(text);
@@ -15,7 +15,7 @@ export function postgresHash(text: string): number {
     }
   }
   for (let rest = 0; rest < bytes.length - at; rest++) {
-    // The lowest byte of the third word is left to the length.
+    // The lowest byte of the third word is reserved for the length.
     const place = rest < 8 ? rest : rest + 1;
     const word = place >> 2;
     state[word] = (state[word] ?? 0) + ((bytes[at + rest] ?? 0) << (8 * (place % 4)));

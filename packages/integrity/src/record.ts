@@ -1,6 +1,6 @@
 export type Row = Readonly<Record<string, unknown>>;
 
-/** What one link of a seal covers: rows of one or several tables that belong together. */
+/** The rows that one link of a seal covers, from one or several tables. */
 export type Entry = {
   kind: 'run' | 'step' | 'invocation';
   id: string;
@@ -8,8 +8,8 @@ export type Entry = {
 };
 
 /**
- * What is covered of each table, in this order: digests are told apart by their place. New columns go to the end, and what
- * is null is left out of the hash, so that a table that grows leaves old seals valid.
+ * The columns of each table that are covered, in this order, because digests are identified by position. New columns are added at
+ * the end, and null is left out of the hash, so that existing seals stay valid when a table gets new columns.
  */
 export const RECORD_COLUMNS = {
   runs: [
@@ -94,42 +94,42 @@ export const RECORD_COLUMNS = {
 } as const satisfies Record<string, readonly string[]>;
 
 /**
- * Read with the record and not part of its hash. A payload is held against `output_hash`, which is part of it: so the record
- * stays what was sealed when retention removes the payload.
+ * Columns that are read with the record but not part of its hash. A payload is checked against `output_hash`, which is part of it,
+ * so the record still verifies after retention has removed the payload.
  */
 const BESIDE: Readonly<Record<string, readonly string[]>> = { results: ['payload', 'removed_at'] };
 
-/** What is left out, and why. */
+/** The columns that are not covered, and why. */
 export const UNCOVERED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   runs: {
-    seq: 'counts within one installation; nothing of the record depends on it',
-    sealed: 'says that there is a seal; where there is none, the audit tells',
+    seq: 'a counter of the installation; the record does not depend on it',
+    sealed: 'only says that there is a seal; the audit shows if one is missing',
   },
   plan_runs: {
-    own_policy: 'decides nothing once the run is over; policy_hash is covered',
-    waiting: 'false once the run is over; what its steps came to is covered',
-    step_ids: 'what the plan says, which is covered',
-    step_names: 'what the plan says, which is covered',
-    step_tools: 'what the plan says, which is covered',
+    own_policy: 'has no effect after the run has ended; policy_hash is covered',
+    waiting: 'false once the run has ended; the outcomes of its steps are covered',
+    step_ids: 'part of the plan, which is covered',
+    step_names: 'part of the plan, which is covered',
+    step_tools: 'part of the plan, which is covered',
   },
   invocations: {
-    seq: 'only the order that it gives matters, and the chain holds that',
-    watched: 'changes after the end, once a webhook was told',
+    seq: 'only the resulting order matters, which the chain covers',
+    watched: 'changes after the end, when webhooks are notified',
   },
   results: {
-    chain_hash: 'made by the seal; held against the link of the chain',
-    payload: 'held against output_hash, which is covered',
-    removed_at: 'set by retention, after the end',
+    chain_hash: 'created by the seal; checked against the link of the chain',
+    payload: 'checked against output_hash, which is covered',
+    removed_at: 'set by retention after the end',
   },
   holds: {
-    seq: 'counts within one installation',
+    seq: 'a counter of the installation',
     warn_at: 'changes as reminders are sent',
     announced_round: 'changes as reminders are sent',
   },
   hold_entries: {
-    seq: 'only the order that it gives matters, and the record holds that',
-    iss: 'the actor is bound to them for good, and the audit, which is chained, has them with the vote',
-    sub: 'the actor is bound to them for good, and the audit, which is chained, has them with the vote',
+    seq: 'only the resulting order matters, which the record covers',
+    iss: 'permanently bound to the actor; the chained audit has it with the vote',
+    sub: 'permanently bound to the actor; the chained audit has it with the vote',
   },
 };
 
@@ -137,5 +137,5 @@ export type RecordTable = keyof typeof RECORD_COLUMNS;
 const isRecordTable = (table: string): table is RecordTable => Object.hasOwn(RECORD_COLUMNS, table);
 export const columnsOf = (table: string): readonly string[] => (isRecordTable(table) ? RECORD_COLUMNS[table] : []);
 
-/** Those that are covered, and those that are held against them. */
+/** The covered columns, and those that are checked against them. */
 export const readColumnsOf = (table: string): readonly string[] => [...columnsOf(table), ...(BESIDE[table] ?? [])];

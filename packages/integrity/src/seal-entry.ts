@@ -2,12 +2,12 @@ import { canonicalJson } from './canonical-json.js';
 import { hashText } from './hash-json.js';
 import { columnsOf, type Entry, type Row } from './record.js';
 
-/** Short digests of every field, by table and row; they only say where a difference is, the record's hash that there is one. */
+/** Short digests of every field, by table and row. They only locate a change; the hash of the record proves that there is one. */
 export type FieldDigests = Record<string, string[]>;
 
 export type SealedEntry = { record_hash: string; digests: FieldDigests };
 
-/** The hash of a record, and the digests that tell later which field changed. */
+/** Computes the hash of a record, and the digests that later locate a changed field. */
 export function sealEntry({ kind, id, tables }: Entry): SealedEntry {
   const digests: FieldDigests = {};
   let text = `{"id":${canonicalJson(id)},"kind":${canonicalJson(kind)},"tables":{`;
@@ -27,7 +27,7 @@ export function sealEntry({ kind, id, tables }: Entry): SealedEntry {
   return { record_hash: hashText(`${text}}}`), digests };
 }
 
-/** The columns of a table in their own order, which is that of the digests, and in that of canonical JSON. */
+/** The columns of a table, in the order of the digests and in that of canonical JSON. */
 type Layout = { columns: readonly string[]; sorted: { place: number; key: string }[] };
 
 const layouts = new Map<string, Layout>();
@@ -46,7 +46,7 @@ function layoutOf(table: string): Layout {
 const DIGEST = 4;
 const NONE = '.'.repeat(DIGEST);
 
-/** Each value is written once, for the hash and for its digest. Of all that is done for an invocation, this is most. */
+/** Writes each value once, for the hash and for its digest. This is the most expensive part of sealing an invocation. */
 function sealRow({ columns, sorted }: Layout, row: Row): { text: string; digests: string } {
   const texts: (string | null)[] = [];
   let digests = '';
@@ -67,7 +67,7 @@ function sealRow({ columns, sorted }: Layout, row: Row): { text: string; digests
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const PAIRS = [...DIGITS].flatMap((high) => [...DIGITS].map((low) => high + low));
 
-/** Only to find a field again, in 24 bits: of a string as it is, of all else the canonical JSON. */
+/** A 24-bit digest that only locates a field: of a string itself, of other values the canonical JSON. */
 function digestOf(text: string): string {
   const bits = text.length > MAX_FNV ? Number.parseInt(hashText(text).slice(-6), 16) : fnv(text);
   return `${PAIRS[bits >>> 12]}${PAIRS[bits & 0xfff]}`;
@@ -75,7 +75,7 @@ function digestOf(text: string): string {
 
 const MAX_FNV = 512;
 
-/** FNV-1a, which costs a tenth of a SHA-256 on the short texts that most fields are. */
+/** FNV-1a costs a tenth of SHA-256 on short texts, and most fields are short. */
 function fnv(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
@@ -84,7 +84,7 @@ function fnv(text: string): number {
 
 export type FieldChange = { table: string; row: number; field: string };
 
-/** Which fields differ from what was sealed; a row too many or too few is the field `row`. */
+/** Returns the fields that differ from the sealed ones. An added or missing row is reported as the field `row`. */
 export function changedFields(digests: FieldDigests, sealed: FieldDigests): FieldChange[] {
   const changes: FieldChange[] = [];
   for (const table of new Set([...Object.keys(digests), ...Object.keys(sealed)])) {

@@ -9,7 +9,7 @@ import { type SealStatement, sealHash } from './seal.js';
 import { sealEntry } from './seal-entry.js';
 import { chainLink } from './verify-sealed-record.js';
 
-/** As seals were signed before there was a log. */
+/** Signs as seals were signed before the log existed. */
 function signSeal(seal_hash: string, seed: number) {
   const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.alloc(32, seed)]);
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
@@ -81,17 +81,17 @@ const named = async (lines: string[]) =>
   (await verifyBundle(lines)).mismatches.map(({ table, row, field }) => `${table} ${row} ${field}`);
 const replaced = (from: string, to: string) => bundle.map((line) => line.replaceAll(from, to));
 
-test('a bundle of version 1.0 verifies as it was made, and says who signed it', async () => {
+test('an unchanged bundle of version 1.0 verifies and names the key that signed it', async () => {
   const verdict = await verifyBundle(bundle);
   expect(verdict).toMatchObject({ ok: true, run_id: 'run_1', checked: 3, mismatches: [] });
   expect(verdict.signed_by).toMatch(/^ed25519:[0-9a-f]{16}$/);
 });
 
-test('a changed output is named with the record that holds it, and no other', async () => {
+test('a changed output is reported with its record and no other', async () => {
   expect(await named(replaced('"sum":2', '"sum":7'))).toEqual(['results inv_2 payload']);
 });
 
-test('an output that retention removed is told, and the rest still verifies; without its mark it is missing', async () => {
+test('an output that retention removed is listed, and one missing without that mark is a mismatch', async () => {
   const at = '2026-02-03T04:05:06.000Z';
   const removed = replaced('"payload":{"sum":2}', `"payload":null,"removed_at":"${at}"`);
   expect(await verifyBundle(removed)).toMatchObject({
@@ -102,7 +102,7 @@ test('an output that retention removed is told, and the rest still verifies; wit
   expect(await named(replaced('"payload":{"sum":2}', `"payload":7,"removed_at":"${at}"`))).toHaveLength(1);
 });
 
-test('a dropped record, and two that changed places, show', async () => {
+test('a dropped record and two swapped records are reported', async () => {
   expect(await named(bundle.toSpliced(4, 1))).toEqual(
     expect.arrayContaining(['seal_links inv_3 place', 'seal_links inv_3 chain_hash']),
   );
@@ -112,14 +112,14 @@ test('a dropped record, and two that changed places, show', async () => {
   );
 });
 
-test('another policy under the same hash, and one that is missing, show', async () => {
+test('a policy that does not match its hash and a missing policy are reported', async () => {
   expect(await named(replaced('"value":{"version":"1.0"}', '"value":{"version":"2.0"}'))).toEqual([
     `policies ${hashJson(policy)} document`,
   ]);
   expect(await named(bundle.toSpliced(1, 1))).toEqual([`policies ${hashJson(policy)} row`]);
 });
 
-test('a seal that was changed after it was signed shows', async () => {
+test('a seal that was changed after signing is reported', async () => {
   expect(await named(replaced('2026-01-02T03:04:05Z', '2026-01-02T03:04:06Z'))).toEqual(['seals run_1 seal_hash']);
   const other = signSeal('sha256:other', 2);
   expect(
@@ -128,20 +128,20 @@ test('a seal that was changed after it was signed shows', async () => {
 });
 
 test.each([
-  ['cut off', bundle.slice(0, -1), 'cut off'],
-  ['empty', [], 'empty'],
-  ['not JSON', ['{'], 'not JSON'],
+  ['that was cut off', bundle.slice(0, -1), 'cut off'],
+  ['that is empty', [], 'empty'],
+  ['that is not JSON', ['{'], 'not JSON'],
   [
-    'something else',
+    'of another version',
     ['{"line":"header","capstan_bundle":"9","run_id":"r","kind":"k","count":1}'],
     'not a bundle of version',
   ],
   ['with more after the seal', [...bundle, bundle[1] ?? ''], 'after the seal'],
   [
-    'with a record that has no rows',
+    'with a record whose rows are not objects',
     [bundle[0] ?? '', '{"line":"record","tables":{"runs":[1]}}'],
-    'no line of a bundle',
+    'not a bundle line',
   ],
-])('a file that is %s is refused', async (_, lines, message) => {
+])('a file %s is refused', async (_, lines, message) => {
   await expect(verifyBundle(lines)).rejects.toThrow(message);
 });

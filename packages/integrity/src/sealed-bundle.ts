@@ -3,7 +3,7 @@ import { checkDocuments, type Document } from './mismatch.js';
 import type { Seal } from './seal.js';
 import { createVerifier, removalsOf } from './verify-sealed-record.js';
 
-/** A bundle of version 1.0: records that are links of a chain, and the seal that the chain ends in. */
+/** Checks a bundle of version 1.0: records that form a chain, and the seal at its end. */
 export function createSealedBundleCheck({ run_id }: HeaderLine): BundleCheck {
   const verifier = createVerifier(run_id);
   const documents: { policies: Document[]; descriptors: Document[] } = { policies: [], descriptors: [] };
@@ -18,12 +18,12 @@ export function createSealedBundleCheck({ run_id }: HeaderLine): BundleCheck {
       else if (line.line === 'seal') {
         seal = line;
         return verifier.checkSeal(line);
-      } else throw new BundleError(`line ${number} is no line of a bundle of version 1.0`);
+      } else throw new BundleError(`line ${number} is not a line of a version 1.0 bundle`);
       return [];
     },
     removals: (line) => (line.line === 'record' ? removalsOf(line) : []),
     end: () => {
-      if (!seal) throw new BundleError('it has no seal: the file was cut off');
+      if (!seal) throw new BundleError('the seal is missing: the file was cut off');
       const mismatches = [
         ...checkDocuments(verifier.used.policies, 'policies', 'document', documents.policies),
         ...checkDocuments(verifier.used.descriptors, 'descriptors', 'descriptor', documents.descriptors),

@@ -1,6 +1,6 @@
 import { TILE_WIDTH } from './merkle-tree.js';
 
-/** Which tile, and how many of its hashes (C2SP tlog-tiles); `entries`: what the leaves of a tile of level 0 are hashes of. */
+/** A tile and the number of its hashes (C2SP tlog-tiles). `entries` are the log entries behind a tile of level 0. */
 export type TileName = { level: number | 'entries'; index: number; width: number };
 
 const MAX_LEVEL = 5;
@@ -19,7 +19,7 @@ function indexPath(index: number): string {
   return groups.map((group, at) => (at < groups.length - 1 ? `x${group}` : group)).join('/');
 }
 
-/** Undefined where the path is not one that tilePath writes: each tile has one name. */
+/** Returns undefined for a path that `tilePath` does not write, because each tile has only one name. */
 export function parseTilePath(path: string): TileName | undefined {
   const [, of, groups, partial] =
     /^tile\/(\d|entries)\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/.exec(path) ?? [];

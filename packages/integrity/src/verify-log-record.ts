@@ -2,10 +2,10 @@ import type { LogTable, TextRow } from './log-columns.js';
 import { changedLogFields, type LogRecord, recordHash } from './log-record.js';
 import { hashOf, type Mismatch, type Removal, shown, type UsedDocuments } from './mismatch.js';
 
-/** What the log holds of a record: where, its hash, and the digests that tell which field changed. */
+/** The log entry of a record: its index, its hash, and the digests that locate a changed field. */
 export type LogEntry = { index: number; record_hash: Buffer; digests: Buffer };
 
-/** Holds records against their entries one at a time, a run before its calls: any number takes the memory of one. */
+/** Checks records against their log entries one at a time, a run before its calls. Memory use does not grow with the records. */
 export function createLogVerifier() {
   const used: UsedDocuments = { policies: new Set(), descriptors: new Set() };
   const named: string[] = [];
@@ -24,12 +24,12 @@ export function createLogVerifier() {
     yield* checkHashes(record);
   };
 
-  /** A bundle may lack calls, or have them in another order, than the run's own record names. */
+  /** Checks that the calls are those that the run's own record lists. */
   const checkCalls = function* (): Generator<Mismatch> {
     if (run_id === null) return;
     const [is, was] = [new Set(seen), new Set(named)];
-    for (const id of was) if (!is.has(id)) yield missing(id, 'the run names it, and it is not there');
-    for (const id of is) if (!was.has(id)) yield { ...missing(id, 'the run does not name it'), stored: 'a row' };
+    for (const id of was) if (!is.has(id)) yield missing(id, 'the run lists this call, but it is missing');
+    for (const id of is) if (!was.has(id)) yield { ...missing(id, 'the run does not list this call'), stored: 'a row' };
   };
 
   return { check, checkCalls, used };
@@ -46,12 +46,19 @@ const noEnd = ({ id }: LogRecord): Mismatch => ({
     field: 'row',
     stored: null,
     computed: null,
-    why: 'the run is over, and its end is gone',
+    why: 'the run has ended, but the result is missing',
   },
 });
 
 const notLogged = ({ id }: LogRecord): Mismatch => ({
-  ...{ table: 'log_batches', row: id, field: 'row', stored: null, computed: null, why: 'the log has no entry for it' },
+  ...{
+    table: 'log_batches',
+    row: id,
+    field: 'row',
+    stored: null,
+    computed: null,
+    why: 'the log has no entry for this record',
+  },
 });
 
 function* changesOf(record: LogRecord, { record_hash, digests }: LogEntry): Generator<Mismatch> {
@@ -62,17 +69,24 @@ function* changesOf(record: LogRecord, { record_hash, digests }: LogEntry): Gene
     if (table === 'calls') continue;
     const found = record.tables[table]?.[row];
     const stored = field === 'row' ? (found ? 'a row' : null) : found?.[field];
-    yield { table, row: record.id, field, stored: shown(stored), computed: logged, why: 'it is not what was logged' };
+    yield {
+      table,
+      row: record.id,
+      field,
+      stored: shown(stored),
+      computed: logged,
+      why: 'it differs from what was logged',
+    };
   }
   if (calls.length > 0)
     yield {
       ...{ table: 'runs', row: record.id, field: 'calls', stored: record.tables.calls?.length ?? 0, computed: logged },
-      why: `its calls are not those that were logged, from the ${Math.min(...calls.map(({ row }) => row)) + 1}. on`,
+      why: `its calls differ from those that were logged, starting with call ${Math.min(...calls.map(({ row }) => row)) + 1}`,
     };
   if (changes.length === 0)
     yield {
       ...{ table: 'log_batches', row: record.id, field: 'record_hash', stored: logged },
-      ...{ computed: `sha256:${recordHash(record).toString('hex')}`, why: 'the record is not what was logged' },
+      ...{ computed: `sha256:${recordHash(record).toString('hex')}`, why: 'the record differs from what was logged' },
     };
 }
 
@@ -82,11 +96,11 @@ function noteUsed({ policies, descriptors }: UsedDocuments, { tables }: LogRecor
   for (const { descriptor_hash } of tables.invocations ?? []) descriptors.add(String(descriptor_hash));
 }
 
-/** What the record says of itself. */
+/** Checks the hashes within the record against the values they cover. */
 function* checkHashes({ id, tables }: LogRecord): Generator<Mismatch> {
   const same = function* (table: LogTable, field: string, row: TextRow, computed: unknown): Generator<Mismatch> {
     if (row[field] !== computed)
-      yield { table, row: id, field, stored: shown(row[field]), computed, why: 'the hash is not that of its value' };
+      yield { table, row: id, field, stored: shown(row[field]), computed, why: 'the hash does not match the value' };
   };
   const [run] = tables.runs ?? [];
   for (const row of tables.plan_runs ?? []) {
@@ -102,7 +116,7 @@ function* checkHashes({ id, tables }: LogRecord): Generator<Mismatch> {
     if (!isRemoved(row) && row.output_hash !== hashOfText(row.payload))
       yield {
         ...{ table: 'results', row: id, field: 'payload', stored: shown(row.payload), computed: row.output_hash },
-        why: 'its hash is not the one on record',
+        why: 'it does not match the recorded hash',
       };
     yield* same('results', 'input_hash', row, invocation.input_hash);
   }

@@ -4,7 +4,7 @@ import type { Entry, Row } from './record.js';
 import { isSigned, type Seal, sealHash } from './seal.js';
 import { changedFields, type FieldDigests, sealEntry } from './seal-entry.js';
 
-/** A link of the chain as it is stored. */
+/** A stored link of the chain. */
 export type Link = {
   place: number;
   kind: Entry['kind'];
@@ -14,16 +14,15 @@ export type Link = {
   digests: FieldDigests;
 };
 
-/** A link covers what it names, too: with another id or kind it does not follow from the one before it. */
+/** A link also covers the kind and id of its record, so that neither can be changed. */
 export const chainLink = (
   previous: string,
   { kind, id, record_hash }: Pick<Link, 'kind' | 'id' | 'record_hash'>,
 ): string => chainNext(previous, `${kind} ${id} ${record_hash}`);
 
 /**
- * Holds links and records against each other, in the order of the chain, one at a time: any number of them takes the
- * memory of one. A link is held against the stored one before it, so that one bad record is named once and not with all
- * that follow.
+ * Checks links and records against each other, one at a time in chain order. Memory use does not grow with the chain. A link is
+ * checked against the stored previous link, so that one bad record is reported once and not with all that follow.
  */
 export function createVerifier(run_id: string) {
   let place = 0;
@@ -38,17 +37,17 @@ export function createVerifier(run_id: string) {
     const at = (table: string, field: string, stored: unknown, computed: unknown, why: string): Mismatch => ({
       ...{ table, row, field, stored: shown(stored), computed: shown(computed), why },
     });
-    if (link.place !== place) yield at('seal_links', 'place', link.place, place, 'a link is missing, or was moved');
+    if (link.place !== place) yield at('seal_links', 'place', link.place, place, 'a link is missing or was moved');
     const chained = chainLink(previous, link);
     if (link.chain_hash !== chained)
-      yield at('seal_links', 'chain_hash', link.chain_hash, chained, 'it does not follow from the link before it');
+      yield at('seal_links', 'chain_hash', link.chain_hash, chained, 'it does not follow from the previous link');
     previous = link.chain_hash;
     place = link.place + 1;
     first_id ??= row;
     last_id = row;
     if (!entry) {
       if (Object.hasOwn(TABLE_OF, link.kind))
-        yield at(TABLE_OF[link.kind], 'row', null, link.record_hash, 'what was sealed is gone');
+        yield at(TABLE_OF[link.kind], 'row', null, link.record_hash, 'the sealed record is missing');
       else yield at('seal_links', 'kind', link.kind, null, 'there are no records of this kind');
       return;
     }
@@ -74,7 +73,7 @@ export function createVerifier(run_id: string) {
           field,
           stored: shown(stored),
           computed: shown(value),
-          why: 'the chain says otherwise',
+          why: 'it does not match the chain',
         };
     }
     const seal_hash = sealHash(seal);
@@ -95,7 +94,7 @@ export function createVerifier(run_id: string) {
         field: 'signature',
         stored: seal.signature,
         computed: null,
-        why: 'the key that it names did not sign this',
+        why: 'the seal is not signed by the key it names',
       };
   };
 
@@ -116,17 +115,17 @@ function* checkEntry(entry: Entry, link: Link, at: At): Generator<Mismatch> {
       field,
       stored,
       link.digests[table]?.[row] === undefined ? null : link.record_hash,
-      'it is not what was sealed',
+      'it differs from what was sealed',
     );
   }
   if (changes.length === 0 && record_hash !== link.record_hash)
-    yield at('seal_links', 'record_hash', link.record_hash, record_hash, 'the record is not what was sealed');
+    yield at('seal_links', 'record_hash', link.record_hash, record_hash, 'the record differs from what was sealed');
   else if (changes.length > 0 && record_hash === link.record_hash)
     yield at('seal_links', 'digests', null, record_hash, 'the digests were changed, not the record');
   yield* checkHashes(entry, at);
 }
 
-/** What the record says of itself. */
+/** Checks the hashes within the record against the values they cover. */
 function* checkHashes({ tables }: Entry, at: At): Generator<Mismatch> {
   const [run] = tables.runs ?? [];
   for (const row of tables.plan_runs ?? []) {
@@ -139,7 +138,7 @@ function* checkHashes({ tables }: Entry, at: At): Generator<Mismatch> {
   yield* same(at, 'invocations', 'policy_hash', invocation, memberOf(invocation.decision, 'policy_hash'));
   for (const row of tables.results ?? []) {
     if (!isRemoved(row) && row.output_hash !== hashOf(row.payload ?? null))
-      yield at('results', 'payload', row.payload, row.output_hash, 'its hash is not the one on record');
+      yield at('results', 'payload', row.payload, row.output_hash, 'it does not match the recorded hash');
     yield* same(at, 'results', 'input_hash', row, invocation.input_hash);
   }
 }
@@ -153,7 +152,7 @@ export const removalsOf = ({ id, tables }: Entry): Removal[] =>
   );
 
 function* same(at: At, table: string, field: string, row: Row, computed: unknown): Generator<Mismatch> {
-  if (row[field] !== computed) yield at(table, field, row[field], computed, 'the hash is not that of its value');
+  if (row[field] !== computed) yield at(table, field, row[field], computed, 'the hash does not match the value');
 }
 
 const memberOf = (value: unknown, name: string): unknown =>

@@ -2,17 +2,17 @@ import type { PlanStep } from '@capstan/contracts';
 import type { Mistake } from './plan-error.js';
 import { didYouMean } from './suggest-name.js';
 
-/** Steps by their place; `needs` and `dependents` are places too. */
+/** The steps of a plan by index. `needs` and `dependents` hold indexes too. */
 export type Graph = {
   ids: string[];
   places: ReadonlyMap<string, number>;
   needs: number[][];
   dependents: number[][];
-  /** Whether `before` has surely ended when `step` starts. */
+  /** True if `before` is certain to have ended when `step` starts. */
   isBefore(before: number, step: number): boolean;
 };
 
-/** Without `needs` a step follows the one before it. */
+/** Builds the dependency graph. A step without `needs` depends on the previous one. */
 export function buildGraph(steps: readonly PlanStep[], mistakes: Mistake[]): Graph {
   const ids = steps.map(({ id }, index) => id ?? `step_${index + 1}`);
   const places = placesOf(ids, mistakes);
@@ -31,7 +31,7 @@ function placesOf(ids: readonly string[], mistakes: Mistake[]): Map<string, numb
   ids.forEach((id, index) => {
     const first = places.get(id);
     if (first === undefined) places.set(id, index);
-    else mistakes.push({ path: ['steps', index, 'id'], message: `${id} is the id of steps.${first} already` });
+    else mistakes.push({ path: ['steps', index, 'id'], message: `${id} is already the id of steps.${first}` });
   });
   return places;
 }
@@ -51,7 +51,7 @@ function needsOf(step: PlanStep, index: number, places: ReadonlyMap<string, numb
   return [...found];
 }
 
-/** Each after all that it needs; those on a cycle, and what follows them, are left out. */
+/** Sorts steps topologically. Steps on a cycle, and those that depend on them, are left out. */
 function sort(needs: readonly number[][], dependents: readonly number[][]): number[] {
   const unmet = needs.map((before) => before.length);
   const order = unmet.flatMap((count, step) => (count === 0 ? [step] : []));
@@ -67,7 +67,7 @@ function sort(needs: readonly number[][], dependents: readonly number[][]): numb
 function describeCycle(ids: readonly string[], needs: readonly number[][], order: readonly number[]): Mistake {
   const sorted = new Set(order);
   const seen: number[] = [];
-  // What is left out needs something that is left out too, so walking back ends on a cycle.
+  // Each step left out needs another one left out, so walking back ends on a cycle.
   let at = needs.findIndex((_, step) => !sorted.has(step));
   while (!seen.includes(at)) {
     seen.push(at);
@@ -77,7 +77,7 @@ function describeCycle(ids: readonly string[], needs: readonly number[][], order
   return { path: ['steps', at, 'needs'], message: `the steps wait for each other: ${cycle.join(' → ')}` };
 }
 
-/** Sets of bits, made at the first question that the direct needs do not answer. */
+/** Answers from the direct needs if possible. Otherwise builds the transitive closure once, as bit sets. */
 function ancestry(needs: readonly number[][], order: readonly number[]): Graph['isBefore'] {
   const words = Math.ceil(needs.length / 32);
   let closure: Uint32Array[] | null = null;

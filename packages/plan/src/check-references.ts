@@ -3,12 +3,12 @@ import type { Graph } from './build-graph.js';
 import type { Mistake } from './plan-error.js';
 import { didYouMean } from './suggest-name.js';
 
-/** What an expression takes of a step that ended before. */
+/** A reference to a step that ended earlier. */
 export type Read = {
   step: number;
-  /** Its output, or only its status. */
+  /** True if it reads the output, false if only the status. */
   output: boolean;
-  /** Asked for with `has()` or `.?`. */
+  /** Read with `has()` or `.?`. */
   optional: boolean;
 };
 
@@ -22,7 +22,7 @@ export type Scope = {
 type Look = { read?: Read; mistake?: Omit<Mistake, 'path'> };
 const NOTHING: Look = {};
 
-/** Missing steps and inputs are found here, before anything has run. */
+/** Finds references to missing steps and inputs before anything runs. */
 export function checkReferences(
   expression: Expression,
   path: readonly PropertyKey[],
@@ -64,22 +64,31 @@ function lookAtStep(
 ): Look {
   if (typeof name !== 'string')
     return {
-      mistake: { message: 'steps are taken by their names, like steps.page.output', suggestion: 'Write the name out.' },
+      mistake: {
+        message: 'a step must be referenced by its name, for example steps.page.output',
+        suggestion: 'Use the name of the step instead of an expression.',
+      },
     };
   const place = graph.places.get(name);
   if (place === undefined)
     return { mistake: { message: `there is no step ${name}`, suggestion: didYouMean(name, graph.places.keys()) } };
   if (place === step || !graph.isBefore(place, step))
     return {
-      mistake: { message: `${name} does not end before this step starts`, suggestion: `Add ${name} to its needs.` },
+      mistake: {
+        message: `${name} does not end before this step starts`,
+        suggestion: `Add ${name} to the needs of this step.`,
+      },
     };
   if (typeof member !== 'string' || !MEMBERS.includes(member))
     return {
-      mistake: { message: 'a step has output, outputs and status', suggestion: didYouMean(String(member), MEMBERS) },
+      mistake: {
+        message: 'a step has only output, outputs and status',
+        suggestion: didYouMean(String(member), MEMBERS),
+      },
     };
   if (member === 'outputs' && !fanned[place])
-    return { mistake: { message: `${name} is not fanned out`, suggestion: `Write steps.${name}.output.` } };
+    return { mistake: { message: `${name} has no for_each`, suggestion: `Write steps.${name}.output.` } };
   if (member === 'output' && fanned[place])
-    return { mistake: { message: `${name} is fanned out`, suggestion: `Write steps.${name}.outputs, a list.` } };
+    return { mistake: { message: `${name} has a for_each`, suggestion: `Write steps.${name}.outputs, a list.` } };
   return { read: { step: place, output: member !== 'status', optional } };
 }

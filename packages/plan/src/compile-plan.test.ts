@@ -7,7 +7,7 @@ import { PlanFailure } from './plan-error.js';
 const step = (more: object = {}) => ({ tool: 'a:b:c', ...more });
 const needs = (plan: unknown) => compilePlan(plan).steps.map((one) => one.needs);
 
-/** What is wrong with a plan: the first error, and the whole of it. */
+/** Compiles a plan that has mistakes and returns the first one, and all of them. */
 function mistake(plan: unknown): {
   detail: string;
   suggestion: string;
@@ -24,24 +24,24 @@ function mistake(plan: unknown): {
 }
 
 describe('the steps of a plan', () => {
-  test('run in order when none has needs', () => {
+  test('run in order if none has needs', () => {
     expect(needs({ steps: [step(), step(), step()] })).toEqual([[], [0], [1]]);
   });
 
-  test('run as their needs say, and otherwise after the one before', () => {
+  test('run after their needs, or after the previous step if they have none', () => {
     const steps = [step({ id: 'a' }), step({ id: 'b', needs: [] }), step({ id: 'c', needs: ['a', 'b'] }), step()];
     expect(needs({ steps })).toEqual([[], [], [0, 1], [2]]);
     expect(compilePlan({ steps }).steps.map((one) => one.dependents)).toEqual([[2], [2], [3], []]);
   });
 
-  test('may need one that is written later', () => {
+  test('may need a step that comes later in the plan', () => {
     expect(needs({ steps: [step({ id: 'last', needs: ['first'] }), step({ id: 'first', needs: [] })] })).toEqual([
       [1],
       [],
     ]);
   });
 
-  test('have names when they are given none, and tools under the names of Capsule', () => {
+  test('get default ids, and may use the tool names of Capsule', () => {
     const { steps } = compilePlan({ steps: [step(), { tool: 'fs_read' }, { tool: 'http.get' }] });
     expect(steps.map(({ id, tool_id }) => [id, tool_id])).toEqual([
       ['step_1', 'a:b:c'],
@@ -50,20 +50,20 @@ describe('the steps of a plan', () => {
     ]);
   });
 
-  test('of a thousand that each take the output of the first are compiled', () => {
+  test('compile when a thousand of them read the output of the first', () => {
     const steps = Array.from({ length: 1000 }, (_, n) =>
       step({ id: `s${n}`, ...(n > 0 ? { args: { a: '${{ steps.s0.output.x }}' } } : {}) }),
     );
     expect(compilePlan({ steps }).steps[999]?.reads.args).toEqual([{ step: 0, output: true, optional: false }]);
   });
 
-  test('have the same hash as YAML and as JSON', () => {
+  test('have the same hash in YAML and in JSON', () => {
     const yaml = 'steps:\n  - tool: a:b:c\n    args: { n: 1 }\n';
     expect(compilePlan(yaml).plan_hash).toBe(compilePlan({ steps: [step({ args: { n: 1 } })] }).plan_hash);
   });
 });
 
-describe('what makes no sense is named, with its place and what to do', () => {
+describe('a plan is refused with a position and a suggestion', () => {
   test.each([
     [
       'an unknown field',
@@ -78,7 +78,7 @@ describe('what makes no sense is named, with its place and what to do', () => {
       'Write version: "1.0", with the quotes.',
     ],
     ['broken YAML', 'steps: [\n', 'line 2, column 1: the plan:', ''],
-    ['nothing at all', '# later\n', 'the plan: is empty', 'Write its steps.'],
+    ['nothing at all', '# later\n', 'the plan: is empty', 'Add steps to the plan.'],
     [
       'an unknown need',
       'steps:\n  - {id: page, tool: x}\n  - {tool: x, needs: [pag]}\n',
@@ -93,9 +93,9 @@ describe('what makes no sense is named, with its place and what to do', () => {
       '',
     ],
     [
-      'an id that is there twice',
+      'a duplicate id',
       'steps:\n  - {id: a, tool: x}\n  - {id: a, tool: x}\n',
-      'line 3, column 10: steps.1.id: a is the id of steps.0 already',
+      'line 3, column 10: steps.1.id: a is already the id of steps.0',
       '',
     ],
     [
@@ -105,10 +105,10 @@ describe('what makes no sense is named, with its place and what to do', () => {
       'Did you mean page?',
     ],
     [
-      'a step that has not ended',
+      'a reference to a step that may not have ended',
       'steps:\n  - {id: a, tool: x}\n  - {tool: x, needs: [], when: steps.a.output.ok}\n',
       'a does not end before this step starts',
-      'Add a to its needs.',
+      'Add a to the needs of this step.',
     ],
     [
       'an unknown input',
@@ -117,60 +117,65 @@ describe('what makes no sense is named, with its place and what to do', () => {
       'Did you mean repo?',
     ],
     [
-      'an unknown part of a step',
+      'an unknown property of a step',
       'steps:\n  - {id: a, tool: x}\n  - {tool: x, args: {a: "${{ steps.a.outptu }}"}}\n',
-      'a step has output, outputs and status',
+      'a step has only output, outputs and status',
       'Did you mean output?',
     ],
     [
       'the output of a fan-out',
       'steps:\n  - {id: a, tool: x, for_each: [1]}\n  - {tool: x, args: {a: "${{ steps.a.output }}"}}\n',
-      'a is fanned out',
+      'a has a for_each',
       'Write steps.a.outputs, a list.',
     ],
     ['item without for_each', 'steps:\n  - {tool: x, args: {a: "${{ item }}"}}\n', 'steps.0.args.a: ${{ item }}', ''],
-    ['no CEL', 'steps:\n  - {tool: x, args: {a: "${{ 1 + }}"}}\n', 'line 2, column 25: steps.0.args.a: ${{ 1 + }}', ''],
-    ['an expression without end', 'steps:\n  - {tool: x, args: {a: "${{ 1 "}}\n', 'a ${{ has no }}', ''],
     [
-      'a name that is computed',
+      'invalid CEL',
+      'steps:\n  - {tool: x, args: {a: "${{ 1 + }}"}}\n',
+      'line 2, column 25: steps.0.args.a: ${{ 1 + }}',
+      '',
+    ],
+    ['an unclosed expression', 'steps:\n  - {tool: x, args: {a: "${{ 1 "}}\n', 'a ${{ has no }}', ''],
+    [
+      'a computed step name',
       'inputs: {n: {}}\nsteps:\n  - {tool: x}\n  - {tool: x, args: {a: "${{ steps[inputs.n].output }}"}}\n',
-      'steps are taken by their names',
-      'Write the name out.',
+      'a step must be referenced by its name',
+      'Use the name of the step instead of an expression.',
     ],
     [
-      'a default of another type',
+      'a default of the wrong type',
       'inputs: {n: {type: integer, default: x}}\nsteps: [{tool: x}]\n',
       'line 1, column 38: inputs.n.default',
       '',
     ],
     ['no steps', 'steps: []\n', 'steps', ''],
-    ['a list that is none', 'steps:\n  - {tool: x, for_each: 5}\n', 'expected an expression or a list', ''],
+    ['a for_each that is not a list', 'steps:\n  - {tool: x, for_each: 5}\n', 'expected an expression or a list', ''],
     [
       'a hyphen in a name',
       'steps:\n  - {id: my-step, tool: x}\n  - {tool: x, args: {a: "${{ steps.my-step.output }}"}}\n',
       'steps.1.args.a',
-      "A name with a hyphen is written steps['my-step'].",
+      "Write steps['my-step'], because the name has a hyphen.",
     ],
-  ])('%s', (_what, plan, detail, suggestion) => {
+  ])('for %s', (_what, plan, detail, suggestion) => {
     const told = mistake(plan);
     expect(told.detail).toContain(detail);
     if (suggestion) expect(told.suggestion).toBe(suggestion);
   });
 
-  test('all of it at once', () => {
+  test('for all mistakes at once', () => {
     const { errors } = mistake({ steps: [step({ needs: ['x'] }), step({ when: '${{ steps.y.status == 1 }}' })] });
     expect(errors.map(({ field }) => field)).toEqual(['steps.0.needs.0', 'steps.1.when']);
   });
 
-  test('in the order in which it stands there', () => {
+  test('with the mistakes in document order', () => {
     const { errors } = mistake(
       'steps:\n  - tool: x\n    args:\n      a: "${{ steps.y.output }}"\n      b: "${{ 1 + }}"\n',
     );
     expect(errors.map(({ line }) => line)).toEqual([4, 5]);
   });
 
-  test('an expression that does not compile is told once, and not to be of the wrong type as well', () => {
-    const wrong = () => [{ field: 'inputs.a', message: 'must be number' }];
+  test('with one error for an expression that does not compile, and none about its type', () => {
+    const wrong = () => [{ field: 'inputs.a', message: 'must be a number, not a string' }];
     const errorsOf = (args: JsonObject) => {
       try {
         compilePlan({ steps: [step({ args })] }, undefined, wrong);
@@ -181,26 +186,26 @@ describe('what makes no sense is named, with its place and what to do', () => {
     };
     expect(errorsOf({ a: '${{ 1 + }}' })).toEqual([expect.stringContaining('${{ 1 + }}')]);
     expect(errorsOf({ a: '${{ 1 + ' })).toEqual(['a ${{ has no }}']);
-    expect(errorsOf({ a: 'one' })).toEqual(['must be number']);
+    expect(errorsOf({ a: 'one' })).toEqual(['must be a number, not a string']);
   });
 
-  test('tools that there are not', () => {
+  test('for an unknown tool', () => {
     const missing = (tool_id: string) => (tool_id === 'a:b:c' ? undefined : { similar: ['a:b:c'] });
     expect(() => compilePlan({ steps: [step()] }, missing)).not.toThrow();
     expect(() => compilePlan({ steps: [{ tool: 'a:b:d' }] }, missing)).toThrow('there is no tool a:b:d');
   });
 
-  test('inputs that a tool does not take, where they are known', () => {
+  test('for inputs that do not match the tool, if their values are known', () => {
     const wrong = (_: string, { b }: object & { b?: unknown }) =>
       b === undefined ? [{ field: 'inputs.b', message: 'is required' }] : [];
     const compile = (args: string) => compilePlan(`steps:\n  - tool: x\n    args: ${args}\n`, undefined, wrong);
     expect(() => compile('{a: 1}')).toThrow('line 3, column 11: steps.0.args.b: is required');
     expect(() => compile('{b: 1}')).not.toThrow();
-    // What it will be is not known yet.
+    // The value of an expression is not known yet.
     expect(() => compile('{a: "${{ 1 + 1 }}"}')).not.toThrow();
   });
 
-  test('a few aliases that would become huge', () => {
+  test('for YAML aliases that expand to a huge document', () => {
     const bomb = `a: &a [1,1,1,1,1,1,1,1,1]\n${'bcdefgh'
       .split('')
       .map((name, at) => `${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[at]}`).join(',')}]\n`)
@@ -228,7 +233,7 @@ describe('the inputs of a plan', () => {
     [{ repo: 5 }, 'inputs.repo'],
     [{ repo: 'x', depth: 0 }, 'inputs.depth'],
     [{ repo: 'x', tags: [1] }, 'inputs.tags'],
-    [{ repo: 'x', dept: 2 }, 'inputs.dept is no input of this plan'],
+    [{ repo: 'x', dept: 2 }, 'inputs.dept is not an input of this plan'],
   ])('%j are refused', (given, detail) => {
     expect(() => plan.inputs.fill(given)).toThrow(detail);
   });

@@ -8,7 +8,7 @@ import { type Mistake, PlanFailure } from './plan-error.js';
 import { compileInputs, type PlanInputs } from './plan-inputs.js';
 
 export type CompiledStep = {
-  /** Its place in the plan. */
+  /** The position in the plan. */
   index: number;
   id: string;
   name: string | null;
@@ -16,18 +16,18 @@ export type CompiledStep = {
   needs: number[];
   dependents: number[];
   when: Expression | boolean;
-  /** Whether `when` is asked for each element rather than once. */
+  /** True if `when` is evaluated for each element rather than once. */
   when_of_element: boolean;
   for_each: Expression | Json[] | null;
   args: Template;
-  /** What has to be known before it starts: of `when` and `for_each`, and of `args`. */
+  /** The references of `when` and `for_each`, and those of `args`. */
   reads: { before: Read[]; args: Read[] };
   retry: Retry | null;
   timeout_ms: number | null;
   on_error: 'stop' | 'continue';
 };
 
-/** A plan made ready once. Pure: it is the same for every run of the plan. */
+/** A compiled plan, which all runs of the plan can share. */
 export type CompiledPlan = {
   plan: Plan;
   plan_hash: string;
@@ -36,19 +36,19 @@ export type CompiledPlan = {
   max_parallel: number | null;
   inputs: PlanInputs;
   steps: CompiledStep[];
-  /** The steps whose output others take. */
+  /** The steps whose output other steps read. */
   taken: ReadonlySet<number>;
 };
 
 const ONCE = ['inputs', 'steps'];
 const OF_ELEMENT = [...ONCE, 'item', 'index'];
 
-/** Undefined for a tool that there is; for another, what may have been meant. */
+/** Returns undefined if the tool exists, otherwise similar ids. */
 export type FindTool = (tool_id: string) => { similar: string[] } | undefined;
-/** What a tool has against inputs that are known before anything runs. */
+/** Validates inputs that are known before anything runs. */
 export type FindWrong = (tool_id: string, inputs: JsonObject) => { field: string; message: string }[];
 
-/** Finds all that is wrong with a plan, and throws it, or answers one that makes sense. */
+/** Compiles a plan, or throws a `PlanFailure` with all its mistakes. */
 export function compilePlan(source: unknown, missing?: FindTool, wrong?: FindWrong): CompiledPlan {
   const compiling = compilingPlan(source, missing, wrong);
   for (;;) {
@@ -57,7 +57,7 @@ export function compilePlan(source: unknown, missing?: FindTool, wrong?: FindWro
   }
 }
 
-/** The same step by step, for those who have something else to do in between: thousands of steps take a while. */
+/** Like `compilePlan`, but yields after each step, so that a plan with thousands of steps does not block the event loop. */
 export function* compilingPlan(
   source: unknown,
   missing: FindTool = () => undefined,
@@ -73,7 +73,9 @@ export function* compilingPlan(
         path: ['steps', index, 'tool'],
         message: `there is no tool ${tool}`,
         suggestion:
-          found.similar.length > 0 ? `Did you mean ${found.similar.join(', ')}?` : 'List the tools with GET /v1/tools.',
+          found.similar.length > 0
+            ? `Did you mean ${found.similar.join(', ')}?`
+            : 'List the tools with capstan tools, or GET /v1/tools.',
       });
   });
   const graph = buildGraph(plan.steps, mistakes);
@@ -86,7 +88,7 @@ export function* compilingPlan(
     const before = mistakes.length;
     const compiled = compileStep(step, around);
     steps.push(compiled);
-    // An expression that does not compile is no value that a tool could have something against.
+    // Arguments with an expression that does not compile are not validated: they have no value yet.
     const isKnown = compiled.args.expressions.length === 0 && !mistakes.slice(before).some(isInArgs);
     if (isKnown)
       for (const { field, message } of wrong(compiled.tool_id, step.args ?? {}))
@@ -99,7 +101,7 @@ export function* compilingPlan(
 
 const isInArgs = ({ path }: Mistake): boolean => path[2] === 'args';
 
-/** What a tool calls its inputs, a plan calls args. */
+/** Drops the leading `inputs`, because a plan calls them `args`. */
 const pathIn = (field: string): string[] => field.split('.').slice(1);
 
 const toPlan = (

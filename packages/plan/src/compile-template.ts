@@ -2,38 +2,38 @@ import type { Json } from '@capstan/contracts';
 import { compileExpression, type Expression } from '@capstan/expression';
 import { hasTemplate, splitTemplate } from './split-template.js';
 
-/** What an expression may take. `item` and `index` are there only where a step is fanned out. */
+/** The variables of an expression. `item` and `index` exist only in steps with `for_each`. */
 export type Context = Record<string, unknown>;
 export type Filled = { ok: true; value: Json } | { ok: false; message: string };
 export type Template = {
-  /** Every expression in it, and where in the document it stands. */
+  /** All expressions, with their positions in the document. */
   expressions: { expression: Expression; path: readonly PropertyKey[] }[];
   fill(context: Context): Filled;
-  /** As far as `isKnown`; where an expression is not, its source stands. */
+  /** Fills in the expressions that are known, and keeps the source of the others. */
   preview(context: Context, isKnown: (expression: Expression) => boolean): Filled & { unknown: string[] };
 };
 
 export type TemplateMistake = { path: readonly PropertyKey[]; message: string; suggestion?: string | undefined };
 type Evaluate = (expression: Expression) => Json;
-/** Null where there is nothing to fill in, so that constant parts are shared and not copied. */
+/** Null if there is nothing to fill in, so that constant parts are shared, not copied. */
 type Build = ((evaluate: Evaluate) => Json) | null;
 
 class Unfilled extends Error {}
 
 export type Compiler = {
-  /** Values with `${{ }}` anywhere within. */
+  /** Compiles a value with `${{ }}` anywhere within. */
   template(value: Json, path: readonly PropertyKey[]): Template;
-  /** One expression, with or without the `${{ }}` around it. */
+  /** Compiles a single expression, with or without `${{ }}` around it. */
   expression(text: string, path: readonly PropertyKey[]): Expression | null;
 };
 
-/** Expressions that are written alike are compiled once. */
+/** Compiles equal expressions only once. */
 export function createCompiler(variables: readonly string[], mistakes: TemplateMistake[]): Compiler {
   const known = new Map<string, Expression | null>();
   const compile = (source: string, path: readonly PropertyKey[]): Expression | null => {
     const before = known.get(source);
     if (before !== undefined) {
-      if (before === null) mistakes.push({ path, message: `\${{ ${source} }} is not right` });
+      if (before === null) mistakes.push({ path, message: `\${{ ${source} }} is not a valid expression` });
       return before;
     }
     const compiled = compileExpression(source, variables);
@@ -91,16 +91,16 @@ export function createCompiler(variables: readonly string[], mistakes: TemplateM
       const [only, ...more] = split.ok ? split.parts : [];
       if (!split.ok) mistakes.push({ path, message: split.message });
       else if (only && 'source' in only && more.length === 0) return compile(only.source, path);
-      else mistakes.push({ path, message: 'expected one expression and nothing around it' });
+      else mistakes.push({ path, message: 'expected a single expression and nothing else' });
       return null;
     },
   };
 }
 
-/** `steps.my-step` is a subtraction. */
+/** CEL reads `steps.my-step` as a subtraction. */
 function aboutHyphens(source: string): string | undefined {
   const [, root, name] = /\b(steps|inputs)\.([A-Za-z_]\w*-[\w-]*\w)/.exec(source) ?? [];
-  return name === undefined ? undefined : `A name with a hyphen is written ${root}['${name}'].`;
+  return name === undefined ? undefined : `Write ${root}['${name}'], because the name has a hyphen.`;
 }
 
 function valueIn(expression: Expression, context: Context): Json {
@@ -138,7 +138,7 @@ function textOf(text: string, path: readonly PropertyKey[], compile: Compile, mi
   }
   const parts = split.parts.map((part) => ('text' in part ? part.text : compile(part.source, path)));
   const [only, ...more] = parts;
-  // A whole expression keeps its type; among text it becomes text.
+  // An expression on its own keeps its type; within text it becomes text.
   if (more.length === 0 && typeof only === 'object' && only !== null) return (evaluate) => evaluate(only);
   return (evaluate) =>
     parts.map((part) => (typeof part === 'string' ? part : part ? asText(evaluate(part)) : '')).join('');

@@ -1,14 +1,14 @@
 import { Failure } from '@capstan/contracts';
 
-/** What is wrong with a plan, and where. Lines and columns count from 1, and are known of text only. */
+/** A mistake in a plan and its position. Lines and columns start at 1, and exist only if the plan was text. */
 export type PlanError = { field: string; message: string; line?: number; column?: number; suggestion?: string };
 
-/** Somewhere in the document: the path to a value, or to the key of one. */
+/** A mistake at a path in the document. With `key`, it concerns that key of the value. */
 export type Mistake = { path: readonly PropertyKey[]; key?: string; message: string; suggestion?: string | undefined };
 
 const MAX_TOLD = 50;
 
-/** All that is wrong with a plan, in the order in which it stands there. */
+/** All mistakes in a plan, in document order. */
 export class PlanFailure extends Failure {
   readonly errors: readonly PlanError[];
 

@@ -1,12 +1,12 @@
-import { Failure, type Json, type JsonObject, type Plan, type PlanInput } from '@capstan/contracts';
+import { Failure, issueText, type Json, type JsonObject, type Plan, type PlanInput } from '@capstan/contracts';
 import { z } from 'zod';
 import type { Mistake } from './plan-error.js';
 import { didYouMean } from './suggest-name.js';
 
-/** The inputs of a plan, made ready to be checked. */
+/** The compiled inputs of a plan. */
 export type PlanInputs = {
   names: ReadonlySet<string>;
-  /** What was given, with the defaults; throws what is wrong with it. */
+  /** Validates the given inputs and adds the defaults. */
   fill(given: JsonObject): JsonObject;
 };
 
@@ -28,11 +28,11 @@ export function compileInputs({ inputs = {} }: Plan, mistakes: Mistake[]): PlanI
 
 type JsonSchema = Exclude<Parameters<typeof z.fromJSONSchema>[0], boolean>;
 
-/** Without what is absent: the library takes an undefined keyword for a given one. */
+/** Removes undefined keywords, which the library would treat as present. */
 const toJsonSchema = (input: Omit<PlanInput, 'required' | 'default'>, required: string[] | undefined): JsonSchema =>
   JSON.parse(JSON.stringify({ ...input, required }));
 
-/** A pattern could take for ever on what somebody sends, so there is none; see PlanInput. */
+/** Patterns are not supported, because matching one against untrusted input may not terminate in reasonable time; see PlanInput. */
 function toSchema(input: PlanInput, path: string[], mistakes: Mistake[]): z.ZodType | null {
   const { required, default: _, ...rest } = input;
   try {
@@ -50,7 +50,7 @@ function fill(ready: ReadonlyMap<string, Ready>, given: JsonObject): JsonObject 
     const suggestion = didYouMean(name, ready.keys());
     errors.push({
       field: `inputs.${name}`,
-      message: 'is no input of this plan',
+      message: 'is not an input of this plan',
       ...(suggestion ? { suggestion } : {}),
     });
   }
@@ -70,12 +70,12 @@ function fill(ready: ReadonlyMap<string, Ready>, given: JsonObject): JsonObject 
   if (!first) return filled;
   throw new Failure('INVALID_INPUTS', {
     detail: `${first.field} ${first.message}`,
-    suggestion: first.suggestion ?? 'Correct the inputs; the plan says under inputs what it takes.',
+    suggestion: first.suggestion ?? 'Correct the inputs. The plan declares them under inputs.',
     context: { errors },
   });
 }
 
 const describe = (error: z.ZodError): string =>
   error.issues
-    .map(({ path, message }) => [...(path.length > 0 ? [path.join('.')] : []), message].join(': '))
+    .map((issue) => [...(issue.path.length > 0 ? [issue.path.join('.')] : []), issueText(issue)].join(': '))
     .join('; ');

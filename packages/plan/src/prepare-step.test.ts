@@ -4,7 +4,7 @@ import { compilePlan } from './compile-plan.js';
 import { type EndedStep, type Prepared, prepareStep } from './prepare-step.js';
 import { previewStep } from './preview-step.js';
 
-/** The last step of a plan, after a first one named `a` that ended so. */
+/** Prepares the second step of a plan, after a first step `a` that ended as given. */
 function prepare(
   step: object,
   a: EndedStep = { status: 'succeeded', output: { n: 2, list: [1, 2], text: 'x' } },
@@ -21,24 +21,24 @@ const inputsOf = (args: JsonObject, ended?: EndedStep) => {
   return prepared.kind === 'call' ? prepared.inputs : prepared;
 };
 
-describe('what a step is called with', () => {
+describe('in the inputs of a step,', () => {
   test.each<[string, Json, Json]>([
-    ['a whole expression keeps its type', '${{ steps.a.output.n }}', 2],
-    ['a list too', '${{ steps.a.output.list }}', [1, 2]],
-    ['and null', '${{ null }}', null],
-    ['among text it becomes text', 'n is ${{ steps.a.output.n }}!', 'n is 2!'],
-    ['a list among text is JSON', '${{ steps.a.output.list }} ', '[1,2] '],
-    ['braces within an expression are its own', '${{ {"a": {"b": 1}}.a.b }}', 1],
-    ['braces within its texts too', '${{ "}}" }}', '}}'],
-    ['two dollars stand for one', '$${{ steps.a.output.n }}', '${{ steps.a.output.n }}'],
-    ['deep within', { x: [1, { y: '${{ inputs.who }}' }] }, { x: [1, { y: 'me' }] }],
-    ['what is null within a list stays null', ['${{ null }}', 1], [null, 1]],
-    ['without an expression it is as it is', { x: '{{ no }} $x' }, { x: '{{ no }} $x' }],
+    ['a single expression keeps its type', '${{ steps.a.output.n }}', 2],
+    ['a single expression can give a list', '${{ steps.a.output.list }}', [1, 2]],
+    ['a single expression can give null', '${{ null }}', null],
+    ['an expression within text becomes text', 'n is ${{ steps.a.output.n }}!', 'n is 2!'],
+    ['a list within text becomes JSON', '${{ steps.a.output.list }} ', '[1,2] '],
+    ['braces in an expression do not close it', '${{ {"a": {"b": 1}}.a.b }}', 1],
+    ['braces in a string literal do not close the expression', '${{ "}}" }}', '}}'],
+    ['two dollars escape an expression', '$${{ steps.a.output.n }}', '${{ steps.a.output.n }}'],
+    ['nested expressions are filled in', { x: [1, { y: '${{ inputs.who }}' }] }, { x: [1, { y: 'me' }] }],
+    ['null in a list stays null', ['${{ null }}', 1], [null, 1]],
+    ['a value without an expression is unchanged', { x: '{{ no }} $x' }, { x: '{{ no }} $x' }],
   ])('%s', (_what, value, expected) => {
     expect(inputsOf({ value })).toEqual({ value: expected });
   });
 
-  test('what cannot be computed fails, and says which expression', () => {
+  test('an expression that cannot be evaluated fails the step and is named in the reason', () => {
     expect(inputsOf({ x: '${{ steps.a.output.missing }}' })).toMatchObject({
       kind: 'fail',
       reason: expect.stringContaining('steps.a.output.missing'),
@@ -46,7 +46,7 @@ describe('what a step is called with', () => {
   });
 });
 
-describe('whether a step is called', () => {
+describe('a step', () => {
   test.each<[string | boolean, Prepared['kind']]>([
     [true, 'call'],
     [false, 'skip'],
@@ -55,11 +55,11 @@ describe('whether a step is called', () => {
     ['steps.a.output.n', 'fail'],
     ['steps.a.output.missing == 1', 'fail'],
     ['has(steps.a.output.missing)', 'skip'],
-  ])('when %s: %s', (when, kind) => {
+  ])('with `when: %s` gets the outcome %s', (when, kind) => {
     expect(prepare({ when }).kind).toBe(kind);
   });
 
-  test('it is not when it takes the output of one that was skipped', () => {
+  test('that reads the output of a skipped step is skipped', () => {
     const skipped: EndedStep = { status: 'skipped', output: null };
     expect(prepare({ args: { x: '${{ steps.a.output.n }}' } }, skipped)).toEqual({
       kind: 'skip',
@@ -74,7 +74,7 @@ describe('whether a step is called', () => {
 });
 
 describe('a fan-out', () => {
-  test('is over a list, from wherever it comes', () => {
+  test('takes a list from the plan or from an expression', () => {
     expect(prepare({ for_each: [1, 2] })).toEqual({ kind: 'fan_out', items: [1, 2] });
     expect(prepare({ for_each: '${{ steps.a.output.list }}' })).toEqual({ kind: 'fan_out', items: [1, 2] });
     expect(prepare({ for_each: 'steps.a.outputs' }, { status: 'succeeded', outputs: ['x'] })).toEqual({
@@ -84,7 +84,7 @@ describe('a fan-out', () => {
     expect(prepare({ for_each: 'steps.a.output.n' })).toMatchObject({ kind: 'fail' });
   });
 
-  test('asks once, or for each element where the question is about the element', () => {
+  test('evaluates `when` once, or for each element if it uses the element', () => {
     const element = { item: 1, index: 0 };
     expect(prepare({ for_each: [1], when: 'false' }).kind).toBe('skip');
     expect(prepare({ for_each: [1], when: 'item > 1' }).kind).toBe('fan_out');
@@ -96,7 +96,7 @@ describe('a fan-out', () => {
   });
 });
 
-test('a preview shows what is known, and the expressions of what is not', () => {
+test('a preview shows known values, and expressions for unknown ones', () => {
   const { steps } = compilePlan({
     inputs: { n: { default: [1, 2] } },
     steps: [
@@ -117,6 +117,6 @@ test('a preview shows what is known, and the expressions of what is not', () => 
   const [first] = steps;
   expect(first && previewStep(first, { n: [1, 2, 3] }, 2)).toMatchObject({ calls: [{}, {}], left_out: 1 });
   expect(first && previewStep(first, { n: [] }, 2).calls).toEqual([
-    { kind: 'skip', element: null, reason: 'there is no element' },
+    { kind: 'skip', element: null, reason: 'the list is empty' },
   ]);
 });

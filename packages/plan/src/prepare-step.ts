@@ -1,20 +1,20 @@
-import { type Json, type JsonObject, MAX_ELEMENTS, type StepStatus } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject, MAX_ELEMENTS, type StepStatus } from '@capstan/contracts';
 import type { Read } from './check-references.js';
 import { type CompiledStep, isExpression } from './compile-plan.js';
 import type { Context } from './compile-template.js';
 
-/** What later steps may take of one that has ended. */
+/** The parts of an ended step that later steps can read. */
 export type EndedStep = { status: StepStatus; output?: Json; outputs?: Json[] };
 
 export type StepContext = {
   inputs: JsonObject;
-  /** By id: those that the step reads. */
+  /** The steps that this one reads, by id. */
   steps: Readonly<Record<string, EndedStep>>;
-  /** By place. */
+  /** The same by index. */
   ended(step: number): EndedStep | undefined;
 };
 
-/** What becomes of a step whose needs have ended. */
+/** How a step continues after the steps it needs have ended. */
 export type Prepared =
   | { kind: 'call'; inputs: JsonObject }
   | { kind: 'fan_out'; items: Json[] }
@@ -23,7 +23,7 @@ export type Prepared =
 
 type Element = { item: Json; index: number };
 
-/** A step that is fanned out is prepared once without an element, and then for each. */
+/** Prepares a step. One with `for_each` is prepared once without an element, then for each element. */
 export function prepareStep(step: CompiledStep, context: StepContext, element: Element | null): Prepared {
   const variables: Context = { inputs: context.inputs, steps: context.steps, ...(element ?? {}) };
   if (step.when_of_element === (element !== null)) {
@@ -55,7 +55,7 @@ function fanOut({ for_each, reads }: CompiledStep, context: StepContext, variabl
   if (!Array.isArray(outcome.value))
     return { kind: 'fail', reason: `for_each: expected a list, ${for_each.source} gave ${nameOf(outcome.value)}` };
   if (outcome.value.length > MAX_ELEMENTS)
-    return { kind: 'fail', reason: `for_each: ${outcome.value.length} elements; at most ${MAX_ELEMENTS} are taken` };
+    return { kind: 'fail', reason: `for_each: ${outcome.value.length} elements; at most ${MAX_ELEMENTS} are allowed` };
   return { kind: 'fan_out', items: outcome.value };
 }
 
@@ -67,19 +67,17 @@ function call({ args, reads }: CompiledStep, context: StepContext, variables: Co
   return { kind: 'call', inputs: isObject(filled.value) ? filled.value : {} };
 }
 
-/** What takes the output of a step that was not called cannot be called either. */
+/** A step that reads the output of a skipped step is skipped too. */
 function skippedAmong(reads: readonly Read[], { ended, steps }: StepContext): Prepared | null {
   for (const { step, output, optional } of reads) {
     const read = ended(step);
     if (output && !optional && read?.status === 'skipped') {
       const id = Object.keys(steps).find((each) => steps[each] === read);
-      return { kind: 'skip', reason: `${id ?? 'a step that it takes the output of'} was skipped` };
+      return { kind: 'skip', reason: `${id ?? 'a step whose output it reads'} was skipped` };
     }
   }
   return null;
 }
 
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const nameOf = (value: Json): string =>
   value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;

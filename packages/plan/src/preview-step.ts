@@ -1,20 +1,20 @@
-import type { Json, JsonObject } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject } from '@capstan/contracts';
 import type { Expression } from '@capstan/expression';
 import { type CompiledStep, isExpression } from './compile-plan.js';
 
-/** What can be said of a call before anything has run. */
+/** A call as far as it is known before anything runs. */
 export type Preview =
-  /** `unknown`: what its inputs depend on. `condition`: its `when`, where that is not known. */
+  /** `unknown`: the expressions that the inputs depend on. `condition`: the `when` expression, if its value is not known. */
   | { kind: 'call'; element: number | null; inputs: JsonObject; unknown: string[]; condition: string | null }
   | { kind: 'skip'; element: number | null; reason: string }
   | { kind: 'fail'; element: number | null; reason: string };
 
 const isKnown = ({ references }: Expression): boolean => references.every(({ path: [root] }) => root !== 'steps');
 
-/** `left_out`: how many more elements there are. */
+/** `left_out`: how many elements are not shown. */
 export type StepPreview = { calls: Preview[]; left_out: number };
 
-/** The calls of a step as far as they are known: what depends on the output of another is shown as its expression. */
+/** Previews the calls of a step. Values that depend on the output of another step are shown as their expressions. */
 export function previewStep(step: CompiledStep, inputs: JsonObject, max_elements: number): StepPreview {
   const { for_each } = step;
   const only = (preview: Preview): StepPreview => ({ calls: [preview], left_out: 0 });
@@ -28,7 +28,7 @@ export function previewStep(step: CompiledStep, inputs: JsonObject, max_elements
   if (!items.ok) return only({ kind: 'fail', element: null, reason: `for_each: ${items.error.message}` });
   const { value } = items;
   if (!Array.isArray(value)) return only({ kind: 'fail', element: null, reason: 'for_each: expected a list' });
-  if (value.length === 0) return only({ kind: 'skip', element: null, reason: 'there is no element' });
+  if (value.length === 0) return only({ kind: 'skip', element: null, reason: 'the list is empty' });
   const shown = value.slice(0, max_elements);
   return {
     calls: shown.map((item: Json, index: number) => previewCall(step, { inputs, item, index }, index, [])),
@@ -42,7 +42,7 @@ function previewCall(
   element: number | null,
   unknown: string[],
 ): Preview {
-  // Of a fan-out whose list is not known, neither are its elements.
+  // If the list of a fan-out is not known, neither are its elements.
   const isSure = (expression: Expression) =>
     isKnown(expression) &&
     ('item' in variables || expression.references.every(({ path: [root] }) => root !== 'item' && root !== 'index'));
@@ -55,6 +55,6 @@ function previewCall(
   const filled = args.preview(variables, isSure);
   if (!filled.ok) return { kind: 'fail', element, reason: filled.message };
   const { value } = filled;
-  const inputs = typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+  const inputs = isObject(value) ? value : {};
   return { kind: 'call', element, inputs, unknown: [...unknown, ...filled.unknown], condition };
 }

@@ -2,13 +2,13 @@ import { parseJson } from '@capstan/contracts';
 import { readYaml, type YamlPlace } from '@capstan/expression';
 import { type Mistake, type PlanError, PlanFailure } from './plan-error.js';
 
-/** A document as it was sent, and where its parts stand when it was text. */
+/** A document and, if it was text, the positions of its parts. */
 export type ReadDocument = { value: unknown; toErrors(mistakes: readonly Mistake[]): PlanError[] };
 
-/** Of ten thousand steps with some hundred characters each. It takes seconds, for which the gateway has a thread. */
+/** Enough for ten thousand steps of a few hundred characters. Parsing that takes seconds, so the gateway does it in a thread. */
 const MAX_CHARACTERS = 4 * 1_048_576;
 
-/** YAML or JSON as text, or what was parsed already. */
+/** Reads YAML or JSON text, or takes a value that is already parsed. */
 export function readDocument(source: unknown): ReadDocument {
   if (typeof source !== 'string') return { value: source, toErrors: (mistakes) => mistakes.map((one) => toError(one)) };
   const json = asJson(source);
@@ -25,13 +25,13 @@ export function readDocument(source: unknown): ReadDocument {
   return { value, toErrors: (mistakes) => mistakes.map((one) => toError(one, locate(one.path, one.key))) };
 }
 
-/** Errors of a document that was read before, with where they stand in its text. */
+/** Adds positions in the text to errors that were found without it. */
 export function placeErrors(text: string, errors: readonly PlanError[]): PlanError[] {
   const { locate } = readYaml(text, MAX_CHARACTERS);
   return errors.map((error) => ({ ...error, ...locate(error.field.split('.')) }));
 }
 
-/** JSON is read a hundred times as fast by itself; as YAML it is read only to say where a mistake stands. */
+/** A JSON parser is a hundred times faster. JSON is read as YAML only to locate mistakes. */
 function asJson(text: string): unknown {
   if (!/^\s*\{/.test(text)) return undefined;
   try {

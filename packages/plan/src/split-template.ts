@@ -1,4 +1,4 @@
-/** Text and expressions, in turn. */
+/** A piece of text or an expression. */
 export type TemplatePart = { text: string } | { source: string };
 export type SplitTemplate = { ok: true; parts: TemplatePart[] } | { ok: false; message: string };
 
@@ -7,7 +7,7 @@ const CLOSE = '}}';
 
 export const hasTemplate = (text: string): boolean => text.includes(OPEN);
 
-/** `$${{` is a `${{` that is meant as it stands. */
+/** Splits text at its expressions. `$${{` is a literal `${{`. */
 export function splitTemplate(text: string): SplitTemplate {
   const parts: TemplatePart[] = [];
   let literal = '';
@@ -33,7 +33,7 @@ export function splitTemplate(text: string): SplitTemplate {
   return { ok: true, parts };
 }
 
-/** The `}}` that ends an expression: not one within a text or of its own braces. */
+/** Finds the `}}` that ends an expression, ignoring those in string literals and nested braces. */
 function findClose(text: string, from: number): number {
   let depth = 0;
   let quote = '';

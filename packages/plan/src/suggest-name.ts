@@ -2,7 +2,7 @@ import { isNear, mistypedLetters } from '@capstan/contracts';
 
 const MAX_LOOKED_AT = 2000;
 
-/** What somebody who wrote `name` most likely meant; undefined when nothing comes near. */
+/** Returns the known name closest to `name`, or undefined if none is close. */
 export function suggestName(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let least = Number.POSITIVE_INFINITY;

@@ -7,13 +7,13 @@ const cron = (pattern: string, time_zone = 'UTC') =>
 const iso = (dates: Date[]) => dates.map((date) => date.toISOString());
 
 describe('a cron pattern', () => {
-  test('is read in its time zone, over a change of the clocks', () => {
+  test('follows its time zone across a change to daylight saving time', () => {
     const nine = cron('0 9 * * *', 'Europe/Berlin');
     expect(nine.next(at('2026-03-28T00:00:00Z'))).toEqual(at('2026-03-28T08:00:00Z'));
     expect(nine.next(at('2026-03-29T00:00:00Z'))).toEqual(at('2026-03-29T07:00:00Z'));
   });
 
-  test('tells the last ones that are due, in their order', () => {
+  test('gives the last starts that are due, in order', () => {
     const hourly = cron('0 * * * *');
     const [first, now] = [at('2026-01-01T01:00:00Z'), at('2026-01-01T05:30:00Z')];
     expect(iso(hourly.due(first, now, 2))).toEqual(['2026-01-01T04:00:00.000Z', '2026-01-01T05:00:00.000Z']);
@@ -21,16 +21,16 @@ describe('a cron pattern', () => {
     expect(iso(hourly.due(first, first, 5))).toEqual(['2026-01-01T01:00:00.000Z']);
   });
 
-  test.each(['', 'x', '61 * * * *', '2026-01-01T00:00:00', '* * *'])('%j is none', (pattern) => {
+  test.each(['', 'x', '61 * * * *', '2026-01-01T00:00:00', '* * *'])('%j is refused', (pattern) => {
     expect(() => cron(pattern)).toThrow('cron');
   });
 
-  test('of a time that never comes has no next one', () => {
+  test('that never matches has no next start', () => {
     expect(cron('0 0 30 2 *').next(at('2026-01-01T00:00:00Z'))).toBeNull();
   });
 });
 
-test('every so often is counted from the start', () => {
+test('an interval is counted from its start time', () => {
   const every = createTimetable({ cron: null, time_zone: 'UTC', every_ms: 60_000, since: at('2026-01-01T00:00:10Z') });
   expect(every.next(at('2026-01-01T00:00:10Z'))).toEqual(at('2026-01-01T00:01:10Z'));
   expect(every.next(at('2026-01-01T00:01:10Z'))).toEqual(at('2026-01-01T00:02:10Z'));

@@ -5,19 +5,19 @@ export type When = {
   cron: string | null;
   time_zone: string;
   every_ms: number | null;
-  /** What `every_ms` is counted from. */
+  /** The time from which `every_ms` is counted. */
   since: Date;
 };
 
-/** When something is due. It knows no time of its own: whoever asks says what time it is. */
+/** The start times of a schedule. It has no clock; callers pass the time. */
 export type Timetable = {
-  /** The first one after; null when none comes any more. */
+  /** The first start after the given time, or null if there is none. */
   next(after: Date): Date | null;
-  /** The last ones from `first` to `now`, at most so many, in their order. */
+  /** The last `max` starts from `first` to `now`, in order. */
   due(first: Date, now: Date, max: number): Date[];
 };
 
-/** Throws what is wrong with a pattern or a time zone. */
+/** Throws a `Failure` if the pattern or time zone is invalid. */
 export function createTimetable({ cron, time_zone, every_ms, since }: When): Timetable {
   if (cron === null) return everySoOften(every_ms ?? Number.POSITIVE_INFINITY, since.getTime());
   const schedule = parse(cron, time_zone);
@@ -25,7 +25,7 @@ export function createTimetable({ cron, time_zone, every_ms, since }: When): Tim
     next: (after) => schedule.nextRun(after),
     due: (first, now, max) =>
       schedule
-        // The one that is due this very moment is among them.
+        // Include a start that is due exactly now.
         .previousRuns(max, new Date(now.getTime() + 1000))
         .filter((at) => at >= first && at <= now)
         .sort((a, b) => a.getTime() - b.getTime()),
@@ -37,25 +37,24 @@ function parse(cron: string, time_zone: string): Cron {
     new Intl.DateTimeFormat('en', { timeZone: time_zone });
   } catch {
     throw new Failure('INVALID_REQUEST', {
-      detail: `time_zone: there is no ${JSON.stringify(time_zone)}`,
+      detail: `time_zone: ${JSON.stringify(time_zone)} does not exist`,
       suggestion: 'Use an IANA name like Europe/Berlin or UTC.',
     });
   }
-  // The library also takes a single moment, which is no schedule.
+  // The library also accepts a single date, which is not a schedule.
   if (!/\s/.test(cron.trim()) && !cron.startsWith('@'))
-    throw invalidCron('five fields are expected, or six with seconds first');
+    throw invalidCron('expected five fields, or six with seconds first');
   try {
     return new Cron(cron, { timezone: time_zone });
   } catch (error) {
-    throw invalidCron(error instanceof Error ? error.message : 'not a pattern');
+    throw invalidCron(error instanceof Error ? error.message : 'not a cron pattern');
   }
 }
 
 const invalidCron = (message: string) =>
   new Failure('INVALID_REQUEST', {
     detail: `cron: ${message}`,
-    suggestion:
-      'Write minute, hour, day of month, month and day of week: "0 9 * * 1-5" is at nine from Monday to Friday.',
+    suggestion: 'Write minute, hour, day of month, month and day of week: "0 9 * * 1-5" is 9:00 from Monday to Friday.',
   });
 
 function everySoOften(every_ms: number, since: number): Timetable {

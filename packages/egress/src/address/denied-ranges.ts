@@ -5,11 +5,11 @@ export type Range = { cidr: [ipaddr.IPv4 | ipaddr.IPv6, number]; reason: string 
 const range = (cidr: string, reason: string): Range => ({ cidr: ipaddr.parseCIDR(cidr), reason });
 
 /**
- * Where clouds hand out credentials. Denied even where private addresses are not: nobody's intranet is there. Link-local
- * is here as a whole, because every cloud has something of its own in it.
+ * Addresses at which clouds hand out credentials. They are denied even if private addresses are allowed, because no intranet uses
+ * them. All of link-local is included, because every cloud has services of its own there.
  */
 export const METADATA_V4: Range[] = [
-  range('169.254.0.0/16', 'link-local, where clouds keep their metadata'),
+  range('169.254.0.0/16', 'link-local, used by cloud metadata services'),
   range('100.100.100.200/32', 'the metadata service of Alibaba Cloud'),
   range('168.63.129.16/32', 'the host agent of Azure'),
   range('192.0.0.192/32', 'the metadata service of Oracle Cloud'),
@@ -21,38 +21,38 @@ export const METADATA_V6: Range[] = [
   range('fe80::a9fe:a9fe/128', 'the metadata service of OpenStack'),
 ];
 
-/** IANA's special-purpose registry: everything that is not somebody's public address. */
+/** IANA's special-purpose registry: all ranges that are not public addresses. */
 export const SPECIAL_V4: Range[] = [
   range('0.0.0.0/8', 'this network'),
   range('10.0.0.0/8', 'private'),
-  range('100.64.0.0/10', 'shared by a carrier'),
+  range('100.64.0.0/10', 'carrier-grade NAT'),
   range('127.0.0.0/8', 'loopback'),
   range('172.16.0.0/12', 'private'),
   range('192.0.0.0/24', 'reserved for protocols'),
   range('192.0.2.0/24', 'for documentation'),
-  range('192.88.99.0/24', 'a relay of 6to4'),
+  range('192.88.99.0/24', '6to4 relay'),
   range('192.168.0.0/16', 'private'),
-  range('198.18.0.0/15', 'for benchmarks'),
+  range('198.18.0.0/15', 'for benchmarking'),
   range('198.51.100.0/24', 'for documentation'),
   range('203.0.113.0/24', 'for documentation'),
   range('224.0.0.0/4', 'multicast'),
   range('240.0.0.0/4', 'reserved or broadcast'),
 ];
 
-/** What is special inside 2000::/3; all that is outside of it is not public. */
+/** The special ranges within 2000::/3. Nothing outside of 2000::/3 is public. */
 export const SPECIAL_V6: Range[] = [
-  range('2001::/23', 'reserved for protocols, Teredo among them'),
+  range('2001::/23', 'reserved for protocols such as Teredo'),
   range('2001:db8::/32', 'for documentation'),
   range('2002::/16', '6to4'),
   range('3fff::/20', 'for documentation'),
 ];
 
-/** Only to say it better than "not a public address". */
+/** Ranges that are refused anyway. They are listed for a better reason than "not a public address". */
 export const NAMED_V6: Range[] = [
   range('::/128', 'unspecified'),
   range('::1/128', 'loopback'),
-  range('64:ff9b:1::/48', 'a local translation to IPv4'),
-  range('100::/64', 'discarded'),
+  range('64:ff9b:1::/48', 'local IPv4 translation'),
+  range('100::/64', 'discard-only'),
   range('fc00::/7', 'private'),
   range('fe80::/10', 'link-local'),
   range('fec0::/10', 'site-local'),

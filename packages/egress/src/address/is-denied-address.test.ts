@@ -30,18 +30,18 @@ test.each([
   ['Teredo', '2001:0:808:808:8000:63bf:f5ff:fffe'],
   ['ISATAP', '2606:4700::5efe:192.168.0.1'],
   ['ISATAP, universal', '2606:4700::200:5efe:127.0.0.1'],
-])('an IPv4 address inside of an IPv6 one is found: %s', (_name, address) => {
+])('a denied IPv4 address embedded in IPv6 is found: %s', (_name, address) => {
   expect(isDeniedAddress(address)).toMatch(/is not a public address/);
   expect(isDeniedAddress(`[${address}]`)).toMatch(/is not a public address/);
 });
 
 test.each(['127.1', '0177.0.0.1', '0x7f000001', '2130706433', '１２７.0.0.1', '127.0.0.1.', 'fe80::1%eth0', '[::]'])(
-  'an address is known in another spelling: %s',
+  'a denied address is recognized in another spelling: %s',
   (host) => expect(isDeniedAddress(host)).toMatch(/is not a public address/),
 );
 
 test.each(['localhost', 'LOCALHOST.', 'a.b.localhost', 'metadata.google.internal'])(
-  'a name that is local everywhere needs no resolver: %s',
+  'a name that is local everywhere is denied without a resolver: %s',
   (host) => expect(isDeniedAddress(host)).toMatch(/is not a public address/),
 );
 
@@ -54,7 +54,7 @@ test.each([
   'fd00:ec2::254',
   '::ffff:169.254.169.254',
   'fd20:ce::254',
-])('a metadata address is denied also where private ones are allowed: %s', (host) => {
+])('a metadata address is denied even if private ones are allowed: %s', (host) => {
   expect(isMetadataAddress(host)).toMatch(/is not a public address/);
   expect(isDeniedAddress(host)).toMatch(/is not a public address/);
 });
@@ -70,7 +70,6 @@ test.each([
   '100.128.0.1',
 ])('a public host is not denied: %s', (host) => expect(isDeniedAddress(host)).toBeNull());
 
-test.each(['', 'a b', 'example.com@127.0.0.1', '999.1.1.1', '[::1', 'a/b'])(
-  'what cannot be a host is denied: %j',
-  (host) => expect(isDeniedAddress(host)).toMatch(/is not a valid host/),
+test.each(['', 'a b', 'example.com@127.0.0.1', '999.1.1.1', '[::1', 'a/b'])('an invalid host is denied: %j', (host) =>
+  expect(isDeniedAddress(host)).toMatch(/is not a valid host/),
 );

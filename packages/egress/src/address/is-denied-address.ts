@@ -1,13 +1,12 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { canonicalHost } from './canonical-host.js';
-import { deniedName, metadataName } from './denied-name.js';
 import { METADATA_V4, METADATA_V6, NAMED_V6, type Range, SPECIAL_V4, SPECIAL_V6 } from './denied-ranges.js';
 import { embeddedIpv4 } from './embedded-ipv4.js';
 
 /**
- * Why a connection to this host is refused, or null. Takes addresses in any spelling, and names: of a name it knows only
- * those that are local everywhere, the rest is for who resolves it. Pure.
+ * Returns why a connection to this host is refused, or null. Takes addresses in any spelling, and names. It refuses only names that
+ * are local everywhere; other names have to be resolved by the caller. Pure.
  */
 export function isDeniedAddress(host: string): string | null {
   const canonical = canonicalHost(host);
@@ -17,7 +16,7 @@ export function isDeniedAddress(host: string): string | null {
   return explain(host, metadataReason(address) ?? specialReason(address));
 }
 
-/** The part of it that holds even where private addresses are allowed. */
+/** Like `isDeniedAddress`, for calls that may reach private addresses. */
 export function isMetadataAddress(host: string): string | null {
   const canonical = canonicalHost(host);
   if (canonical === null) return `${host} is not a valid host`;
@@ -44,7 +43,7 @@ function specialReason(address: Address): string | null {
   if (named ?? embedded) return named && embedded ? `${named}; ${embedded}` : (named ?? embedded);
   const isPublic = (address.parts[0] ?? 0) >> 13 === 1;
   const standsForPublic = embeddedIpv4(address).some(({ stands_for }) => stands_for);
-  return isPublic || standsForPublic ? null : 'outside of what is assigned to anybody';
+  return isPublic || standsForPublic ? null : 'not assigned to anyone';
 }
 
 function embeddedReason(address: ipaddr.IPv6, reason: (inner: ipaddr.IPv4) => string | null): string | null {
@@ -54,3 +53,14 @@ function embeddedReason(address: ipaddr.IPv6, reason: (inner: ipaddr.IPv4) => st
   }
   return null;
 }
+
+/** Names of this machine or of a cloud metadata service, which are refused without being resolved. */
+const LOCAL = ['localhost', 'localdomain', 'ip6-localhost', 'ip6-loopback'];
+const METADATA = ['metadata', 'metadata.google.internal', 'metadata.tencentyun.com', 'instance-data'];
+
+const isUnder = (name: string, names: string[]) => names.some((one) => name === one || name.endsWith(`.${one}`));
+
+const deniedName = (name: string): string | null => (isUnder(name, LOCAL) ? 'loopback' : null);
+
+const metadataName = (name: string): string | null =>
+  METADATA.includes(name) ? 'the name of a cloud metadata service' : null;

@@ -1,7 +1,7 @@
 import { Failure } from '@capstan/contracts';
 import { errors } from 'undici';
 
-/** Our own failures as they are; what the network does, in words that name no internals. */
+/** Returns a `Failure` unchanged, and turns network errors into one. */
 export function broken(error: unknown, phase: 'tls' | 'exchange' = 'exchange'): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof errors.InvalidArgumentError)
@@ -11,7 +11,7 @@ export function broken(error: unknown, phase: 'tls' | 'exchange' = 'exchange'): 
     detail: `the request failed: ${message}`,
     cause: error,
     context: { phase },
-    // A certificate does not become valid by asking again.
+    // Retrying does not make a certificate valid.
     retryable: !isTls(error),
   });
 }

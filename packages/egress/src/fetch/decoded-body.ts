@@ -1,13 +1,13 @@
 import { type Duplex, pipeline, type Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createUnzip } from 'node:zlib';
 
-/** Not deflate: half of those who send it leave out the header that it should have. */
+/** Without deflate, because many servers send it without the required zlib header. */
 export const ACCEPT_ENCODING = 'gzip, br';
 
-/** Nobody compresses more often than this, except to make something explode. */
+/** More layers than this are found only in decompression bombs. */
 const MAX_LAYERS = 2;
 
-/** A sender that breaks off inside the last block still has said all that came before. */
+/** With these flush modes, a truncated body still gives everything before the cut. */
 const decoders: Record<string, () => Duplex> = {
   gzip: () => createUnzip({ finishFlush: constants.Z_SYNC_FLUSH }),
   'x-gzip': () => createUnzip({ finishFlush: constants.Z_SYNC_FLUSH }),
@@ -15,7 +15,7 @@ const decoders: Record<string, () => Duplex> = {
   br: () => createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH }),
 };
 
-/** The body uncompressed; as it is when it is packed in a way that was not asked for. */
+/** Decompresses a body. A body with an unknown encoding is returned unchanged. */
 export function decodedBody(body: Readable, encoding: string | undefined): Readable {
   const layers = (encoding ?? '')
     .split(',')
@@ -25,7 +25,7 @@ export function decodedBody(body: Readable, encoding: string | undefined): Reada
   if (known.length === 0 || known.length !== layers.length || known.length > MAX_LAYERS) return body;
   const decoded = known.toReversed().reduce<Readable>((from, decoder) => {
     const to = decoder();
-    // Errors come out of the last stream; ending it early closes the connection.
+    // Errors surface on the last stream, and ending that one early closes the connection.
     pipeline(from, to, () => {});
     return to;
   }, body);

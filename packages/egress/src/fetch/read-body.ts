@@ -3,10 +3,10 @@ import { broken } from './broken.js';
 
 export type ReadLimits = { max_bytes: number; timeout_ms: number };
 
-/** `cut` says why there is not more; null when this is all. */
+/** `cut` is the limit that ended the body early; null if it is complete. */
 export type ReadBody = { bytes: Buffer; cut: 'size' | 'time' | null };
 
-/** Reads until the end or a limit, and then lets go of the connection. Sizes are of what was decompressed. */
+/** Reads to the end or a limit, and then releases the connection. The size limit applies to decompressed bytes. */
 export async function readBody(body: Readable, { max_bytes, timeout_ms }: ReadLimits): Promise<ReadBody> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -2,7 +2,7 @@ import { Failure } from '@capstan/contracts';
 
 export type HeaderValues = Record<string, string>;
 
-/** They decide where a message ends or which host it is for, which is not the caller's to say. */
+/** Headers that callers cannot set, because they control the framing of a message or its host. */
 const FRAMING = new Set([
   'host',
   'connection',
@@ -17,12 +17,12 @@ const FRAMING = new Set([
   'upgrade',
 ]);
 
-/** What may go on to another origin. Everything else could be a credential under a name of its own. */
+/** The headers that are sent to another origin after a redirect. Any other one could be a credential under a custom name. */
 const HARMLESS = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'range', 'user-agent']);
 
 const ABOUT_BODY = new Set(['content-type', 'content-encoding', 'content-language', 'content-location']);
 
-/** Names in lower case; one that is set twice in different spellings counts once. */
+/** Converts names to lower case. If a header is given twice in different spellings, the last one wins. */
 export function requestHeaders(headers: HeaderValues): HeaderValues {
   const lower = Object.entries(headers).map(([name, value]): [string, string] => [name.toLowerCase(), value]);
   const framing = lower.find(([name]) => FRAMING.has(name));

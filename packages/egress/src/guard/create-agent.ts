@@ -4,7 +4,7 @@ import { broken } from '../fetch/broken.js';
 import { dial } from './dial.js';
 import type { Resolve } from './resolve-checked.js';
 
-/** What TLS trusts beside the system's authorities. */
+/** Certificate authorities that TLS trusts in addition to those of the system. */
 export type TlsOptions = { ca?: string };
 
 export type AgentOptions = { resolve: Resolve; deny_private_ips: boolean; tls?: TlsOptions | undefined };
@@ -15,8 +15,8 @@ const CONNECTIONS_PER_ORIGIN = 64;
 const MAX_HEADER_BYTES = 64 * 1024;
 
 /**
- * Keeps connections per origin. A pooled connection was checked when it was dialled and cannot lead elsewhere later; the
- * lists of domains are checked per request, so calls whose rules differ only in those share a pool.
+ * Pools connections by origin. A pooled connection was checked when it was opened, and its address cannot change. Domain lists are
+ * checked for each request, so calls whose rules differ only in those share a pool.
  */
 export function createAgent({ resolve, deny_private_ips, tls }: AgentOptions): Agent {
   const secure = buildConnector({ timeout: CONNECT_TIMEOUT_MS, ...tls });
@@ -40,7 +40,7 @@ export function createAgent({ resolve, deny_private_ips, tls }: AgentOptions): A
   });
 }
 
-/** A handshake that fails takes its TCP connection with it. No request was sent yet, and the failure says so. */
+/** Closes the TCP connection if the handshake fails. The phase `tls` says that no request was sent yet. */
 const closingOnError =
   (socket: Socket, callback: buildConnector.Callback): buildConnector.Callback =>
   (...result) => {

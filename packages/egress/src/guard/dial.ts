@@ -8,7 +8,7 @@ export type DialOptions = { rules: EgressRules; resolve: Resolve; timeout_ms?: n
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** A TCP connection to an address that was checked. There is no socket before the check has passed. */
+/** Opens a TCP connection to a checked address. No socket exists before the check has passed. */
 export async function dial(host: string, port: number, options: DialOptions): Promise<Socket> {
   const { rules, resolve, timeout_ms = CONNECT_TIMEOUT_MS, signal } = options;
   const addresses = await resolveChecked(host, rules, resolve);
@@ -19,14 +19,14 @@ export async function dial(host: string, port: number, options: DialOptions): Pr
     await once(socket, 'connect', { signal: signal ? AbortSignal.any([signal, late]) : late });
     return socket;
   } catch (error) {
-    // Whatever it still says is of no interest.
+    // Ignore errors that follow.
     socket.on('error', () => {}).destroy();
     signal?.throwIfAborted();
     throw unreachable(host, port, late.aborted ? `no connection within ${timeout_ms} ms` : reasonOf(error), error);
   }
 }
 
-/** Several addresses are tried as Node does it, with a head start for the first; the lookup only hands out what was checked. */
+/** Lets Node try several addresses, with a head start for the first. The lookup returns only checked addresses. */
 function target(addresses: string[]): { host: string; lookup?: LookupFunction; autoSelectFamily?: boolean } {
   const [only] = addresses;
   if (addresses.length === 1 && only !== undefined) return { host: only };
@@ -45,7 +45,7 @@ const unreachable = (host: string, port: number, reason: string, cause: unknown)
     context: { phase: 'connect' },
   });
 
-/** Of several tries that failed, Node gives an AggregateError with no message of its own. */
+/** If several addresses failed, Node throws an AggregateError without a message of its own. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
   return error instanceof Error ? error.message : String(error);

@@ -2,7 +2,7 @@ import { isDeniedAddress, isMetadataAddress } from '../address/is-denied-address
 import type { EgressRules } from './egress-rules.js';
 import { matchesDomain } from './matches-domain.js';
 
-/** Why the rules refuse a host before it is resolved, or null. Pure. */
+/** Returns why the rules refuse a host before it is resolved, or null. Pure. */
 export function hostRefusal(host: string, rules: EgressRules): string | null {
   const { network, deny_domains = [] } = rules;
   if (network === 'none') return 'the network is closed to this call';
@@ -13,7 +13,7 @@ export function hostRefusal(host: string, rules: EgressRules): string | null {
   return addressRefusal(host, rules);
 }
 
-/** The rule behind a refusal, by the name that policies know it by. */
+/** Returns the rule behind a refusal, by its name in policies. */
 export function refusingRule(host: string, { network, deny_domains = [] }: EgressRules): string {
   if (network === 'none') return 'network=none';
   const denied = deny_domains.find((pattern) => matchesDomain(host, pattern));
@@ -22,6 +22,6 @@ export function refusingRule(host: string, { network, deny_domains = [] }: Egres
 }
 export const PRIVATE = 'deny_private_ips=true';
 
-/** The same for an address that a name was resolved to: the lists are of names. */
+/** Like `hostRefusal`, for an address that a name was resolved to. Domain lists do not apply to addresses. */
 export const addressRefusal = (address: string, { deny_private_ips = true }: EgressRules): string | null =>
   deny_private_ips ? isDeniedAddress(address) : isMetadataAddress(address);

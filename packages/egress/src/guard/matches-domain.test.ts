@@ -11,6 +11,6 @@ test.each([
   ['bücher.example', 'xn--bcher-kva.example', true],
   ['anything.test', '*', true],
   ['[::1]', '::1', true],
-])('%s under %s: %s', (host, pattern, matches) => {
+])('whether %s matches the pattern %s is %s', (host, pattern, matches) => {
   expect(matchesDomain(host, pattern)).toBe(matches);
 });

@@ -1,6 +1,6 @@
 import { canonicalHost } from '../address/canonical-host.js';
 
-/** `example.com` is that name alone, `*.example.com` it and everything below it, `*` every name. */
+/** `example.com` matches only that name, `*.example.com` also everything below it, and `*` every name. */
 export function matchesDomain(host: string, pattern: string): boolean {
   const name = canonicalHost(host);
   if (name === null) return false;

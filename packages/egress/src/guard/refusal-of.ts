@@ -4,8 +4,8 @@ import type { EgressRules } from './egress-rules.js';
 import { type Resolve, resolveChecked } from './resolve-checked.js';
 
 /**
- * Why a request to this URL would be refused, its name resolved, or null. A name that cannot be resolved now is not
- * refused; whoever sends to it later is told then.
+ * Resolves the host of a URL and returns why a request to it would be refused, or null. A name that cannot be resolved is not
+ * refused; the error appears when a request is sent.
  */
 export async function refusalOf(url: string, rules: EgressRules, resolve: Resolve): Promise<string | null> {
   const refusal = urlRefusal(url, rules);

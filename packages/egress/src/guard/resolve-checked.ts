@@ -5,23 +5,22 @@ import { canonicalHost } from '../address/canonical-host.js';
 import { denied } from './check-url.js';
 import type { EgressRules } from './egress-rules.js';
 import { addressRefusal, hostRefusal, PRIVATE, refusingRule } from './host-refusal.js';
-import { within } from './within.js';
 
-/** All addresses of a name. */
+/** Returns all addresses of a name. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
-/** As the system does it, /etc/hosts included. */
+/** The resolver of the system, which includes /etc/hosts. */
 export const systemResolve: Resolve = async (hostname) => {
   const found = await lookup(hostname, { all: true, verbatim: true });
   return found.map(({ address }) => address);
 };
 
-/** A resolver that does not answer must not hold a run. */
+/** A resolver that does not answer must not block a call. */
 const RESOLVE_TIMEOUT_MS = 10_000;
 
 /**
- * The addresses to dial, each of them checked. One that is denied refuses them all: a name with a public and a private
- * address is an attempt at getting past the check, or a mistake.
+ * Resolves a host and checks every address. One denied address refuses the host: a name with both a public and a private address is
+ * an attempt to bypass the check, or a mistake.
  */
 export async function resolveChecked(host: string, rules: EgressRules, resolve: Resolve): Promise<string[]> {
   const refusal = hostRefusal(host, rules);
@@ -53,3 +52,11 @@ const unresolved = (name: string, cause?: unknown) =>
     cause,
     context: { phase: 'resolve' },
   });
+
+/** Rejects if the promise takes longer than the timeout. A later result is dropped. */
+function within<T>(promise: Promise<T>, timeout_ms: number, message: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(message)), timeout_ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -2,7 +2,7 @@ import { Transform } from 'node:stream';
 
 export type Meter = { through(): Transform; total(): number };
 
-/** Counts over all its streams. Past the limit nothing more gets through any of them. */
+/** Counts the bytes of all its streams together. Beyond the limit, none of them passes anything on. */
 export function createMeter(max_bytes: number, onExceeded: () => void): Meter {
   let total = 0;
   return {
@@ -13,7 +13,7 @@ export function createMeter(max_bytes: number, onExceeded: () => void): Meter {
           total += chunk.length;
           if (total <= max_bytes) return done(null, chunk);
           onExceeded();
-          done(new Error(`more than ${max_bytes} bytes came in`));
+          done(new Error(`more than ${max_bytes} bytes were received`));
         },
       }),
   };

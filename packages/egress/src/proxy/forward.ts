@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import { checkUrl } from '../guard/check-url.js';
 import { answerTo, type ProxyWay } from './proxy-way.js';
 
-/** They are between two neighbours on the way, not between its ends. `host` follows from the URL. */
+/** Headers that apply to a single hop and are not forwarded. `host` follows from the URL. */
 const HOP_BY_HOP = new Set([
   'connection',
   'expect',
@@ -13,7 +13,7 @@ const HOP_BY_HOP = new Set([
   'proxy-authenticate',
   'proxy-authorization',
   'proxy-connection',
-  // Ours alone to set.
+  // Only this proxy may set it.
   'proxy-status',
   'te',
   'trailer',
@@ -21,7 +21,7 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-/** A request with the whole URL in its first line, as clients of a proxy send it for http:. Redirects are the client's. */
+/** Forwards a request with an absolute URL, which clients of a proxy send for http:. The client follows redirects itself. */
 export async function forward(way: ProxyWay, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());

@@ -7,7 +7,7 @@ export type ProxyWay = EgressProxyOptions & { meter: Meter; track(socket: Socket
 
 export type OwnAnswer = { status: 403 | 502; message: string; headers: Record<string, string> };
 
-/** What the client is told. A refusal is reported, too: what a page or a program tried is worth knowing. */
+/** Builds the error response for the client. Refusals are also reported, because they show what a page or program attempted. */
 export function answerTo(way: ProxyWay, host: string, error: unknown): OwnAnswer {
   const message = error instanceof Error ? error.message : String(error);
   const isRefused = error instanceof Failure && error.kind === 'EGRESS_DENIED';

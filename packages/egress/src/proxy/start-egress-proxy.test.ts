@@ -42,7 +42,7 @@ async function serve(...args: Parameters<typeof startServer>) {
   return server;
 }
 
-test('plain requests and tunnels reach what the rules allow, and the hosts are reported', async () => {
+test('plain requests and tunnels reach allowed hosts, which are reported', async () => {
   const server = await serve((_, response) => response.end('hello'));
   const domains: string[] = [];
   const proxy = await proxyWith({ rules: OPEN, onDomain: (domain) => domains.push(domain) });
@@ -57,7 +57,7 @@ test('plain requests and tunnels reach what the rules allow, and the hosts are r
   expect(domains).toEqual(['a.test', 'b.test']);
 });
 
-test('what the rules refuse is answered with 403 and never dialled', async () => {
+test('a host that the rules refuse is answered with 403 and never dialled', async () => {
   const server = await serve((_, response) => response.end());
   const refused: string[] = [];
   const proxy = await proxyWith({ rules: { deny_domains: ['no.test'] }, onRefused: ({ host }) => refused.push(host) });
@@ -71,7 +71,7 @@ test('what the rules refuse is answered with 403 and never dialled', async () =>
   expect(refused).toEqual(['127.0.0.1', 'inside.test', '[::1]', 'no.test', '/relative']);
 });
 
-test('it listens on a Unix socket, for a sandbox without a network', async () => {
+test('the proxy listens on a Unix socket, for a sandbox without a network', async () => {
   const server = await serve((_, response) => response.end('hello'));
   const folder = await mkdtemp(join(tmpdir(), 'capstan-proxy-'));
   cleanups.push(() => rm(folder, { recursive: true }));
@@ -81,7 +81,7 @@ test('it listens on a Unix socket, for a sandbox without a network', async () =>
   expect(await get({ socketPath }, `http://a.test:${server.port}/`)).toEqual({ status: 200, body: 'hello' });
 });
 
-test('more bytes than allowed cut every connection', async () => {
+test('every connection is closed when more bytes than allowed are received', async () => {
   const flood = createServer((socket) => socket.on('error', () => {}).write(Buffer.alloc(1_000_000)));
   flood.listen(0, '127.0.0.1');
   await once(flood, 'listening');
@@ -93,7 +93,7 @@ test('more bytes than allowed cut every connection', async () => {
   await once(socket, 'close');
 });
 
-test('closing it leaves no tunnel open', async () => {
+test('closing the proxy closes its tunnels', async () => {
   const server = await serve(() => {});
   const proxy = await proxyWith({ rules: OPEN });
   const { socket } = await tunnelTo(portOf(proxy.url), `a.test:${server.port}`);

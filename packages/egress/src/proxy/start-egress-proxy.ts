@@ -10,9 +10,9 @@ import { tunnel } from './tunnel.js';
 export type EgressProxyOptions = {
   egress: Egress;
   rules: EgressRules;
-  /** A Unix socket's path; a free port on loopback without it. */
+  /** The path of a Unix socket. Without it, the proxy listens on a free loopback port. */
   path?: string;
-  /** How much may come in through it in all; then every connection is cut. */
+  /** The most bytes received in total. Beyond it, every connection is closed. */
   max_bytes?: number;
   max_connections?: number;
   onDomain?: (hostname: string) => void;
@@ -23,12 +23,12 @@ export type EgressProxyOptions = {
 export type Refusal = { host: string; reason: string; rule?: string };
 
 /**
- * The header that marks an answer as the proxy's own (RFC 9209); its value begins with this name. No server behind the
- * proxy can set it.
+ * The header that marks a response as the proxy's own (RFC 9209). Its value begins with this name. Servers behind the proxy
+ * cannot set it.
  */
 export const PROXY_STATUS = { header: 'proxy-status', name: 'capstan' };
 
-/** For programs that take a proxy but cannot take our guard: browsers, and what runs in the sandbox. */
+/** A proxy for programs that cannot use the guard directly: browsers and sandboxed programs. */
 export type EgressProxy = {
   /** `http://127.0.0.1:port`; null on a Unix socket. */
   url: string | null;
@@ -39,7 +39,7 @@ export type EgressProxy = {
 const MAX_CONNECTIONS = 256;
 const HEADERS_TIMEOUT_MS = 10_000;
 
-/** An HTTP proxy, for plain requests and CONNECT, behind which everything passes the guard under the given rules. */
+/** Starts an HTTP proxy for plain requests and CONNECT, which applies the given rules to all connections. */
 export async function startEgressProxy(options: EgressProxyOptions): Promise<EgressProxy> {
   const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: 5000 });
   server.maxConnections = options.max_connections ?? MAX_CONNECTIONS;
@@ -47,7 +47,7 @@ export async function startEgressProxy(options: EgressProxyOptions): Promise<Egr
   const track = (socket: Socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
-    // A side that goes away is an end like any other; without a listener it would end the process.
+    // A peer that disconnects is a normal end. Without a listener, the error would crash the process.
     socket.on('error', () => {});
   };
   const cutAll = () => {

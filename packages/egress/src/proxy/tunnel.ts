@@ -4,7 +4,7 @@ import { answerTo, type ProxyWay } from './proxy-way.js';
 
 const IDLE_MS = 120_000;
 
-/** CONNECT: a connection that the guard dials, and then bytes both ways. */
+/** Handles CONNECT: opens a guarded connection and pipes bytes both ways. */
 export async function tunnel(way: ProxyWay, authority: string, client: Socket, head: Buffer): Promise<void> {
   const target = parseAuthority(authority);
   if (!target) return refuse(client, 400, 'CONNECT needs host:port');

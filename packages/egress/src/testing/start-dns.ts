@@ -29,7 +29,7 @@ export async function startDns(answer: (name: string, nth: number) => string[]):
   };
 }
 
-/** The question begins after the header of twelve bytes. */
+/** Reads the name of the question, which follows the 12-byte header. */
 function readName(query: Buffer): { name: string; end: number } {
   const labels: string[] = [];
   let at = 12;
@@ -45,7 +45,7 @@ function reply(query: Buffer, questionEnd: number, addresses: string[]): Buffer 
   header.writeUInt16BE(addresses.length > 0 ? 0x8180 : 0x8183, 2);
   header.writeUInt16BE(addresses.length, 6);
   header.writeUInt32BE(0, 8);
-  // A pointer to the name asked for, type A, class IN, no time to live, four bytes.
+  // A pointer to the queried name, type A, class IN, a TTL of 0, four bytes.
   const records = addresses.map((address) =>
     Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)]),
   );

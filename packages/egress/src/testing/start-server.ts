@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 export type TestServer = { url: string; port: number; requests: string[]; close(): Promise<void> };
 
-/** A real server on loopback that remembers what it was asked. */
+/** A real server on loopback that records its requests. */
 export async function startServer(listener: RequestListener): Promise<TestServer> {
   const requests: string[] = [];
   const server = createServer((request, response) => {

@@ -5,8 +5,8 @@ export type SocketWatch = { dialled: string[]; restore(): void };
 type Target = { host?: string; port?: number; lookup?: unknown };
 
 /**
- * Sees every TCP connection that this process opens, at the socket itself, whoever opens it. `internet` maps addresses to
- * local ports, so that a test has public addresses to call; no other public address is ever dialled for real.
+ * Records every TCP connection that this process opens, at the socket itself. `internet` maps addresses to local ports, so that a test has public
+ * addresses to connect to; no real public address is ever dialed.
  */
 export function watchSockets(internet: Record<string, number> = {}): SocketWatch {
   const dialled: string[] = [];
