@@ -1,13 +1,14 @@
+import { DAY_MS } from '@capstan/contracts';
 import { nanoid } from 'nanoid';
 
-/** nanoid's own, in the order in which Postgres sorts them. */
+/** The alphabet of nanoid, in the order in which Postgres sorts it. */
 const LETTERS = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
 const OF_TIME = 7;
 const OF_CHANCE = 14;
 
 /**
- * As long and of the same letters as any nanoid, but the first of them tell the millisecond: ids that are made together
- * lie together in every index they are in, so that a commit touches a few pages at the end of each and not one for each id.
+ * An id with the length and alphabet of a nanoid that begins with the time in milliseconds. Ids created together are adjacent in
+ * every index, so a commit touches a few pages at the end of each index instead of one page per id.
  */
 export function newInvocationId(now_ms = Date.now()): string {
   let time = '';
@@ -16,10 +17,10 @@ export function newInvocationId(now_ms = Date.now()): string {
   return `inv_${time}${nanoid(OF_CHANCE)}`;
 }
 
-/** Ids of calls that were submitted before ids told the time say something else. */
-const PLAUSIBLE_MS = 400 * 86_400_000;
+/** Old ids do not contain the time, so implausible times are ignored. */
+const PLAUSIBLE_MS = 400 * DAY_MS;
 
-/** When an id was made, in milliseconds; null for those that do not tell: steps of plans, for one. */
+/** The time in milliseconds at which an id was created. Null if the id does not contain it, as for steps of plans. */
 export function submittedAt(invocation_id: string, now_ms = Date.now()): number | null {
   const time = /^inv_([-\w]{7})[-\w]{14}$/.exec(invocation_id)?.[1];
   if (time === undefined) return null;

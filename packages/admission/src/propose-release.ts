@@ -7,20 +7,20 @@ import {
   queueOf,
 } from '@capstan/contracts';
 import type { CompiledPolicy } from '@capstan/policy';
-import type { HeldCall, Proposal } from '@capstan/store';
-import { type Judgement, judge, type Snapshots } from './judge.js';
+import type { Proposal } from '@capstan/store/hold';
+import { type JudgedCall, type Judgement, judge, type Snapshots } from './admit.js';
 
 export type Proposed =
   | { ok: true; proposal: Proposal; descriptor: Descriptor }
   | { ok: false; kind: FailureName; why: string; decision?: Decision };
 
 /**
- * What would run were a held call released now: the tool as it is, the inputs as they are to be, and what the policy in force
- * says of them. A denial cannot be released.
+ * Returns what would run if a held call were released now: the current tool, the new inputs, and the decision of the policy in
+ * force. A denied call cannot be released.
  */
 export function proposeRelease(
   snapshots: Snapshots,
-  hold: HeldCall,
+  hold: JudgedCall,
   policy: Pick<CompiledPolicy, 'decide'>,
   inputs: JsonObject = hold.inputs,
 ): Proposed {

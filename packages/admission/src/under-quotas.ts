@@ -1,23 +1,23 @@
 import type { LiveRules } from '@capstan/backbone';
-import type { Descriptor } from '@capstan/contracts';
-import type { AdmittedStatus } from '@capstan/store';
+import { DAY_MS, type Descriptor } from '@capstan/contracts';
+import type { AdmittedStatus } from '@capstan/store/invocation';
 
 type First = { status: AdmittedStatus; expires_in_ms: number | null };
 type Marked = First & { quota_scopes?: string[]; cost_units?: number };
 
-/** Nothing waits for ever. */
-const WAIT_MS = 7 * 86_400_000;
+/** How long a call waits for a quota before it expires. */
+const WAIT_MS = 7 * DAY_MS;
 
 /**
- * What the quotas make of a call's first status: where one may defer it, it waits, and the coordinator lets it in when
- * there is room. A call that no quota concerns keeps its status and is marked with nothing.
+ * Applies quotas to the initial status of a call. If a quota may defer it, the call waits until the coordinator queues it. A call
+ * without quotas keeps its status and gets no marks.
  */
 export function underQuotas(
   rules: LiveRules,
   call: { tenant: string; actor: string },
   tool: Descriptor,
   first: First,
-  /** Whether nobody is there to be told no: then what a quota would deny waits too. */
+  /** True if no client waits for the call. It then waits even if a quota would deny it. */
   unattended = false,
 ): Marked {
   const quotas = first.status === 'denied' ? undefined : rules.quotasOf(call, tool);

@@ -93,7 +93,7 @@ describe.skipIf(!present)('the policies of Capsule (NOT TESTED where ../shared/c
     expect(verdicts(policy, [call]).map(({ rule_matched }) => rule_matched)).toEqual([rule]);
   });
 
-  test('their limits go along with what they allow', () => {
+  test('their limits apply to the calls they allow', () => {
     const [read, , get, run] = verdicts('permissive', [
       fs('a'),
       write('output/a'),

@@ -22,8 +22,8 @@ const decide = (
   }).decide(newRequest({ descriptor: newTool(tool), inputs }));
 const exec: Partial<Descriptor> = { tool_id: 'shell.run', runner: 'exec', risk: 'HIGH' };
 
-describe('what only the installation opens', () => {
-  test('is closed while it says nothing of it, whatever the tenant says', () => {
+describe('a permission that only the installation can open', () => {
+  test('is denied while the installation does not open it, even if the tenant allows it', () => {
     for (const installation of [undefined, { version: '1.0' }, { limits: [{ timeout_ms: 60_000 }] }])
       expect(decide(TENANT_OPEN, installation, exec)).toMatchObject({
         effect: 'allow',
@@ -33,27 +33,27 @@ describe('what only the installation opens', () => {
       });
   });
 
-  test('is as the tenant says once it is open', () => {
+  test('is up to the tenant once it is open', () => {
     const decision = decide(TENANT_OPEN, { limits: OPEN.limits }, exec);
     expect(decision.limits).toMatchObject({ deny_private_ips: false, env: ['*'], shell: true, sandbox: 'preferred' });
     expect(decision.lowered).toBeUndefined();
   });
 
-  test('is given to nobody who has not asked for it', () => {
+  test('is not granted to tenants that did not request it', () => {
     const { limits } = decide({ ...ALL, risk: { HIGH: { effect: 'allow' } } }, { limits: OPEN.limits }, exec);
     expect(limits).toEqual({ timeout_ms: 30_000, max_output_bytes: 1_048_576, sandbox: 'required' });
     const named = decide(ALL, { limits: [{ network: ['example.com'], write: true }] }, { ...exec, risk: 'LOW' });
     expect(named.limits).toEqual({ timeout_ms: 30_000, max_output_bytes: 1_048_576, sandbox: 'required' });
   });
 
-  test('can be open for some tenants and tools alone', () => {
+  test('can be open for some tenants and tools only', () => {
     const limits = [{ match: { tenant: 'acme', tool: 'shell_run' }, env: ['LC_*'], shell: true }];
     const tenant = { ...TENANT_OPEN, limits: [{ env: ['LC_TIME', 'HOME'], shell: true }] };
     expect(decide(tenant, { limits }, exec).limits).toMatchObject({ env: ['LC_TIME'], shell: true });
     expect(decide(tenant, { limits }, { ...exec, tool_id: 'ext:a:b' }).limits).toMatchObject({ env: [], shell: false });
   });
 
-  test('a private address in the inputs is denied by the installation, with what it would have to add', () => {
+  test('a private address in the inputs is denied by the installation, with the YAML that it would need', () => {
     const tool: Partial<Descriptor> = { tool_id: 'http.get', runner: 'api' };
     const tenant = { tools: { 'http.get': { allow_domains: ['*'], deny_private_ips: false } } };
     const inputs = { url: 'http://127.0.0.1:6379/' };
@@ -70,7 +70,7 @@ describe('what only the installation opens', () => {
     expect(decide(tenant, parsePolicy(yaml), tool, inputs).effect).toBe('allow');
   });
 
-  test('a variable that a tool fills from a secret is no variable of the worker', () => {
+  test('a variable that a tool fills from a secret is not a variable of the worker', () => {
     const binding = (env: string[]): Descriptor['binding'] => ({
       ...{
         kind: 'command',
@@ -91,8 +91,8 @@ describe('what only the installation opens', () => {
   });
 });
 
-describe('the stricter of the two wins', () => {
-  test('of limits, field by field', () => {
+describe('the stricter of both policies applies', () => {
+  test('to limits, field by field', () => {
     const own = {
       timeout_ms: 9000,
       max_output_bytes: 10,
@@ -129,7 +129,7 @@ describe('the stricter of the two wins', () => {
     });
   });
 
-  test('of arguments: the ceiling takes away, and gives nothing that the tenant does not', () => {
+  test('to arguments: the installation restricts, and grants nothing that the tenant does not', () => {
     const git = (profiles: string[]) => ({ tools: { 'shell.run': { executables: { git: { profiles } } } } });
     const named = { tools: { 'shell.run': { allow_executables: ['git', 'ls'] } } };
     const verdict = (tenant: object, installation: object, ...cmd: string[]) => {
@@ -148,7 +148,7 @@ describe('the stricter of the two wins', () => {
     expect(verdict(shell, { version: '1.0' }, 'git', 'add', 'x')).toBe('installation');
   });
 
-  test('what both hold needs the approvals of both', () => {
+  test('a call that both policies hold needs the approvals of both', () => {
     const hold = (approvals: object) => ({ rules: [{ id: 'ask', effect: 'hold', approvals }] });
     const held = decide(hold({ required: 2 }), hold({ roles: ['admin'], expires_in_ms: 5 }));
     expect(held).toMatchObject({
@@ -163,14 +163,14 @@ describe('the stricter of the two wins', () => {
     expect(decide({ rules: [{ id: 'no', effect: 'forbid' }] }, hold({}))).toMatchObject({ decided_by: 'tenant' });
   });
 
-  test('an installation that is asked for nothing allows nothing', () => {
+  test('an installation policy without entries allows nothing', () => {
     expect(decide({ version: '1.0' }, { limits: OPEN.limits })).toMatchObject({
       code: 'NO_RULE',
       decided_by: 'tenant',
     });
   });
 
-  test('whatever the tenant writes, no limit is above that of the installation', () => {
+  test('no limit exceeds that of the installation, whatever the tenant writes', () => {
     const limit = fc.record(
       {
         timeout_ms: fc.integer({ min: 1, max: 100_000 }),
@@ -206,7 +206,7 @@ describe('the stricter of the two wins', () => {
   });
 });
 
-describe('an installation policy that could only give', () => {
+describe('an installation policy that could only grant', () => {
   test.each([
     [ALL, 'rules.0.effect: the policy of the installation only bounds'],
     [{ approved_specs: [`sha256:${'a'.repeat(64)}`] }, 'approved_specs: each tenant approves its own'],

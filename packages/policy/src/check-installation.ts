@@ -1,7 +1,7 @@
 import type { PolicyDocument } from '@capstan/contracts';
 import { invalidPolicy, type PolicyError } from './parse-policy.js';
 
-/** The installation's policy takes away and never gives. What could only give is refused, so that nobody counts on it. */
+/** The installation's policy can only restrict. Entries that could only grant are refused, so that nobody relies on them. */
 export function checkInstallation(document: PolicyDocument): PolicyDocument {
   const errors: PolicyError[] = (document.rules ?? []).flatMap(({ effect }, index) =>
     effect === 'allow' ? [{ field: `rules.${index}.effect`, message: ALLOWS }] : [],

@@ -1,9 +1,9 @@
 import type { Approvals } from '@capstan/contracts';
 
-/** What is asked for when nothing else is said. Never by who submitted it. */
+/** The default approvals: one vote, and never from the person who submitted the call. */
 const ANYBODY: Approvals = { required: 1, allow_self: false };
 
-/** Of all that hold a call: the largest quorum, all the roles, only actors that every one of them takes, the shortest expiry. */
+/** Combines all that hold a call: the largest quorum, all the roles, only the actors that all of them accept, and the shortest expiry. */
 export function combineApprovals(all: readonly (Approvals | undefined)[]): Approvals {
   return all.reduce<Approvals>((combined, approvals) => combine(combined, { ...ANYBODY, ...approvals }), {
     required: 1,

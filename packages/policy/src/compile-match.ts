@@ -2,12 +2,12 @@ import { type PolicyMatch, Risk, Trust, toolOfAlias } from '@capstan/contracts';
 import { compileWildcards } from './glob/wildcard.js';
 import type { Request } from './request.js';
 
-/** One field of a match. A fixed one depends on the tool alone, so that it is answered once for each tool. */
+/** A test of one field of a match. A fixed test depends on the tool alone, so its result is computed once for each tool. */
 export type Test = {
   field: keyof PolicyMatch;
   fixed: boolean;
   holds(request: Request): boolean;
-  /** Why it does not hold. */
+  /** Explains why it does not match. */
   why(request: Request): string;
 };
 
@@ -119,7 +119,7 @@ const MAKE: Make = {
 };
 const FIELDS = Object.keys(MAKE) as (keyof PolicyMatch)[];
 
-/** Generic, so that the value of a field goes to the maker of that field. */
+/** Generic, so that the value of a field has the type that the test for this field expects. */
 function make<Field extends keyof PolicyMatch>(field: Field, match: PolicyMatch): Omit<Test, 'field'> | null {
   const wanted = match[field];
   const maker: Maker<Field> = MAKE[field];
@@ -134,7 +134,7 @@ const isList = <T>(value: T | readonly T[]): value is readonly T[] => Array.isAr
 const either = (value: string | readonly string[]) => list(value).join(' or ');
 const riskOf = (risk: Risk) => Risk.options.indexOf(risk);
 
-/** The effects that are not as wanted, as a person would say them. */
+/** Describes the effects that differ from those wanted, as in `not reversible`. */
 function differing(wanted: object, has: object): string[] {
   const actual = new Map<string, unknown>(Object.entries(has));
   return Object.entries(wanted).flatMap(([name, value]) => {

@@ -1,6 +1,7 @@
 import { ALL_EFFECTS, NO_EFFECTS, type PolicyDocument } from '@capstan/contracts';
 import { describe, expect, test } from 'vitest';
 import { compilePolicy } from './compile-policy.js';
+import { findWarnings } from './find-warnings.js';
 import { parsePolicy } from './parse-policy.js';
 import type { Request } from './request.js';
 import { newRequest, newTool } from './testing/new-request.js';
@@ -14,26 +15,73 @@ const allow = { id: 'a', effect: 'allow', match: { tool: 'cap:*' } };
 const hold = { id: 'h', effect: 'hold', match: { tool: 'cap:test_math:*' } };
 const forbid = { id: 'f', effect: 'forbid', match: { runner: 'builtin' } };
 
-describe('the order of strength', () => {
-  test('no rule denies', () => {
+describe('the precedence of rules', () => {
+  test('without a rule, a call is denied', () => {
     expect(decide(policy([]))).toMatchObject({ effect: 'deny', allowed: false, code: 'NO_RULE' });
   });
-  test('an allow that matches allows, and says which it was', () => {
+  test('a matching allow rule allows, and is named', () => {
     expect(decide(policy([allow]))).toMatchObject({ effect: 'allow', allowed: true, rule_matched: 'a' });
   });
-  test('an allow for other tools does not', () => {
+  test('an allow rule for other tools does not apply', () => {
     expect(decide(policy([allow]), { descriptor: newTool({ tool_id: 'ext:cap:x' }) }).effect).toBe('deny');
   });
-  test('a hold beats an allow, in any order', () => {
+  test('hold beats allow, in any order', () => {
     expect(decide(policy([allow, hold])).effect).toBe('hold');
     expect(decide(policy([hold, allow])).effect).toBe('hold');
   });
-  test('a forbid beats both', () => {
+  test('forbid beats both', () => {
     expect(decide(policy([allow, hold, forbid]))).toMatchObject({ effect: 'deny', rule_matched: 'f' });
   });
-  test('a decision lists the rules that matched, and no other', () => {
+  test('a decision lists exactly the rules that matched', () => {
     const other = { id: 'o', effect: 'allow', match: { tool: 'mcp:*' } };
     expect(decide(policy([other, allow])).rules).toEqual([{ id: 'a', matched: true, why: 'allowed by a' }]);
+  });
+});
+
+describe('an allow rule that accepts a hold', () => {
+  const accepting = (accepts: string[], more: object = {}) => ({ id: 'x', effect: 'allow', ...more, accepts });
+
+  test('lets the calls that it matches through, and the decision mentions it', () => {
+    const decided = decide(policy([hold, accepting(['h'], { if: 'inputs == {"a": 1}' })]), { inputs: { a: 1 } });
+    expect(decided).toMatchObject({ effect: 'allow', rule_matched: 'x' });
+    expect(decided.rules).toContainEqual({
+      id: 'h',
+      matched: true,
+      why: "rule h asks for a person's consent; accepted by x",
+    });
+  });
+  test('lets no other calls through', () => {
+    const document = policy([hold, accepting(['h'], { if: 'inputs == {"a": 1}' })]);
+    for (const inputs of [{ a: 2 }, { a: '1' }, { a: 1, b: 1 }, {}])
+      expect(decide(document, { inputs }).effect).toBe('hold');
+  });
+  test('accepts only the holds that it names', () => {
+    const other = { id: 'other', effect: 'hold', approvals: { required: 2 } };
+    expect(decide(policy([hold, other, accepting(['h'])]))).toMatchObject({
+      effect: 'hold',
+      rule_matched: 'other',
+      approvals: { required: 2 },
+    });
+    expect(decide(policy([hold, forbid, accepting(['h', 'f'])])).effect).toBe('deny');
+  });
+  test('accepts a gate of risk or effects by its name, but not a forbidding one', () => {
+    const high = { descriptor: newTool({ risk: 'HIGH', effects: ALL_EFFECTS }) };
+    const gated = { effects: { network: 'hold' } };
+    expect(decide(policy([accepting(['risk.HIGH'])], gated), high)).toMatchObject({ rule_matched: 'effects.network' });
+    expect(decide(policy([accepting(['risk.HIGH', 'effects.network'])], gated), high).effect).toBe('allow');
+    const critical = { descriptor: newTool({ risk: 'CRITICAL' }) };
+    expect(decide(policy([accepting(['risk.CRITICAL'])]), critical)).toMatchObject({ code: 'SPEC_NOT_FROZEN' });
+  });
+  test('does not accept holds of the installation', () => {
+    const installation = parsePolicy({ version: '1.0', rules: [hold] });
+    const document = { ...policy([allow, accepting(['h'])]), installation };
+    expect(compilePolicy(document).decide(newRequest())).toMatchObject({ effect: 'hold', decided_by: 'installation' });
+  });
+  test('is refused unless it allows, and causes a warning if it names no hold', () => {
+    expect(() => policy([{ ...hold, accepts: ['x'] }])).toThrow('only a rule that allows');
+    expect(findWarnings(policy([accepting(['h', 'risk.HIGH'])]), [])).toEqual([
+      { field: 'rules.0.accepts', message: 'no rule h holds anything' },
+    ]);
   });
 });
 
@@ -50,17 +98,17 @@ describe('a rule that names tools and their risk', () => {
     });
     expect(decide(policy([accepting('CRITICAL')]), risky('CRITICAL')).effect).toBe('allow');
   });
-  test('accepts no more than it says', () => {
+  test('accepts only that risk', () => {
     expect(decide(policy([accepting('HIGH'), allow]), risky('CRITICAL')).effect).toBe('deny');
     expect(decide(policy([allow]), risky('HIGH')).effect).toBe('hold');
   });
-  test('accepts nothing where it names no tool, or any', () => {
+  test('accepts no risk if it names no tool, or all of them', () => {
     expect(decide(policy([accepting('HIGH', '*')]), risky('HIGH')).effect).toBe('hold');
     expect(decide(policy([{ id: 'a', effect: 'allow', match: { risk_max: 'HIGH' } }]), risky('HIGH')).effect).toBe(
       'hold',
     );
   });
-  test('does not undo a gate that the document itself sets, or another rule that holds', () => {
+  test('does not undo a gate that the document sets, or another rule that holds', () => {
     const gated = policy([accepting('HIGH')], { risk: { HIGH: { effect: 'hold' } } });
     expect(decide(gated, risky('HIGH')).effect).toBe('hold');
     expect(decide(policy([accepting('HIGH'), hold]), risky('HIGH')).effect).toBe('hold');
@@ -74,7 +122,7 @@ test('a hold names every rule and every gate that holds the call', () => {
   expect(decision.rule_matched).toBe('h');
 });
 
-describe('holds together', () => {
+describe('combined holds', () => {
   test('ask for the largest quorum, all the roles, the common actors and the shortest expiry', () => {
     const one = { required: 2, roles: ['operate'], actors: ['bob', 'eve'], expires_in_ms: 9000, allow_self: true };
     const other = { required: 1, roles: ['admin'], actors: ['eve', 'dan'], expires_in_ms: 5000 };
@@ -90,7 +138,7 @@ describe('holds together', () => {
       expires_in_ms: 5000,
     });
   });
-  test('say all their reasons', () => {
+  test('list all their reasons', () => {
     const reasons = policy([
       { ...hold, id: 'one', reason: 'it is large' },
       { ...hold, id: 'other', reason: 'it is late' },
@@ -105,10 +153,10 @@ describe('planning mode', () => {
     const writes = newTool({ side_effects: ['fs.write'] });
     expect(decide(policy([allow]), { ...planning, descriptor: writes }).code).toBe('PLANNING_MODE');
   });
-  test('denies one that says nothing of its effects', () => {
+  test('denies a tool without declared effects', () => {
     expect(decide(policy([allow]), { ...planning, descriptor: newTool({ effects: ALL_EFFECTS }) }).allowed).toBe(false);
   });
-  test('allows one that only reads', () => {
+  test('allows a tool that only reads', () => {
     const reads = newTool({ side_effects: ['fs.read', 'database.read'] });
     expect(decide(policy([allow]), { ...planning, descriptor: reads }).allowed).toBe(true);
   });
@@ -166,7 +214,7 @@ describe('a condition', () => {
       effect: 'deny',
       code: 'RULE_ERROR',
       rule_matched: 'big',
-      reason: expect.stringContaining('No such key: amount'),
+      reason: expect.stringContaining('there is no field amount'),
     });
   });
   test('that is neither true nor false denies', () => {
@@ -185,10 +233,10 @@ describe('risk gates', () => {
       approvals: { required: 1, allow_self: false },
     });
   });
-  test('a gate is no permission', () => {
+  test('a gate does not allow a call', () => {
     expect(decide(policy([]), { descriptor: high }).code).toBe('NO_RULE');
   });
-  test("the document's own gate takes its place", () => {
+  test('a gate in the document replaces the default', () => {
     const open = policy([allow], { risk: { HIGH: { effect: 'allow' } } });
     expect(decide(open, { descriptor: high }).effect).toBe('allow');
     const closed = policy([allow], { risk: { LOW: { effect: 'forbid' } } });
@@ -203,7 +251,7 @@ describe('risk gates', () => {
     expect(decide(approved, frozen)).toMatchObject({ effect: 'hold', approvals: { roles: ['admin'] } });
     expect(decide(policy([allow]), { ...frozen, facts: { approved_specs: [HASH] } }).effect).toBe('hold');
   });
-  test('opening the gate of CRITICAL leaves the specification frozen', () => {
+  test('opening the gate of CRITICAL still requires a frozen specification', () => {
     const open = policy([allow], { risk: { CRITICAL: { effect: 'allow' } } });
     expect(decide(open, { descriptor: critical }).code).toBe('SPEC_NOT_FROZEN');
   });
@@ -235,21 +283,21 @@ describe('effects', () => {
     expect(decide(gated, { descriptor })).toMatchObject({ effect: 'deny', code });
     expect(decide(gated).allowed).toBe(true);
   });
-  test('an effect can also ask for consent', () => {
+  test('an effect can also require approval', () => {
     const gated = policy([allow], { effects: { destructive: 'hold' } });
     expect(decide(gated, { descriptor: with_effects({ destructive: true }) })).toMatchObject({
       effect: 'hold',
       rule_matched: 'effects.destructive',
     });
   });
-  test('a rule that forbids an effect carries its code', () => {
+  test('a rule that forbids an effect reports the code of the effect', () => {
     const forbids = policy([allow, { id: 'n', effect: 'forbid', match: { effects: { destructive: true } } }]);
     expect(decide(forbids, { descriptor: with_effects({ destructive: true }) })).toMatchObject({
       code: 'DESTRUCTIVE_BLOCKED',
       rule_matched: 'n',
     });
   });
-  test('a rule that would allow but for the trust says so', () => {
+  test('a rule that would allow except for trust is named in the denial', () => {
     const trusting = policy([{ ...allow, match: { tool: 'cap:*', trust_min: 'vendor' } }]);
     expect(decide(trusting, { descriptor: newTool({ trust: 'user' }) })).toMatchObject({
       code: 'TRUST_INSUFFICIENT',
@@ -258,13 +306,13 @@ describe('effects', () => {
   });
 });
 
-describe('what a run may do', () => {
-  test('a tool is called so often and no more', () => {
+describe('limits of a run', () => {
+  test('a tool is called at most as often as allowed', () => {
     const limited = policy([allow], { max_calls_per_tool: 2 });
     expect(decide(limited, { facts: { calls_of_tool: 1 } }).allowed).toBe(true);
     expect(decide(limited, { facts: { calls_of_tool: 2 } })).toMatchObject({ rule_matched: 'max_calls_per_tool' });
   });
-  test('a call gets what is left of the time of its run', () => {
+  test('a call gets the remaining time of its run', () => {
     const limited = policy([allow], { global_timeout_seconds: 10 });
     expect(decide(limited).limits.timeout_ms).toBe(10_000);
     expect(decide(limited, { facts: { run_elapsed_ms: 9000 } }).limits.timeout_ms).toBe(1000);
@@ -273,7 +321,7 @@ describe('what a run may do', () => {
 });
 
 describe('explain', () => {
-  test('lists every rule with why it matches or does not', () => {
+  test('lists every rule and why it matches or not', () => {
     const document = policy([
       allow,
       { id: 'others', effect: 'allow', match: { actor: 'bob' } },
@@ -287,7 +335,7 @@ describe('explain', () => {
   });
 });
 
-test('only tools whose decision depends on them need their inputs', () => {
+test('inputs are only read for tools whose decision depends on them', () => {
   const compiled = compilePolicy(
     policy([allow, { id: 'l', effect: 'hold', match: { tool: 'ext:*' }, if: 'inputs.n > 3' }], {
       tools: { 'fs.read': { allow_paths: ['./**'] } },
@@ -296,4 +344,25 @@ test('only tools whose decision depends on them need their inputs', () => {
   expect(compiled.readsInputs(newTool())).toBe(false);
   expect(compiled.readsInputs(newTool({ tool_id: 'ext:a:b' }))).toBe(true);
   expect(compiled.readsInputs(newTool({ tool_id: 'fs.read' }))).toBe(true);
+});
+
+describe('decisions about the same tool', () => {
+  const descriptor = newTool();
+  const large = { id: 'large', effect: 'allow', match: { tool: 'cap:*' }, if: 'inputs.n > 3', reason: 'it is large' };
+  const compiled = compilePolicy(policy([large, allow]));
+  const decideOn = (n: number) => compiled.decide(newRequest({ descriptor, inputs: { n } }));
+
+  test('are one object while they are equal', () => {
+    expect(decideOn(1)).toBe(decideOn(2));
+  });
+  test('are different objects if another rule matched', () => {
+    expect(decideOn(1)).not.toBe(decideOn(4));
+    expect(decideOn(4)).toMatchObject({ rule_matched: 'large', reason: 'it is large' });
+    expect(decideOn(1)).toMatchObject({ rule_matched: 'a', reason: 'allowed by a' });
+  });
+  test('are different objects if the call asks for another timeout', () => {
+    const brief = compiled.decide(newRequest({ descriptor, inputs: { n: 1 }, timeout_ms: 5 }));
+    expect(brief.limits.timeout_ms).toBe(5);
+    expect(decideOn(1).limits.timeout_ms).not.toBe(5);
+  });
 });

@@ -3,10 +3,10 @@ import { compileExpression, type Expression } from '@capstan/expression';
 import { compileMatch, type Test } from './compile-match.js';
 import type { Request } from './request.js';
 
-/** What a condition may speak of. */
+/** The variables that a condition may use. */
 export const CONDITION_VARIABLES = ['inputs', 'actor', 'labels', 'tool', 'mode', 'session_id'];
 
-/** Whether a rule matches, or why that cannot be told. */
+/** True if a rule matches; an error if the condition could not be evaluated. */
 export type Match = boolean | { error: string };
 
 export type CompiledRule = {
@@ -34,17 +34,17 @@ const REASONS = {
   forbid: (id: string) => `rule ${id} forbids this call`,
 };
 
-/** A condition that does not compile denies whatever its rule is about, as one that fails when it is evaluated does. */
+/** A condition that does not compile denies the calls that its rule matches, like one that fails during evaluation. */
 function compileCondition(source: string): Expression | { broken: string } {
   const compiled = compileExpression(source, CONDITION_VARIABLES);
   return compiled.ok ? compiled.expression : { broken: compiled.error.message };
 }
 
-/** The fixed part, which is the same for every call of a tool. */
+/** Tests the fixed part, which is the same for every call of a tool. */
 export const couldMatch = ({ fixed }: CompiledRule, request: Request): boolean =>
   fixed.every((test) => test.holds(request));
 
-/** The rest, for a rule that could match. */
+/** Tests the rest of a rule whose fixed part matches. */
 export function matchesNow({ open, condition }: CompiledRule, request: Request): Match {
   for (const test of open) if (!test.holds(request)) return false;
   if (condition === null) return true;
@@ -64,7 +64,7 @@ const contextOf = ({ inputs, actor, labels, descriptor, mode, session_id }: Requ
   session_id,
 });
 
-/** What `explain` says of a rule. */
+/** A rule's entry in the answer of `explain`. */
 export function lookAt(compiled: CompiledRule, request: Request): RuleLook {
   const { rule, fixed, open, reason } = compiled;
   const failing = [...fixed, ...open].find((test) => !test.holds(request));

@@ -121,7 +121,7 @@ const parsed = (source: unknown): PolicyDocument | null => {
 };
 const STRENGTH = { deny: 0, hold: 1, allow: 2 } as const;
 
-test('no document, however odd, and no text makes it throw anything but a refusal', () => {
+test('no document and no text makes parsing throw anything but a refusal', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.jsonValue(), fc.anything()), (source) => void parsed(source)),
     {
@@ -130,7 +130,7 @@ test('no document, however odd, and no text makes it throw anything but a refusa
   );
 });
 
-test('no document that is taken and no call makes a decision throw, and each can be stored', () => {
+test('no accepted document and no call makes a decision throw, and every decision can be stored', () => {
   let taken = 0;
   fc.assert(
     fc.property(document, request, (source, call) => {
@@ -152,7 +152,7 @@ test('no document that is taken and no call makes a decision throw, and each can
   expect(taken).toBeGreaterThan(100);
 });
 
-test('a document that was never checked does not make it throw either', () => {
+test('an unchecked document does not make a decision throw', () => {
   fc.assert(
     fc.property(document, request, (source, call) => {
       const shape = PolicyDocument.safeParse(JSON.parse(JSON.stringify(source)));
@@ -162,7 +162,7 @@ test('a document that was never checked does not make it throw either', () => {
   );
 });
 
-test('adding a forbid never allows more, and adding a hold lets nothing run that did not', () => {
+test('adding a forbid rule never allows more, and adding a hold rule never lets more calls run', () => {
   fc.assert(
     fc.property(document, rule, fc.boolean(), request, (source, { match: when, if: only }, forbids, call) => {
       const added = { id: 'added', effect: forbids ? 'forbid' : 'hold', match: when, ...(only ? { if: only } : {}) };
@@ -178,7 +178,7 @@ test('adding a forbid never allows more, and adding a hold lets nothing run that
   );
 });
 
-test('the order of rules decides nothing', () => {
+test('the order of rules does not matter', () => {
   fc.assert(
     fc.property(document, request, (source, call) => {
       const policy = parsed(JSON.parse(JSON.stringify(source)));
@@ -190,7 +190,7 @@ test('the order of rules decides nothing', () => {
   );
 });
 
-test('a limit only ever lowers', () => {
+test('limits only restrict', () => {
   fc.assert(
     fc.property(request, fc.integer({ min: 1, max: 1_000_000 }), (call, timeout_ms) => {
       const open = { rules: [{ id: 'all', effect: 'allow' as const }] };

@@ -15,7 +15,7 @@ import { newRequest, newTool } from './testing/new-request.js';
 const decide = (tool: Partial<Descriptor>, inputs: JsonObject = {}) =>
   compileOpen(DEFAULT_POLICY).decide(newRequest({ descriptor: newTool(tool), inputs }));
 
-describe('the first policy', () => {
+describe('the default policy', () => {
   test.each([
     'cap:noop:noop',
     'cap:current_time:get_current_time',
@@ -29,7 +29,7 @@ describe('the first policy', () => {
   ])('allows %s', (tool_id) => {
     expect(decide({ tool_id }).effect).toBe('allow');
   });
-  test('holds code that is run in the sandbox', () => {
+  test('holds code that runs in the sandbox', () => {
     expect(decide({ tool_id: 'cap:sandbox:execute_code', runner: 'exec', risk: 'HIGH' }).effect).toBe('hold');
   });
   test.each([
@@ -52,7 +52,16 @@ function suggested(document: PolicyDocument, tool: Partial<Descriptor>, inputs: 
   return parsePolicy(lines.slice(0, -1).join('\n'));
 }
 
-describe('what is suggested for a denial', () => {
+const SHELL = { tool_id: 'shell.run', runner: 'exec', risk: 'HIGH' } as const;
+/** Entries that allow something, and none of the calls below. */
+const NARROW: Record<string, ToolConstraints> = {
+  'shell.run': { allow_executables: ['git'] },
+  'api.call': { allow_domains: ['a.org'], allow_methods: ['GET'] },
+  'http.get': { allow_domains: ['a.org'] },
+  'fs.read': { allow_paths: ['./docs/**'] },
+};
+
+describe('the suggestion for a denial', () => {
   test.each([
     [{ tool_id: 'shell.run', runner: 'exec', risk: 'HIGH' }, { cmd: ['git', 'status'] }],
     [{ tool_id: 'fs.read', runner: 'file', risk: 'MED' }, { path: './a.txt' }],
@@ -80,19 +89,29 @@ describe('what is suggested for a denial', () => {
     const policy = compileOpen({ tools: { [tool_id]: { ...constraints, ...added } } });
     expect(policy.decide(newRequest({ descriptor: newTool(tool), inputs })).effect).toBe('allow');
   });
-  test('for a program that destroys things is this command line alone, and a person who agrees', () => {
-    const tool = { tool_id: 'shell.run', runner: 'exec', risk: 'HIGH' } as const;
-    const added = suggested(DEFAULT_POLICY, tool, { cmd: ['rm', '-r', './build'] });
-    const policy = compileOpen({ ...DEFAULT_POLICY, ...added });
-    const effectOf = (...cmd: string[]) =>
-      policy.decide(newRequest({ descriptor: newTool(tool), inputs: { cmd } })).effect;
-    expect([effectOf('rm', '-r', './build'), effectOf('rm', '-r', '/'), effectOf('rm', './build', 'other')]).toEqual([
-      'hold',
-      'deny',
-      'deny',
-    ]);
+  test.each<[string, Partial<Descriptor>, JsonObject, RegExp]>([
+    ['rm -rf /', SHELL, { cmd: ['rm', '-rf', '/'] }, /^This command destroys things.*delete_file/],
+    ['rm by its path', SHELL, { cmd: ['/bin/rm', 'x'] }, /^This command destroys things/],
+    ['rm in a shell', SHELL, { cmd: ['sh', '-c', 'cd /; rm -rf .'] }, /^This command destroys things/],
+    ['find -delete', SHELL, { cmd: ['find', '.', '-delete'] }, /^This command destroys things/],
+    ['DELETE', { tool_id: 'api.call', runner: 'api' }, { method: 'DELETE', url: 'https://a.org' }, /^DELETE would be/],
+    ['metadata', { tool_id: 'http.get', runner: 'api' }, { url: 'http://169.254.169.254/' }, /^No policy opens 169/],
+    ['a file outside', { tool_id: 'fs.read', runner: 'file' }, { path: '/etc/passwd' }, /no policy opens files/],
+  ])('hands out no permission for %s, and says what to do instead', (_, tool, inputs, says) => {
+    const descriptor = newTool(tool);
+    for (const policy of [DEFAULT_POLICY, { tools: NARROW }]) {
+      const decision = compileOpen(policy).decide(newRequest({ descriptor, inputs }));
+      const suggestion = suggestFor({ descriptor, inputs, decision });
+      expect(suggestion).toMatch(says);
+      expect(suggestion).not.toContain('tools:');
+    }
   });
-  test('opens no network to a program of an extension that asks for none', () => {
+  test('for a destructive tool is a rule that holds it', () => {
+    const tool = { tool_id: 'mcp:disk:format', runner: 'mcp', risk: 'HIGH', effects: ALL_EFFECTS } as const;
+    const { rules = [] } = suggested(DEFAULT_POLICY, tool, {});
+    expect(rules).toMatchObject([{ id: 'hold-mcp-disk-format', effect: 'hold' }]);
+  });
+  test('does not open the network for a program of an extension that requests none', () => {
     const binding = {
       ...{ kind: 'command', extension_id: 'x', tools_hash: null, executable: 'wc', action: 'wc', argv: [] },
       ...{ output: 'text', env: [], permissions: ['exec'] },
@@ -100,12 +119,12 @@ describe('what is suggested for a denial', () => {
     const added = suggested(DEFAULT_POLICY, { tool_id: 'ext:x:wc', runner: 'exec', binding, effects: ALL_EFFECTS }, {});
     expect(added.limits).toBeUndefined();
   });
-  test('is there for inputs that are too deep to be looked at', () => {
+  test('exists for inputs that are too deep to check', () => {
     const inputs: JsonObject = JSON.parse(`${'{"url":'.repeat(100)}"https://a.org"${'}'.repeat(100)}`);
     const tool = { tool_id: 'ext:deep:x' };
     expect(suggested(DEFAULT_POLICY, tool, inputs).rules).toHaveLength(1);
   });
-  test('there is one for every code, and none for what is allowed', () => {
+  test('exists for every code, and not for allowed calls', () => {
     const decision = decide({ tool_id: 'ext:text.tools:rm', risk: 'HIGH' });
     expect(decision.reason).toContain('example-extension would, but its risk is HIGH, above LOW');
     const suggestion = (code: string | null, rule_matched: string | null) =>
@@ -119,6 +138,8 @@ describe('what is suggested for a denial', () => {
       effects: ALL_EFFECTS,
     });
     const allowed = compileOpen({ rules: [{ id: 'a', effect: 'allow' }] }).decide(newRequest({ descriptor: program }));
-    expect(suggestFor({ descriptor: program, inputs: {}, decision: allowed })).toContain('it reaches no others');
+    expect(suggestFor({ descriptor: program, inputs: {}, decision: allowed })).toMatch(
+      /^It runs without a network\. Only if it needs one: .*it reaches no others\.$/s,
+    );
   });
 });

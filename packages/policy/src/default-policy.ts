@@ -2,8 +2,8 @@ import type { PolicyDocument } from '@capstan/contracts';
 import { parsePolicy } from './parse-policy.js';
 
 /**
- * What a first start allows: what touches nothing outside of its own session. Nothing connects anywhere, starts a program
- * of the caller's choice or writes a file on a disk; the suggestion that comes with a denial says what to add for that.
+ * The policy of a new installation. It allows only tools that touch nothing outside their own session: none of them connects anywhere, starts a
+ * program of the caller's choice or writes a file on disk. The suggestion in each denial shows what to add for more.
  */
 export const DEFAULT_POLICY: PolicyDocument = parsePolicy({
   version: '1.0',
@@ -49,14 +49,14 @@ export const DEFAULT_POLICY: PolicyDocument = parsePolicy({
       effect: 'hold',
       match: { tool: 'app:*', risk_min: 'HIGH' },
       approvals: { required: 1, expires_in_ms: 86_400_000 },
-      reason: 'a function of high risk runs after a person has looked at the call',
+      reason: 'functions with high risk need approval',
     },
     {
       id: 'sandboxed-code',
       effect: 'hold',
       match: { tool: 'cap:sandbox:*' },
       approvals: { required: 1, expires_in_ms: 86_400_000 },
-      reason: 'code runs after a person has looked at it',
+      reason: 'code needs approval',
     },
   ],
 });

@@ -5,7 +5,7 @@ import { CONDITION_VARIABLES } from './compile-rule.js';
 
 export type Mistake = { path: PropertyKey[]; key?: string; message: string };
 
-/** What has the right shape and still cannot be meant. */
+/** Finds mistakes in a policy that the schema accepts. */
 export function findMistakes(document: PolicyDocument): Mistake[] {
   if (Object.keys(document).length === 0) return [{ path: [], message: 'is empty' }];
   return [
@@ -14,16 +14,17 @@ export function findMistakes(document: PolicyDocument): Mistake[] {
     ...ids(document),
     ...spellings(document),
     ...approvals(document),
+    ...acceptances(document),
     ...profiles(document),
   ];
 }
 
-/** Its texts end up in decisions, and those in Postgres. */
+/** Texts of a policy are stored with decisions, so they must be valid in Postgres. */
 function unstorable(value: unknown, path: PropertyKey[]): Mistake[] {
   if (typeof value === 'string')
     return value.isWellFormed() && !value.includes('\u0000')
       ? []
-      : [{ path, message: 'no NUL and no half of a surrogate pair' }];
+      : [{ path, message: 'must not contain NUL or lone surrogates' }];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, each]) => [
     ...unstorable(key, [...path, key]),
@@ -61,7 +62,7 @@ const spellings = ({ tools = {} }: PolicyDocument): Mistake[] =>
       : [],
   );
 
-/** A profile that there is not would allow nothing, and say so only when it is too late. */
+/** An unknown profile would allow nothing, and nobody would notice until a call is denied. */
 const profiles = ({ tools = {} }: PolicyDocument): Mistake[] =>
   Object.entries(tools).flatMap(([tool, { executables = {} }]) =>
     Object.entries(executables).flatMap(([program, { profiles: named = [] }]) => {
@@ -85,5 +86,12 @@ const approvals = ({ rules = [] }: PolicyDocument): Mistake[] =>
             message: `only a rule that holds asks for approvals, not ${effect}`,
           },
         ]
+      : [],
+  );
+
+const acceptances = ({ rules = [] }: PolicyDocument): Mistake[] =>
+  rules.flatMap(({ effect, accepts }, index) =>
+    accepts !== undefined && effect !== 'allow'
+      ? [{ path: ['rules', index], key: 'accepts', message: `only a rule that allows accepts holds, not ${effect}` }]
       : [],
   );

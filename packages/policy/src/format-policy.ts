@@ -1,6 +1,6 @@
 import type { Policy } from '@capstan/contracts';
 import { stringify } from 'yaml';
 
-/** A policy as YAML that a person edits and puts again: as it was written, where it was sent as text. */
+/** Formats a policy as YAML for editing. A policy that was sent as text is returned as it was written. */
 export const formatPolicy = ({ text, document }: Pick<Policy, 'text' | 'document'>): string =>
   text ?? stringify(document, { lineWidth: 120 });

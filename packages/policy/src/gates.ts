@@ -12,7 +12,7 @@ import { isTrusted } from './compile-match.js';
 import { hasAllowList, type ToolEntry } from './constraint/tool-entries.js';
 import { deny, type Part, type Request, type Verdict } from './request.js';
 
-/** What holds a call although a rule allows it. */
+/** A reason to hold a call even though a rule allows it. */
 export type Hold = { rule: string; reason: string; approvals?: Approvals | undefined };
 
 const DEFAULT_GATES: Record<Risk, RiskGate> = {
@@ -23,9 +23,9 @@ const DEFAULT_GATES: Record<Risk, RiskGate> = {
 };
 
 /**
- * A gate stands whatever the rules allow; only the document's own `risk` changes it, field by field. Two exceptions: a
- * tool that `tools` names together with a list of what it may touch has passed the default gate of HIGH, so that the
- * policies of Capsule mean what they say; and a rule that names the tool and its risk has accepted it (`acceptsRisk`).
+ * The gate of a tool's risk level. It applies whatever the rules allow, and only the document's own `risk` changes it, field by field. There are two
+ * exceptions. A tool that `tools` names with a list of what it may access has passed the default gate of HIGH, so that policies written for Capsule
+ * keep their meaning. And a rule that names the tool and its risk has accepted that risk (`acceptsRisk`).
  */
 export function riskGate(
   { risk = {} }: PolicyDocument,
@@ -40,11 +40,11 @@ export function riskGate(
   return { ...DEFAULT_GATES[level], ...own };
 }
 
-/** A gate that nobody wrote into the document. */
+/** True if the document does not configure this gate. */
 export const isDefaultGate = ({ risk = {} }: PolicyDocument, { risk: level }: Descriptor, part: Part): boolean =>
   part === 'tenant' && risk[level] === undefined;
 
-/** An allow rule that names tools together with the risk they may have: whoever wrote it has accepted that risk. */
+/** True for an allow rule that names both tools and the risk they may have: its author has accepted that risk. */
 export function acceptsRisk({ effect, match = {} }: PolicyRule, { risk }: Descriptor): boolean {
   const { tool, risk_max } = match;
   if (effect !== 'allow' || tool === undefined || risk_max === undefined) return false;
@@ -52,7 +52,7 @@ export function acceptsRisk({ effect, match = {} }: PolicyRule, { risk }: Descri
   return names && Risk.options.indexOf(risk_max) >= Risk.options.indexOf(risk);
 }
 
-/** Null when the call is not stopped. */
+/** Null if the gate lets the call pass. */
 export function checkGate(gate: RiskGate, approved: readonly string[], request: Request): Verdict | null {
   const { risk } = request.descriptor;
   if (gate.effect === 'forbid') return deny('RISK_FORBIDDEN', `calls of risk ${risk} are forbidden`, `risk.${risk}`);
@@ -67,6 +67,19 @@ function checkSpec(approved: readonly string[], request: Request): Verdict | nul
   if (approved.includes(spec_hash) || facts?.approved_specs?.includes(spec_hash)) return null;
   return deny('SPEC_HASH_MISMATCH', 'the specification is not one that was approved', rule);
 }
+
+/** The server's own text is left out: the caller may be a model, and the text may be an attack on it. */
+export const changeHold = ({ changed, origin }: Descriptor): Hold[] =>
+  changed
+    ? [
+        {
+          rule: 'tool.changed',
+          reason:
+            `its server has changed the tool since it was taken (${changed.fields.join(', ')}): ` +
+            `look with capstan mcp changes ${origin}, take it with capstan mcp accept ${origin}, or release this call alone`,
+        },
+      ]
+    : [];
 
 export const gateHold = (gate: RiskGate, { risk }: Descriptor): Hold[] =>
   gate.effect === 'hold'
@@ -105,7 +118,7 @@ const EFFECTS: Gated[] = [
   },
 ];
 
-/** What the document's `effects` has against a tool: a denial, or holds. */
+/** Checks a tool against the document's `effects`: returns a denial or holds. */
 export function effectGates({ effects: gates = {} }: PolicyDocument, descriptor: Descriptor): Verdict | Hold[] {
   const present = EFFECTS.filter(({ has }) => has(descriptor));
   const blocked = present.find(({ name }) => gates[name] === 'forbid');
@@ -125,11 +138,9 @@ export function effectGates({ effects: gates = {} }: PolicyDocument, descriptor:
 }
 
 const costs = (cost: number, max: number) =>
-  Number.isFinite(cost)
-    ? `it costs ${cost} units, more than ${max}`
-    : `what it costs is not known, and ${max} is the most`;
+  Number.isFinite(cost) ? `it costs ${cost} units, more than ${max}` : `its cost is not known, and the limit is ${max}`;
 
-/** The code of a forbid-rule that is about effects. */
+/** The error code of a forbid rule that matches on effects. */
 export function effectCode(match: PolicyMatch['effects']): string | null {
   if (!match) return null;
   const { filesystem } = match;
@@ -144,7 +155,7 @@ export function effectCode(match: PolicyMatch['effects']): string | null {
 
 const READS: ReadonlySet<string> = new Set(['fs.read', 'database.read', 'cloud.key_read', 'network.dns']);
 
-/** Planning mode takes no tool that does more than read. */
+/** Planning mode allows only tools that read. */
 export const isReadOnly = ({ side_effects, effects }: Descriptor): boolean =>
   side_effects.every((effect) => READS.has(effect)) &&
   !effects.destructive &&

@@ -4,6 +4,8 @@ export * from './default-policy.js';
 export * from './find-warnings.js';
 export * from './format-policy.js';
 export { invalidPolicy, type PolicyError, parsePolicy } from './parse-policy.js';
+export * from './policy-cache.js';
+export * from './propose-rule.js';
 export type { CompiledPolicy, Facts, Request } from './request.js';
 export * from './stricter-decision.js';
 export * from './suggest/suggest-for.js';

@@ -29,22 +29,22 @@ export function compileLimits({ limits = [] }: PolicyDocument): CompiledLimit[] 
   });
 }
 
-/** Limits, and the same with the timeout of the last call: copying them took longer than all the rest of a decision. */
+/** Caches the limits of the last timeout: copying them took longer than the rest of a decision. */
 type Narrowed = { limits: Limits; last: Limits };
 
-/** What a tool gets by itself, before the call is looked at. */
+/** The limits of a tool, before the call is known. */
 export type ToolLimits = {
   base: Narrowed;
-  /** Without a wish of the call. */
+  /** The timeout if the call does not request one. */
   timeout_ms: number;
-  /** Those that depend on the call, and what each combination of them has come to. */
+  /** Limits that depend on the call, and the result for each combination of them seen so far. */
   open: CompiledLimit[];
   combined: Map<string, Narrowed>;
 };
 
 const MAX_COMBINED = 1000;
 
-/** A tenant's document starts from what a tool gets where nobody asks, the installation's from the most there is. */
+/** A tenant's document starts from the defaults, the installation's from the maximum. */
 export function limitsOf(
   document: PolicyDocument,
   limits: CompiledLimit[],
@@ -78,7 +78,7 @@ export function limitsOf(
   return tool;
 }
 
-/** The limits of one call. What it asks for only ever lowers them. */
+/** The limits of one call. Values that the call requests can only lower them. */
 export function limitsNow(tool: ToolLimits, request: Request, left_ms: number): Limits {
   const narrowed = tool.open.length === 0 ? tool.base : combine(tool, request);
   const asked = Math.min(request.timeout_ms ?? tool.timeout_ms, left_ms, narrowed.limits.timeout_ms);
@@ -100,7 +100,7 @@ function combine({ base, open, combined }: ToolLimits, request: Request): Narrow
   return narrowed;
 }
 
-/** Risk from MED up runs contained or not at all; LOW as well contained as the machine can. */
+/** From MED up, tools need a sandbox. LOW tools get the best one that the machine has. */
 const sandboxOf = ({ runner, risk }: Descriptor): SomeLimits =>
   runner === 'exec' ? { sandbox: risk === 'LOW' ? 'preferred' : 'required' } : {};
 
@@ -123,8 +123,8 @@ function toLimits(constraints: ToolConstraints, part: Part): SomeLimits {
 }
 
 /**
- * A tenant's list of programs vouches for those that are not known to start others: they may have any arguments. The
- * installation's only takes away.
+ * A tenant's list of programs vouches for those that are not known to start others: they may have any arguments. The installation's list only
+ * restricts.
  */
 function argumentsOf({ executables, allow_executables = [] }: ToolConstraints, part: Part): Executables[] | undefined {
   const vouched =
@@ -135,7 +135,7 @@ function argumentsOf({ executables, allow_executables = [] }: ToolConstraints, p
 
 const ANY: ExecutableRule = { any: true };
 
-/** Of two that say something the smaller, the narrower, the stricter. */
+/** Combines two sets of limits: the smaller, narrower or stricter value of each. */
 function narrow(one: Limits, other: SomeLimits): Limits {
   return {
     ...one,
@@ -149,7 +149,7 @@ function narrow(one: Limits, other: SomeLimits): Limits {
       deny_paths: union(one.deny_paths, other.deny_paths),
       executables: union(one.executables, other.executables),
       exec_once: strict(one.exec_once, other.exec_once, 'required'),
-      // Two lists of globs have no common list; every one is checked when it is decided, the first again on opening.
+      // Two lists of globs have no computable intersection. Both are checked at the decision; on opening a file, the first one is checked again.
       allow_paths: one.allow_paths ?? other.allow_paths,
       env: one.env && other.env ? one.env.filter((name) => other.env?.includes(name)) : (one.env ?? other.env),
       sandbox: strict(one.sandbox, other.sandbox, 'required'),

@@ -2,13 +2,13 @@ import { defaultRuleOf } from '@capstan/argv';
 import { type Descriptor, type Limits, matchesWildcard, type RunnerType } from '@capstan/contracts';
 import { least, narrowNetwork, union } from './limits.js';
 
-/** The tenant's limits under the installation's, and which of them became stricter; null for none. */
+/** The tenant's limits after the installation's were applied, with the names of those that became stricter; null if none did. */
 export type Lowered = { limits: Limits; lowered: string[] | null };
 
-/** Whose tools are processes. */
+/** Runner types whose tools are processes. */
 const STARTS_PROCESSES: ReadonlySet<RunnerType> = new Set<RunnerType>(['exec', 'mcp', 'browser']);
 
-/** Each pair is worked out once: a tool has few of them, and a decision is too quick to do it again. */
+/** Caches each pair of limits: a tool has few of them, and computing them would dominate the time of a decision. */
 export function createLowering(): (own: Limits, ceiling: Limits, descriptor: Descriptor) => Lowered {
   const known = new WeakMap<Limits, { ceiling: Limits; lowered: Lowered }>();
   return (own, ceiling, descriptor) => {
@@ -22,7 +22,7 @@ export function createLowering(): (own: Limits, ceiling: Limits, descriptor: Des
   };
 }
 
-/** A ceiling never gives: what the tenant's policy does not grant stays as it is. */
+/** The ceiling only restricts: whatever the tenant's policy does not grant stays closed. */
 export function lower(own: Limits, ceiling: Limits, descriptor: Descriptor): Limits {
   const { runner } = descriptor;
   const lowered: Limits = {
@@ -39,9 +39,9 @@ export function lower(own: Limits, ceiling: Limits, descriptor: Descriptor): Lim
   set('deny_paths', union(own.deny_paths, ceiling.deny_paths));
   set('executables', boundArguments(own, ceiling.executables));
   set('exec_once', ceiling.exec_once === 'required' ? 'required' : (own.exec_once ?? ceiling.exec_once));
-  // Both lists are checked when it is decided; on opening a file the tenant's, else the ceiling's.
+  // Both lists are checked at the decision; on opening a file only the tenant's is, or the ceiling's if the tenant has none.
   set('allow_paths', own.allow_paths ?? ceiling.allow_paths);
-  // A process has no network unless its policy names hosts; what is told where to go has all but what is closed.
+  // A process has no network unless its policy names hosts. A tool whose inputs say where to connect reaches everything that is not closed.
   if (own.network !== undefined || runner !== 'exec') set('network', narrowNetwork(own.network, ceiling.network));
   if (ceiling.allow_hidden === false) set('allow_hidden', false);
   if (own.output_schema && ceiling.output_schema === 'enforce') set('output_schema', 'enforce');
@@ -59,8 +59,8 @@ export function lower(own: Limits, ceiling: Limits, descriptor: Descriptor): Lim
 }
 
 /**
- * The lists of both: each that names a program has to allow it. Where only the ceiling names one, what holds without a word is
- * named as well, so that the ceiling does not give more.
+ * Keeps both lists: each that names a program has to allow it. If only the ceiling names one, the default rule of that program is added as well, so
+ * that the ceiling does not grant more.
  */
 function boundArguments({ executables, shell }: Limits, ceiling: Limits['executables']): Limits['executables'] {
   if (!ceiling || shell) return union(executables, ceiling);
@@ -72,7 +72,7 @@ function boundArguments({ executables, shell }: Limits, ceiling: Limits['executa
 
 const isOpen = (name: string, open: readonly string[] = []) => open.some((pattern) => matchesWildcard(pattern, name));
 
-/** A variable that the tool fills from a secret of the tenant, and not from the worker's environment. */
+/** True for a variable that the tool fills from a secret of the tenant instead of the worker's environment. */
 function isSecret(name: string, { binding }: Descriptor): boolean {
   if (binding.kind !== 'command' || binding.env.includes(name)) return false;
   return binding.env.some((declared) => declared.startsWith(`${name}=secret://`));

@@ -3,7 +3,7 @@ import { type CompiledRule, matchesNow } from './compile-rule.js';
 import { effectCode } from './gates.js';
 import { deny, type Request, type Verdict } from './request.js';
 
-/** Nothing allows the call. Where a rule would but for one thing, that is what to say. */
+/** For calls that no rule allows: finds a rule that would match if one field were different, as a hint for the error. */
 export function nearMiss(rules: readonly CompiledRule[], request: Request): Verdict {
   const { tool_id } = request.descriptor;
   for (const compiled of rules) {
@@ -12,7 +12,7 @@ export function nearMiss(rules: readonly CompiledRule[], request: Request): Verd
     const [only] = failing;
     if (failing.length === 0 && matchesNow(compiled, request) === false)
       return missed(compiled, request, 'NO_RULE', `its condition is false: ${compiled.rule.if}`);
-    // A rule for other tools is no near miss, however much else would fit.
+    // A rule for other tools is not a near miss, even if everything else matches.
     if (only && failing.length === 1 && only.field !== 'tool' && only.field !== 'origin')
       return missed(compiled, request, codeOf(only.field, compiled), only.why(request));
   }
@@ -27,7 +27,7 @@ function codeOf(field: keyof PolicyMatch, { rule }: CompiledRule): string {
   return (field === 'effects' && blockedEffect(rule.match?.effects)) || 'NO_RULE';
 }
 
-/** A rule that takes only what is not destructive blocks what is. */
+/** A rule for tools that are not destructive excludes the destructive ones. */
 const blockedEffect = (wanted: PolicyMatch['effects']): string | null =>
   wanted === undefined
     ? null

@@ -15,7 +15,7 @@ const refusal = (source: unknown) => {
 
 const rule = (text: string) => `rules:\n  - id: a\n    effect: allow\n    ${text}\n`;
 
-describe('a document in YAML is refused with the line and the column', () => {
+describe('a YAML document with a mistake is refused with line and column', () => {
   test.each([
     ['boundary: allow', /^line 1, column 11: boundary: /],
     ['ruls: []', /^line 1, column 1: ruls: is not a known field$/],
@@ -24,9 +24,9 @@ describe('a document in YAML is refused with the line and the column', () => {
     [rule('match: { risk_max: HUGE }'), /^line 4, column 24: rules\.0\.match\.risk_max: /],
     [
       rule('if: "inputs.a >"'),
-      /^line 4, column 9: rules\.0\.if: Unexpected token: EOF \(column 11 of the condition\)$/,
+      /^line 4, column 9: rules\.0\.if: it ends too early: a value is missing \(column 11 of the condition\)$/,
     ],
-    [rule('if: "other.a"'), /rules\.0\.if: Unknown variable: other/],
+    [rule('if: "other.a"'), /rules\.0\.if: there is no variable other/],
     [rule('if: "size(inputs)"'), /gives int, and has to give true or false/],
     [rule('approvals: { required: 2 }'), /^line 4, column 5: rules\.0\.approvals: only a rule that holds/],
     [
@@ -37,31 +37,31 @@ describe('a document in YAML is refused with the line and the column', () => {
     ['tools:\n  fs.read: {}\n  fs_read: {}', /^line 3, column 3: tools\.fs_read: is another spelling of fs\.read/],
     ['risk:\n  MAX: {}', /^line 2, column 3: risk\.MAX/],
     ['a: [', /^line 1, column 5: /],
-    ['a: 1\na: 2', /^line 2, column 1: the document: this key is there twice/],
+    ['a: 1\na: 2', /^line 2, column 1: the document: duplicate key/],
     ['', /the document: /],
     ['{}', /the document: is empty/],
     ['- 1', /the document: /],
   ])('%j', (source, message) => {
     expect(refusal(source)).toMatch(message);
   });
-  test('whose aliases multiply', () => {
+  test('with exponentially many aliases', () => {
     const levels = Array.from({ length: 12 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(9)}]`);
     expect(refusal(['a0: &a0 [x]', ...levels].join('\n'))).toMatch(/alias/);
   });
 });
 
-test('a document that is parsed already is refused by its field', () => {
+test('a document that was already parsed is refused with the field', () => {
   expect(refusal({ boundary: 'deny_by_default', ruls: [] })).toBe('ruls: is not a known field');
   expect(refusal(null)).toMatch(/^the document: /);
-  expect(refusal({ rules: [{ id: 'a\0', effect: 'allow' }] })).toMatch(/^rules\.0\.id: no NUL/);
+  expect(refusal({ rules: [{ id: 'a\0', effect: 'allow' }] })).toMatch(/^rules\.0\.id: must not contain NUL/);
 });
 
-test('a document stays as it was sent, so that its hash is that of what was written', () => {
+test('a document is kept as sent, so that its hash is that of the text', () => {
   const sent = { tools: { 'fs.read': { allow_paths: ['./**'] } }, max_calls_per_tool: 3 };
   expect(parsePolicy(sent)).toEqual(sent);
 });
 
-test('a policy is written as YAML that is read again', () => {
+test('a policy formatted as YAML can be parsed again', () => {
   const document = parsePolicy(rule('if: "inputs.a > 3"'));
   expect(parsePolicy(formatPolicy({ text: null, document }))).toEqual(document);
   expect(formatPolicy({ text: '# ours\nrules: []\n', document: { rules: [] } })).toBe('# ours\nrules: []\n');

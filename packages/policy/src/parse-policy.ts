@@ -1,10 +1,10 @@
-import { Failure, PolicyDocument } from '@capstan/contracts';
+import { Failure, issueText, PolicyDocument } from '@capstan/contracts';
 import { readYaml, type YamlText } from '@capstan/expression';
 import { findMistakes, type Mistake } from './find-mistakes.js';
 
 export type PolicyError = { field: string; message: string; line?: number; column?: number };
 
-/** A policy as YAML or JSON text, or parsed already. */
+/** Parses a policy from YAML or JSON text, or from a parsed value. */
 export function parsePolicy(source: unknown): PolicyDocument {
   return typeof source === 'string' ? parseText(source) : checked(source, () => ({}));
 }
@@ -28,16 +28,16 @@ function checked(value: unknown, place: YamlText['locate']): PolicyDocument {
   );
 }
 
-type Issue = { code: string; path: PropertyKey[]; message: string; keys?: string[]; errors?: Issue[][] };
+type Issue = Parameters<typeof issueText>[0];
 
 function toMistakes(issue: Issue): Mistake[] {
-  if (issue.code === 'unrecognized_keys' && issue.keys)
+  if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ path: issue.path, key, message: 'is not a known field' }));
-  // One value or a list of them: what is wrong in the list says more than that it is neither.
-  const inner = issue.code === 'invalid_union' ? issue.errors?.find(([first]) => (first?.path.length ?? 0) > 0) : null;
+  // For a field that takes one value or a list, the mistake inside the list is more helpful than "neither matches".
+  const inner = issue.code === 'invalid_union' ? issue.errors.find(([first]) => (first?.path.length ?? 0) > 0) : null;
   return (inner ?? []).length > 0
     ? (inner ?? []).flatMap((each) => toMistakes({ ...each, path: [...issue.path, ...each.path] }))
-    : [{ path: issue.path, message: issue.message }];
+    : [{ path: issue.path, message: issueText(issue) }];
 }
 
 export function invalidPolicy(errors: PolicyError[]): Failure {

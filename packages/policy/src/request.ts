@@ -1,9 +1,9 @@
 import type { Decision, Descriptor, JsonObject, Role } from '@capstan/contracts';
 
-/** Whose document it is: a tenant's, which allows, or the installation's, which bounds what tenants allow. */
+/** The owner of a document: the tenant, whose policy allows calls, or the installation, which limits what tenants can allow. */
 export type Part = 'tenant' | 'installation';
 
-/** What is asked: may this call run? */
+/** A call to decide on. */
 export type Request = {
   descriptor: Descriptor;
   inputs: JsonObject;
@@ -17,33 +17,33 @@ export type Request = {
   facts?: Facts | undefined;
 };
 
-/** What the call itself does not say. */
+/** Facts that are not part of the call itself. */
 export type Facts = {
-  /** How often its run has called this tool already. */
+  /** How many times its run has called this tool before. */
   calls_of_tool?: number | undefined;
   /** How long its run has been running. */
   run_elapsed_ms?: number | undefined;
-  /** The hashes of specifications that were approved elsewhere: the plan of its run. */
+  /** Hashes of specifications that were approved elsewhere, by the plan of its run. */
   approved_specs?: readonly string[] | undefined;
 };
 
-/** A policy document made ready once. Pure, and never throws. */
+/** A compiled policy document. Pure; its methods never throw. */
 export type CompiledPolicy = {
   policy_hash: string;
   decide(request: Request): Decision;
-  /** The same decision, with every rule that was looked at. */
+  /** The same decision, with every rule that was evaluated. */
   explain(request: Request): Decision;
-  /** Whether a decision about this tool can depend on its inputs. */
+  /** True if a decision about this tool can depend on its inputs. */
   readsInputs(descriptor: Descriptor): boolean;
 };
 
-/** What one document says of the call itself. */
+/** The verdict of one document on a call. */
 export type Verdict = Pick<Decision, 'effect' | 'allowed' | 'reason' | 'rule_matched' | 'code' | 'approvals'>;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
 const CONTROL = /[\u0000-\u001f\u007f]/g;
 
-/** A reason may quote the inputs, and is stored: short, on one line, and nothing that Postgres refuses. */
+/** Makes a reason safe to store: short, on one line, and without characters that Postgres refuses. Reasons may quote inputs. */
 export const storable = (text: string): string => text.slice(0, 1000).toWellFormed().replace(CONTROL, '\ufffd');
 
 export const deny = (code: string, reason: string, rule_matched: string | null): Verdict => ({

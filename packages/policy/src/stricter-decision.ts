@@ -3,7 +3,7 @@ import { lower } from './lower-limits.js';
 
 const STRENGTH = { allow: 0, hold: 1, deny: 2 } as const;
 
-/** What was decided, under what would be decided now: whichever allows less, with the stricter of all limits. */
+/** Combines the decision at admission with one made now: the one that allows less wins, with the stricter of all limits. */
 export function stricterDecision(then: Decision, now: Decision, descriptor: Descriptor): Decision {
   const { policy_hash } = then;
   const limits = lower(then.limits, now.limits, descriptor);

@@ -3,30 +3,30 @@ import { type CompiledRule, couldMatch, readsInputs } from './compile-rule.js';
 import { checkNetwork } from './constraint/check-urls.js';
 import type { Check } from './constraint/constraint.js';
 import { entriesFor, type ToolEntry } from './constraint/tool-entries.js';
-import { effectGates, gateHold, type Hold, isDefaultGate, isReadOnly, riskGate } from './gates.js';
+import { changeHold, effectGates, gateHold, type Hold, isDefaultGate, isReadOnly, riskGate } from './gates.js';
 import { compileLimits, limitsNow, limitsOf, type ToolLimits } from './limits.js';
 import type { Part, Request, Verdict } from './request.js';
 
-/** All that a policy says of one tool whatever the call is; worked out once for each tool. */
+/** Everything in a policy that depends on the tool alone, computed once for each tool. */
 export type ToolPlan = {
   /** The rules that could match. */
   rules: CompiledRule[];
-  /** The entry of `tools` that names it, and so allows it. */
+  /** The entry of `tools` that names the tool and so allows it. */
   named: ToolEntry | null;
   checks: Check[];
   limits: ToolLimits;
   gate: RiskGate;
-  /** Whether a rule that accepts the risk of the tool takes it past the gate. */
+  /** True if a rule that accepts the risk of the tool also passes the gate. */
   gate_yields: boolean;
-  /** What its effects are refused for. */
+  /** The denial because of its effects, if any. */
   refused: Verdict | null;
-  /** What holds it beside the rules: its risk, and its effects. */
+  /** Reasons to hold it besides the rules: its risk, its effects, and that its description has changed. */
   holds: { risk: Hold[]; effects: Hold[] };
   read_only: boolean;
   reads_inputs: boolean;
 };
 
-/** Their URLs are told to them, so that they can be looked at beforehand. */
+/** Runner types whose inputs contain the URLs that they connect to, so that these can be checked in advance. */
 const CONNECTING: ReadonlySet<string> = new Set(['api', 'browser']);
 
 export function createPlanner(
@@ -35,7 +35,7 @@ export function createPlanner(
   part: Part,
 ): (request: Request) => ToolPlan {
   const limits = compileLimits(document);
-  // By the descriptor itself: a tool that changes has another, and what is no longer used is forgotten.
+  // Keyed by the descriptor object: a changed tool has a new one, and unused plans are garbage-collected.
   const plans = new WeakMap<Descriptor, ToolPlan>();
   return (request) => {
     const known = plans.get(request.descriptor);
@@ -68,7 +68,10 @@ function makePlan(
     gate,
     gate_yields: isDefaultGate(document, descriptor, part),
     refused: Array.isArray(effects) ? null : effects,
-    holds: { risk: gateHold(gate, descriptor), effects: Array.isArray(effects) ? effects : [] },
+    holds: {
+      risk: gateHold(gate, descriptor),
+      effects: [...(Array.isArray(effects) ? effects : []), ...(part === 'tenant' ? changeHold(descriptor) : [])],
+    },
     read_only: isReadOnly(descriptor),
     reads_inputs: checks.length > 0 || candidates.some(readsInputs),
   };

@@ -4,10 +4,10 @@ import type { Request } from '../request.js';
 import { type Refusal, refuse } from './constraint.js';
 import { commandIn } from './read-inputs.js';
 
-/** What becomes of a command line that the caller has written: the limits that it runs under, or why it may not. */
+/** The decision about a command line that the caller wrote: the limits that it runs under, or the reason why it may not run. */
 export type Arguments = { limits: Limits } | { refusal: Refusal };
 
-/** The arguments of `shell.run`. Those of other tools are known to the runner alone, which judges them in the same way. */
+/** Checks the arguments of `shell.run`. The arguments of other tools are known only to the runner, which checks them in the same way. */
 export function checkArguments({ descriptor, inputs }: Request, limits: Limits): Arguments {
   const command = descriptor.tool_id === 'shell.run' ? commandIn(descriptor, inputs) : null;
   const [file, ...args] = command ?? [];
@@ -24,7 +24,7 @@ export function checkArguments({ descriptor, inputs }: Request, limits: Limits):
   };
 }
 
-/** What is said of other programs would only make the record longer. */
+/** Rules of other programs would only make the record longer. */
 const rulesOf = (lists: readonly Executables[], program: string): Executables[] =>
   lists.flatMap((list) => {
     const rule = Object.hasOwn(list, program) ? list[program] : undefined;

@@ -2,10 +2,13 @@ import type { ToolConstraints } from '@capstan/contracts';
 import { type Check, refuse } from './constraint.js';
 import { commandIn } from './read-inputs.js';
 
-/** Where a program that is allowed by its name may be named by its path. Elsewhere anybody could have put one of that name. */
+/**
+ * Directories in which a program that is allowed by its name may also be called by its path. Anywhere else, anyone may have put a program of that
+ * name.
+ */
 const SYSTEM: ReadonlySet<string> = new Set(['/bin', '/usr/bin', '/usr/local/bin', '/sbin', '/usr/sbin']);
 
-/** What is denied to `shell.run` unless its entry says otherwise. */
+/** Tokens that `shell.run` denies unless its entry allows them. */
 const DENIED_TOKENS = ['sudo', 'su', 'rm -rf', 'mkfs', 'dd', '> /dev', 'chmod 777', 'curl | sh', 'wget | sh'];
 
 export function checkCommand(constraints: ToolConstraints, { required }: { required: boolean }): Check | null {
@@ -26,7 +29,7 @@ export function checkCommand(constraints: ToolConstraints, { required }: { requi
   };
 }
 
-/** One whose arguments are named is allowed with them. */
+/** A program with rules for its arguments counts as allowed. */
 function allowedBy({ allow_executables, executables }: ToolConstraints): string[] | undefined {
   return executables ? [...(allow_executables ?? []), ...Object.keys(executables)] : allow_executables;
 }
@@ -37,7 +40,7 @@ function isAllowed(executable: string, allow: readonly string[]): boolean {
   return slash > 0 && SYSTEM.has(executable.slice(0, slash)) && allow.includes(executable.slice(slash + 1));
 }
 
-/** Not as a part of a longer word: `su` is not in `capsule`; but `|` is in `a|b`. */
+/** Matches whole words only: `su` does not match in `capsule`, but `|` matches in `a|b`. */
 function hasWord(line: string, token: string): boolean {
   const [first, last] = [isWordAt(token, 0), isWordAt(token, token.length - 1)];
   for (let at = line.indexOf(token); at >= 0; at = line.indexOf(token, at + 1))

@@ -5,10 +5,7 @@ import { pathsIn } from './read-inputs.js';
 
 const MAX_PATH = 4096;
 
-/**
- * What a path says of itself. Links are not looked at here, because nothing is; the runner does when it opens the file,
- * with the same lists in its limits.
- */
+/** Checks paths as text. Links are not followed here, because this package does no I/O; the runner checks the same lists when it opens the file. */
 export function checkPaths(constraints: ToolConstraints, { required }: { required: boolean }): Check | null {
   const { allow_paths, deny_paths, allow_hidden, max_size_bytes } = constraints;
   if (!required && !allow_paths && !deny_paths && allow_hidden === undefined && max_size_bytes === undefined)
@@ -30,8 +27,8 @@ export function checkPaths(constraints: ToolConstraints, { required }: { require
 function checkPath(path: string, allow: PathGlob[] | null, deny: PathGlob[], showHidden: boolean): Refusal | null {
   if (path.length > MAX_PATH || path.includes('\0')) return refuse('invalid_path', 'the path is not valid');
   if (path.startsWith('~')) return refuse('path_traversal', `${path} starts at a home directory`);
-  // A backslash is a letter to us and a separator to others.
-  if (path.split(/[/\\]/).includes('..')) return refuse('path_traversal', `${path} climbs with ..`);
+  // A backslash is a normal character on Linux and macOS, but a separator for other programs.
+  if (path.split(/[/\\]/).includes('..')) return refuse('path_traversal', `${path} has ".." in it`);
   const split = splitPath(path);
   if (!showHidden && split.parts.some((part) => part.startsWith('.')))
     return refuse('allow_hidden=false', `hidden files are not allowed: ${path}`);

@@ -6,7 +6,7 @@ import { methodOf, urlsIn } from './read-inputs.js';
 
 const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ws:', 'wss:']);
 
-/** What a URL says of itself. Where its name leads is looked at by who connects, on every redirect. */
+/** Checks URLs as text. The address that a name resolves to is checked when the connection is opened, on every redirect. */
 export function checkDomains(constraints: ToolConstraints, { required }: { required: boolean }): Check | null {
   const { allow_domains, deny_domains = [], allow_methods, max_response_bytes } = constraints;
   const allow = allow_domains ?? (required ? [] : null);
@@ -44,7 +44,7 @@ function checkUrl(url: string, { allow, isAllowed, isDenied }: Lists): Refusal |
   return isAllowed(host) !== undefined ? null : refuse('allow_domains', `${host} is not in allow_domains (${allow})`);
 }
 
-/** What the limits say of connections, for tools that are told where to go. */
+/** Checks connections against the limits, for tools whose inputs say where to connect. */
 export function checkNetwork(limits: Pick<Limits, 'network' | 'deny_private_ips'>): Check {
   const { network, deny_private_ips = true } = limits;
   const allowed = Array.isArray(network) ? { list: shown(network), find: compileDomains(network) } : null;
@@ -66,7 +66,7 @@ const SHOWN = 10;
 const shown = (domains: readonly string[]): string =>
   [...domains.slice(0, SHOWN), ...(domains.length > SHOWN ? [`${domains.length - SHOWN} more`] : [])].join(', ');
 
-/** Null for what is no URL of the web. */
+/** The host of an http or https URL; null for anything else. */
 function hostOf(text: string): string | null {
   if (!URL.canParse(text)) return null;
   const url = new URL(text);

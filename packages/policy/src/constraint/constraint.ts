@@ -1,9 +1,9 @@
 import type { Request } from '../request.js';
 
-/** Which part of a policy refuses a call, and why. `rule` is spelt as in `deny_paths[**\/.env]`. */
+/** The part of a policy that refuses a call, and the reason. `rule` is spelled as in `deny_paths[**\/.env]`. */
 export type Refusal = { rule: string; reason: string };
 
-/** A part of a policy that looks at the inputs of a call. Null when it has nothing against it. */
+/** Checks the inputs of a call. Null if it has no objection. */
 export type Check = (request: Request) => Refusal | null;
 
 export const refuse = (rule: string, reason: string): Refusal => ({ rule, reason });

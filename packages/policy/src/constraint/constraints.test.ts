@@ -38,7 +38,7 @@ describe('paths', () => {
   ])('%j: %s', (path, rule) => {
     expect(read(path, lists)).toBe(rule);
   });
-  test('a hidden file can be allowed, and denied by its name', () => {
+  test('a hidden file can be allowed, and denied by name', () => {
     expect(read('.gitignore', { ...lists, allow_paths: ['./**'], allow_hidden: true })).toBe('tools[fs.read]');
     expect(read('a/.env', { ...lists, allow_paths: ['./**'], allow_hidden: true })).toBe('deny_paths[**/.env]');
   });
@@ -46,15 +46,15 @@ describe('paths', () => {
     expect(read('a', {})).toBe('allow_paths=[]');
     expect(read('a', { allow_paths: [] })).toBe('allow_paths=[]');
   });
-  test('a pattern with many stars is as quick as any', () => {
+  test('a pattern with many stars is matched quickly', () => {
     const glob = `**/${'*a*'.repeat(30)}/**/${'**/a*/'.repeat(20)}b`;
     expect(read(`${'a'.repeat(200)}/`.repeat(20), { allow_paths: [glob] })).toBe('allow_paths');
   });
-  test('{a,b} is either', () => {
+  test('{a,b} matches either', () => {
     expect(read('src/a.ts', { allow_paths: ['{src,test}/*.{ts,js}'] })).toBe('tools[fs.read]');
     expect(read('lib/a.ts', { allow_paths: ['{src,test}/*.{ts,js}'] })).toBe('allow_paths');
   });
-  test('what is written is measured', () => {
+  test('the size of written content is limited', () => {
     const write = (content: string, max_size_bytes: number) =>
       decide({ tool_id: 'fs.write', runner: 'file' }, { allow_paths: ['**'], max_size_bytes }, { path: 'a', content });
     expect(write('äöü', 5).rule_matched).toBe('max_size_bytes');
@@ -87,15 +87,15 @@ describe('domains', () => {
   ])('%s: %s', (url, rule) => {
     expect(get(url, lists)).toBe(rule);
   });
-  test('a private address is allowed in as many words', () => {
+  test('a private address must be allowed explicitly', () => {
     expect(get('http://10.0.0.1/', { ...lists, deny_private_ips: false })).toBe('tools[http.get]');
   });
-  test('an absent or an empty list allows nothing, and neither does an answer of no bytes', () => {
+  test('an absent or empty list allows nothing, and neither does a response limit of 0 bytes', () => {
     expect(get('https://a.org', {})).toBe('allow_domains=[]');
     expect(get('https://a.org', { allow_domains: [] })).toBe('allow_domains=[]');
     expect(get('https://a.org', { allow_domains: ['*'], max_response_bytes: 0 })).toBe('max_response_bytes');
   });
-  test('the name of a secret is no URL, unless it stands where a URL belongs', () => {
+  test('the name of a secret is not a URL, except in a field for URLs', () => {
     const call = (inputs: JsonObject) =>
       decide({ tool_id: 'api.call', runner: 'api' }, { allow_domains: ['example.com'] }, inputs).rule_matched;
     const url = 'https://example.com/';
@@ -103,12 +103,12 @@ describe('domains', () => {
     expect(call({ url, headers: { 'X-Api-Key': 'secret://evil.org/path' } })).toBe('invalid_url');
     expect(call({ url: 'secret://api.token' })).toBe('invalid_url');
   });
-  test('a URL is found wherever it is in the inputs', () => {
+  test('a URL is found anywhere in the inputs', () => {
     const tool = { tool_id: 'ext:tools.postman:get', runner: 'exec' } as const;
     const inputs = { args: ['--x', ['https://evil.org/a']], flags: {} };
     expect(decide(tool, { allow_domains: ['example.com'] }, inputs).rule_matched).toBe('allow_domains');
   });
-  test('also the one that the tool itself sets', () => {
+  test('a URL set by the tool itself is checked too', () => {
     const binding = { kind: 'request', extension_id: 'x', method: 'post', url: 'https://evil.org/{{id}}' } as const;
     const tool = { tool_id: 'ext:x:y', runner: 'api', binding } as const;
     expect(decide(tool, { allow_domains: ['example.com'] }, {}).rule_matched).toBe('allow_domains');
@@ -139,23 +139,23 @@ describe('commands', () => {
   ])('%j: %s', (cmd, rule) => {
     expect(run(cmd).rule_matched).toBe(rule);
   });
-  test('a reason that quotes the inputs can be stored', () => {
+  test('a reason that quotes the inputs can be stored in Postgres', () => {
     const { reason } = run([`a\0b\n\ud800${'x'.repeat(5000)}`]);
     expect(reason.isWellFormed()).toBe(true);
     expect(reason).toMatch(/^a\ufffdb\ufffd\ufffdx{100}/);
     expect(reason.length).toBe(1000);
   });
-  test('a token that is no word is found within one', () => {
+  test('a token that is not a word is found within words', () => {
     const allow_executables = ['find'];
     expect(run(['find', '.', '-exec', 'x'], { allow_executables, deny_tokens: ['-exec'] }).allowed).toBe(false);
     expect(run(['find', 'a|b'], { allow_executables, deny_tokens: ['|'] }).allowed).toBe(false);
   });
-  test('a list of executables has passed the gate of HIGH, and nothing else has', () => {
+  test('only an entry with a list of executables passes the gate of HIGH', () => {
     expect(run(['git', 'status']).effect).toBe('allow');
     const refund = { tool_id: 'ext:billing:refund', risk: 'HIGH' } as const;
     expect(decide(refund, { timeout_seconds: 5 }, {}).effect).toBe('hold');
   });
-  test('the program of an ATIP tool is looked at too', () => {
+  test('the program of an ATIP tool is checked too', () => {
     const binding: Descriptor['binding'] = { kind: 'atip', executable: 'gh', path: ['pr'], parameters: [] };
     const tool = { tool_id: 'atip:gh:pr', runner: 'exec', binding } as const;
     expect(decide(tool, { allow_executables: ['git'] }, {}).rule_matched).toBe('allow_executables');
@@ -164,11 +164,11 @@ describe('commands', () => {
 });
 
 describe('entries', () => {
-  test('fs_read is fs.read', () => {
+  test('fs_read is an alias of fs.read', () => {
     const tool = { tool_id: 'fs.read', runner: 'file' } as const;
     expect(decide(tool, { allow_paths: ['**'] }, { path: 'a' }, 'fs_read').allowed).toBe(true);
   });
-  test('one with a wildcard constrains and does not allow', () => {
+  test('an entry with a wildcard constrains and does not allow', () => {
     const tool = { tool_id: 'ext:a:b' };
     expect(decide(tool, { timeout_seconds: 5 }, {}, 'ext:*').code).toBe('NO_RULE');
     const document = parsePolicy({

@@ -5,7 +5,7 @@ const MAX_TEXTS = 100_000;
 
 type Named = { name: string; text: string };
 
-/** Every text in the inputs, with the name of the field it is in. What cannot be looked at whole is not judged at all. */
+/** Every text in the inputs, with the name of its field. Throws if the inputs are too large to be checked completely. */
 export function textsIn(inputs: JsonObject): Named[] {
   const found: Named[] = [];
   const visit = (name: string, value: Json, depth: number): void => {
@@ -23,35 +23,35 @@ const PATH_NAME =
   /^(path|paths|file|files|filename|dir|dirs|directory|directories|folder|cwd|src|dst|source|destination|target|root)$|_(path|paths|file|files|dir|directory)$/;
 const URL_NAME = /^(url|urls|uri|href|endpoint)$|_(url|uri)$/;
 
-/** What is a path by the name of its field; also where the tool itself sets it. */
+/** Paths, recognized by the name of their field. Includes values that the tool itself presets. */
 export const pathsIn = ({ binding }: Descriptor, inputs: JsonObject): string[] =>
   [...textsIn(inputs), ...presetIn(binding)].flatMap(({ name, text }) =>
     PATH_NAME.test(name.toLowerCase()) ? [text] : [],
   );
 
-/** What is still to be filled in is an input, and looked at as such. */
+/** Placeholders are left out: their values are inputs, and are checked as such. */
 const presetIn = (binding: Descriptor['binding']): Named[] =>
   binding.kind === 'action' && binding.preset
     ? textsIn(binding.preset).filter(({ text }) => !/^\{\{[\w.-]+\}\}$/.test(text))
     : [];
 
-/** What is a URL by the name of its field, or by how it looks; also where the tool itself sets it. */
+/** URLs, recognized by the name of their field or by their form. Includes values that the tool itself presets. */
 export function urlsIn({ binding }: Descriptor, inputs: JsonObject): string[] {
   const texts = [...textsIn(inputs), ...presetIn(binding)];
   const urls = texts.flatMap(({ name, text }) =>
     URL_NAME.test(name.toLowerCase()) || looksLikeUrl(text) ? [text] : [],
   );
-  // A host that is still to be filled in is looked at when the request is made.
+  // A host with placeholders is checked when the request is sent.
   if (binding.kind === 'request' && binding.url !== undefined && URL.canParse(binding.url)) urls.push(binding.url);
   return urls;
 }
 
 const LOOKS = /^\s*[a-z][a-z0-9+.-]{0,20}:[/\\]{2}/i;
-/** Names a secret, and leads nowhere by itself; where the secret is sent is looked at by who fills it in. */
+/** The name of a secret, which is not an address. Whether it may be sent to a host is checked when it is filled in. */
 const SECRET = /^secret:\/\/[\w.-]{1,200}$/;
 const looksLikeUrl = (text: string): boolean => LOOKS.test(text) && !SECRET.test(text);
 
-/** The program that a call starts, and its arguments as far as they are known here; null when it starts none. */
+/** The program that a call starts and its arguments, as far as they are known at this point; null if it starts none. */
 export function commandIn({ binding }: Descriptor, inputs: JsonObject): string[] | null {
   if (binding.kind === 'command' || binding.kind === 'atip')
     return [binding.executable, ...textsIn(inputs).map(({ text }) => text)];

@@ -12,7 +12,7 @@ import { checkPaths } from './check-paths.js';
 import { checkDomains } from './check-urls.js';
 import type { Check } from './constraint.js';
 
-/** The tools that Capsule's policies are about. What their entries do not allow is denied, also by an absent list. */
+/** The core tools of Capsule's policies. For these, anything that the entry does not allow is denied, even if the list is missing. */
 const CORE: Record<string, 'path' | 'url' | 'command'> = {
   'fs.read': 'path',
   'fs.write': 'path',
@@ -21,20 +21,20 @@ const CORE: Record<string, 'path' | 'url' | 'command'> = {
 };
 
 export type ToolEntry = {
-  /** As the document spells it. */
+  /** The key as spelled in the document. */
   key: string;
-  /** It names this tool itself, and so allows it. One with a wildcard only constrains. */
+  /** True if it names this very tool and so allows it. An entry with a wildcard only constrains. */
   names_it: boolean;
   constraints: ToolConstraints;
   checks: Check[];
 };
 
 /**
- * What `tools` says of a tool: the entry of its own first, then those with wildcards. All of them are checked. The entries of
- * a ceiling take away and never give, so that what they do not mention is as the tenant has it.
+ * The entries of `tools` that apply to a tool: its own first, then those with wildcards. All are checked. Entries of the installation only restrict,
+ * so anything that they do not mention is left to the tenant's policy.
  */
 export function entriesFor({ tools = {} }: PolicyDocument, { tool_id, binding }: Descriptor, part: Part): ToolEntry[] {
-  // What an action of an extension has done by a tool of ours may touch no more than that tool itself.
+  // An extension action that runs one of the native tools may not do more than that tool.
   const done_by = binding.kind === 'action' ? binding.action : null;
   return Object.entries(tools)
     .filter(([key]) => {
@@ -56,7 +56,7 @@ function toEntry(key: string, tool_id: string, constraints: ToolConstraints, par
   return { key, names_it, constraints, checks: checks.filter((check) => check !== null) };
 }
 
-/** A list of what it may touch says more than how risky it is. */
+/** True if the entry lists what the tool may access. */
 export const hasAllowList = ({ constraints }: ToolEntry): boolean =>
   [
     constraints.allow_paths,

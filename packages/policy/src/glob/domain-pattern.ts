@@ -1,11 +1,11 @@
 import { canonicalHost } from '@capstan/egress';
 
-/** The pattern that covers a host, which is in its canonical form; undefined for none. */
+/** Finds the pattern that covers a host in its canonical form; undefined if there is none. */
 export type FindDomain = (host: string) => string | undefined;
 
 /**
- * `example.com` is that name; `*.example.com` is every name under it, and the name itself; `*` is any. A host is looked up
- * by each of its endings, so that a thousand patterns take no longer than one.
+ * `example.com` matches that name, `*.example.com` matches every name below it and the name itself, and `*` matches any. Each suffix of a host is
+ * looked up in a map, so a thousand patterns take no longer than one.
  */
 export function compileDomains(patterns: readonly string[]): FindDomain {
   const names = new Map<string, string>();
@@ -29,20 +29,20 @@ function findTree(trees: ReadonlyMap<string, string>, host: string): string | un
 
 const isTree = (pattern: string) => pattern.startsWith('*.');
 
-/** As hosts are compared: names of any script in the form that is dialled. */
+/** Normalizes a pattern as hosts are normalized: international names in their ASCII form. */
 function normal(pattern: string): string {
   if (isTree(pattern)) return `*.${normal(pattern.slice(2))}`;
   return canonicalHost(pattern) ?? pattern.toLowerCase();
 }
 
-/** Whether everything that `inner` allows is allowed by `outer` too. */
+/** True if `outer` allows everything that `inner` allows. */
 function covers(outer: string, inner: string): boolean {
   return isTree(inner)
     ? outer === '*' || outer === inner || (isTree(outer) && inner.endsWith(outer.slice(1)))
     : compileDomains([outer])(inner) !== undefined;
 }
 
-/** Where both lists allow a connection to go: of two that overlap the narrower stays. */
+/** The intersection of two lists: of two overlapping patterns, the narrower one remains. */
 export function narrowDomains(one: readonly string[], other: readonly string[]): string[] {
   const [left, right] = [one.map(normal), other.map(normal)];
   const kept = [

@@ -1,7 +1,6 @@
-import { matchesWildcard } from '@capstan/contracts';
-import { expandBraces } from './expand-braces.js';
+import { matchesStars, matchesWildcard } from '@capstan/contracts';
 
-/** A path taken apart: no empty parts, no `.`. */
+/** A parsed path, without empty parts and `.`. */
 export type Path = { absolute: boolean; parts: string[] };
 
 export function splitPath(path: string): Path {
@@ -12,8 +11,8 @@ export function splitPath(path: string): Path {
 export type PathGlob = { source: string; matches(path: Path): boolean };
 
 /**
- * `*` and `?` stay within a part, `**` takes any number of parts, `{a,b}` is either. A relative pattern is for relative
- * paths and an absolute one for absolute paths; one that starts with `**` is, in a deny list, for both.
+ * `*` and `?` match within a part, `**` matches any number of parts, and `{a,b}` matches either. A relative pattern matches relative paths, an
+ * absolute one absolute paths. In a deny list, a pattern that starts with `**` matches both.
  */
 export function compilePathGlob(source: string, list: 'allow' | 'deny'): PathGlob {
   const patterns = expandBraces(source).map(splitPath);
@@ -22,32 +21,34 @@ export function compilePathGlob(source: string, list: 'allow' | 'deny'): PathGlo
     source,
     matches: (path) =>
       patterns.some(
-        ({ absolute, parts }) => (anywhere || absolute === path.absolute) && matchesParts(parts, path.parts),
+        ({ absolute, parts }) =>
+          (anywhere || absolute === path.absolute) && matchesStars(parts, path.parts, '**', matchesWildcard),
       ),
   };
 }
 
-/** As matchesWildcard, with parts for characters and `**` for the star. */
-function matchesParts(pattern: readonly string[], parts: readonly string[]): boolean {
-  let at = 0;
-  let star = -1;
-  let resume = 0;
-  let next = 0;
-  while (at < parts.length) {
-    const wanted = pattern[next];
-    if (wanted === '**') {
-      star = next;
-      next += 1;
-      resume = at;
-    } else if (wanted !== undefined && matchesWildcard(wanted, parts[at] ?? '')) {
-      next += 1;
-      at += 1;
-    } else if (star >= 0) {
-      next = star + 1;
-      resume += 1;
-      at = resume;
-    } else return false;
+const MAX_EXPANDED = 256;
+
+/** `a/{b,c}/d` → `a/b/d`, `a/c/d`. An unclosed brace is literal, and so are braces that would expand to too many patterns. */
+function expandBraces(pattern: string): string[] {
+  const done: string[] = [];
+  const open = [pattern];
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    const choices = expandFirst(one);
+    if (choices) open.push(...choices);
+    else done.push(one);
+    if (done.length + open.length > MAX_EXPANDED) return [pattern];
   }
-  while (pattern[next] === '**') next += 1;
-  return next === pattern.length;
+  return done;
+}
+
+/** Expands the innermost braces first: the last `{` before the first `}`. */
+function expandFirst(pattern: string): string[] | null {
+  const end = pattern.indexOf('}');
+  const start = end < 0 ? -1 : pattern.lastIndexOf('{', end);
+  if (start < 0) return null;
+  return pattern
+    .slice(start + 1, end)
+    .split(',')
+    .map((choice) => `${pattern.slice(0, start)}${choice}${pattern.slice(end + 1)}`);
 }

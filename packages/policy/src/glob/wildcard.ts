@@ -1,6 +1,6 @@
 import { isWildcard, matchesWildcard } from '@capstan/contracts';
 
-/** Any of several patterns: the literal ones by a look into a set, of the others first what comes before their wildcard. */
+/** Matches any of several patterns: literal patterns by a set lookup, the others by their prefix first. */
 export function compileWildcards(patterns: readonly string[]): (text: string) => boolean {
   const literal = new Set(patterns.filter((pattern) => !isWildcard(pattern)));
   const open = patterns.filter(isWildcard).map((pattern) => ({ pattern, prefix: pattern.split(/[*?]/, 1)[0] ?? '' }));

@@ -1,33 +1,27 @@
 import type { Descriptor, JsonObject, ToolConstraints } from '@capstan/contracts';
 import { methodOf } from '../constraint/read-inputs.js';
 import type { Part } from '../request.js';
-import {
-  addToPolicy,
-  domainsOf,
-  entryOf,
-  executablesOf,
-  pathsOf,
-  programEntry,
-  programsOf,
-  toYaml,
-} from './snippet.js';
+import { insteadOf } from './instead-of.js';
+import { addToPolicy, domainsOf, entryOf, executablesOf, pathsOf, programsOf, toYaml } from './snippet.js';
 
-const BESIDE = 'What is in that list already stays in it.';
+const BESIDE = 'Existing entries of that list stay.';
 
-/** What to change so that a constraint lets the call through; `rule` is spelt as in `deny_paths[**\/.env]`. */
+/** Suggests how to change the constraint that refused a call. `rule` is spelled as in `deny_paths[**\/.env]`. */
 export function suggestConstraint(descriptor: Descriptor, inputs: JsonObject, rule: string, part: Part): string {
   const { tool_id } = descriptor;
   const [, name = rule, value = ''] = /^([a-z_]+)(?:\[(.*)\]|=.*)?$/s.exec(rule) ?? [];
   const entry = (constraints: ToolConstraints, note?: string) => addToPolicy(entryOf(tool_id, constraints), note, part);
   const takeOut = (list: string) =>
     `Take ${toYaml(value)} out of ${list} in the entry of ${tool_id} under tools in the policy, if this call should be allowed.`;
+  const instead = insteadOf(descriptor, inputs);
+  if (instead !== null) return instead;
   switch (name) {
     case 'allow_paths':
       return entry({ allow_paths: pathsOf(descriptor, inputs) }, BESIDE);
     case 'allow_domains':
       return entry(domainsOf(descriptor, inputs) ?? {}, BESIDE);
     case 'allow_executables':
-      return addToPolicy(programEntry(descriptor, inputs, programsOf(descriptor, inputs)), BESIDE, part);
+      return entry({ allow_executables: programsOf(descriptor, inputs) }, BESIDE);
     case 'executables':
       return entry({ executables: executablesOf(descriptor, inputs) }, BESIDE);
     case 'allow_methods':

@@ -8,7 +8,7 @@ export type Denied = {
   decision: Pick<Decision, 'code' | 'rule_matched'> & Partial<Pick<Decision, 'limits' | 'decided_by'>>;
 };
 
-/** What to change so that a call that was denied is allowed. Null for one that was not, and lacks nothing. */
+/** Suggests a change to the policy that allows a denied call. Null if the call was not denied and needs nothing. */
 export function suggestFor(denied: Denied): string | null {
   const suggestion = changeFor(denied);
   if (suggestion === null || denied.decision.code === 'HELD' || denied.decision.decided_by !== 'installation')
@@ -56,7 +56,7 @@ function changeFor({ descriptor, inputs, decision }: Denied): string | null {
   }
 }
 
-/** A program that uses the network runs in a sandbox that has none but for the hosts that the policy names. */
+/** True for a program that uses the network but runs in a sandbox without one, because the policy names no hosts. */
 const isCutOff = (descriptor: Descriptor, limits: Limits | undefined): boolean =>
   limits !== undefined &&
   limits.network === undefined &&
