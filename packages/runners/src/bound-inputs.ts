@@ -2,8 +2,8 @@ import type { Json, JsonObject } from '@capstan/contracts';
 import type { Call } from './runner.js';
 
 /**
- * What a call asks a runner for: one of its own tools, or one that an action of an extension stands for. What the extension
- * sets cannot be set otherwise by who calls it; `{{name}}` in it is an input, whole and with its type.
+ * The tool and inputs that a runner receives: its own tool, or the tool that an extension's action is bound to. A caller cannot
+ * override inputs that the extension sets. `{{name}}` in them is replaced by an input, whole and with its type.
  */
 export function boundInputs({ descriptor: { tool_id, binding }, inputs }: Pick<Call, 'descriptor' | 'inputs'>): {
   action: string;
@@ -21,7 +21,7 @@ export function boundInputs({ descriptor: { tool_id, binding }, inputs }: Pick<C
 const WHOLE = /^\{\{([A-Za-z_][\w.-]{0,100})\}\}$/;
 const nameIn = (value: Json): string | undefined => (typeof value === 'string' ? WHOLE.exec(value)?.[1] : undefined);
 
-/** Members of an object that stand for an input which was not given are left out; in a list they are null, to keep its order. */
+/** A placeholder for a missing input is left out of an object; in a list it becomes null, to keep the positions. */
 function fill(template: JsonObject, inputs: JsonObject, used: Set<string>): JsonObject {
   const value = (each: Json): Json | undefined => {
     const name = nameIn(each);

@@ -16,7 +16,7 @@ import type { Runner } from './runner.js';
 
 export type RunnersOptions = ExecRunnerOptions & {
   clock?: () => Date;
-  /** Where `fs.read` and `fs.write` work; a folder of the work dir by default. */
+  /** The directory of `fs.read` and `fs.write`. Default: a folder in the work directory. */
   workspace?: string | undefined;
   /** Without it there is no mcp runner. */
   mcp?: McpPorts | undefined;
@@ -25,7 +25,7 @@ export type RunnersOptions = ExecRunnerOptions & {
   databases?: readonly DbConnection[] | undefined;
 };
 
-/** The one place where runner types are listed. None of them starts or opens anything before its first run. */
+/** One runner of each type. None starts or opens anything before its first run. CONTRIBUTING.md says what else a new type needs. */
 export const createRunners = ({
   llm,
   analyze,

@@ -1,4 +1,4 @@
-/** What `promise` comes to, or a rejection with the reason as soon as `signal` aborts; the work itself goes on. */
+/** Settles like `promise`, but rejects with the reason as soon as `signal` aborts. The work itself continues. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const stop = new AbortController();

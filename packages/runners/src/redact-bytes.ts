@@ -1,7 +1,7 @@
 import type { Redactor } from '@capstan/redact';
 import { guessEncoding } from './artifact/text-encoding.js';
 
-/** As of the files that exec keeps: the bytes without the secrets in them. */
+/** The bytes with their secrets redacted, as in files that exec keeps. */
 export const redactedBytes = (bytes: Uint8Array, redact: Redactor): Uint8Array => {
   const guess = guessEncoding();
   guess.push(bytes);

@@ -15,15 +15,19 @@ import type { Redactor } from '@capstan/redact';
 import type { SessionPort } from './session-port.js';
 
 /**
- * The contract every runner type keeps: inputs in, output streamed, an abort signal obeyed, an outcome returned.
+ * The contract of every runner type: it takes inputs, streams output, obeys an abort signal and returns an outcome.
  *
- * A runner returns what it expects (a tool that fails is an outcome); what it throws is a fault of the runner.
- * When `signal` aborts (deadline or cancel), it stops the tool, leaves nothing running, and returns or throws soon after;
- * the worker knows the reason of the abort, so what is returned then does not matter.
+ * A runner returns expected outcomes, including the failure of a tool. An exception is a fault of the runner.
+ * When `signal` aborts (deadline or cancel), it stops the tool, leaves nothing running, and returns or throws soon after.
+ * The worker knows the reason for the abort, so it does not matter what is returned then.
  */
 export interface Runner {
   readonly type: RunnerType;
   run(call: Call): RunOutcome | Promise<RunOutcome>;
+  /** Whether the task of a held call still asks the question that its last attempt ended with. `state` is that attempt's checkpoint. */
+  stillAsks?(call: WaitingCall, state: Json): Promise<boolean>;
+  /** Cancels the task of a held call that nobody wants any more. */
+  abandon?(call: WaitingCall, state: Json): Promise<void>;
   close?(): Promise<void>;
 }
 
@@ -35,37 +39,46 @@ export type Call = {
   session_id: string | null;
   descriptor: Descriptor;
   inputs: JsonObject;
-  /** The span it runs in, as W3C Trace Context writes it, to be passed on; absent where traces are not sent. */
+  /** The span that it runs in, as W3C Trace Context, to be passed on to the tool. Absent if there is no trace. */
   traceparent?: string | undefined;
   labels: Readonly<Record<string, string>>;
   limits: Limits;
   signal: AbortSignal;
   /**
-   * Takes secrets out. A runner applies it to what it logs, and to what it cuts before it cuts; the outcome as a whole
-   * is redacted by the worker.
+   * Must be called right before an effect can leave this process: before a request is written, a program started or a transaction
+   * committed. If the worker may have lost the call in the meantime, because it was frozen or cut off, `signal` aborts.
+   */
+  beforeEffect(): void;
+  /**
+   * Removes secrets. A runner applies it to what it logs, and to what it truncates, before it truncates. The worker redacts the
+   * outcome as a whole.
    */
   redact: Redactor;
   /** Live output, already redacted. */
   log(stream: LogStream, text: string): void;
-  /** Keeps a file with the result; the outcome's `artifacts` names it. */
+  /** Stores a file with the result. The outcome's `artifacts` must list it. */
   keep(file: KeptFile): Promise<Artifact>;
   /**
-   * The value behind `secret://name`, to be sent to these hosts and no others (`*`: anywhere). From then on `redact` takes it
-   * out. Throws a Failure for a name that is not known, or not for this tool or these hosts.
+   * The value of `secret://name`, to be sent only to these hosts (`*`: anywhere). From then on `redact` removes it. Throws a Failure
+   * if the name is unknown, or the secret is not for this tool or these hosts.
    */
   secret(name: string, hosts: readonly string[]): Promise<string>;
   /**
-   * Keeps what the next attempt can go on from. `repeatable`: going on from it has no second effect, so that a lost worker
-   * leaves nothing for a person to find out.
+   * Stores state that the next attempt can resume from. `repeatable`: resuming has no second effect, so if the worker is lost, the
+   * call is not ambiguous. `look_ms`: the task continues elsewhere while the call is held, and workers check it this often
+   * (`stillAsks`).
    */
-  checkpoint(state: Json, repeatable: boolean): Promise<void>;
-  /** What an earlier attempt left, with the answers to what it asked; null when there is nothing. */
+  checkpoint(state: Json, repeatable: boolean, look_ms?: number): Promise<void>;
+  /** The checkpoint of an earlier attempt, with the answers to its questions. Null if there is none. */
   resumed(): Promise<Resumed | null>;
-  /** Asks while the tool waits. Null when nobody answers before the deadline, or somebody declines. */
-  ask(question: Question): Promise<Answers | null>;
-  /** The files and notes of the call's session; null when it has none. */
+  /** Asks a question while the tool waits. Null if nobody answers before the deadline, somebody declines, or `signal` withdraws it. */
+  ask(question: Question, signal?: AbortSignal): Promise<Answers | null>;
+  /** The files and notes of the call's session. Null if it has no session. */
   readonly session: SessionPort | null;
 };
+
+/** A held call, for which no attempt is running. */
+export type WaitingCall = Pick<Call, 'tenant' | 'actor' | 'descriptor' | 'limits' | 'signal' | 'secret'>;
 
 export type Resumed = { state: Json; answers: Answers | null };
 
@@ -80,11 +93,11 @@ export type ToolFailure = Outcome & {
   error: string;
   /** OUTCOME_UNKNOWN: it may have taken effect. Unless the tool is idempotent, the invocation ends `ambiguous`. */
   kind: FailureName;
-  /** Whether the same call may succeed when it is tried again. */
+  /** Whether a retry of the same call may succeed. */
   retryable: boolean;
-  /** Of a refusal: the rule behind it, as policies name it. */
+  /** If it is a refusal: the rule that refused it, as policies name it. */
   rule?: string;
   payload?: Json;
-  /** It has not ended: it asks this, and goes on in another attempt once it is answered. */
+  /** The call has not ended: it asks this question, and continues in another attempt once it is answered. */
   asks?: Question;
 };

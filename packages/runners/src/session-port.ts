@@ -1,20 +1,20 @@
 import type { FileEncoding, SessionFile, SessionNote } from '@capstan/contracts';
 
 /**
- * What a session keeps, bound to the tenant and the session of one call: no method takes either, so no tool can reach
- * another's. Postgres stands behind it in a worker.
+ * The data of a session, bound to the tenant and session of one call. No method takes either as an argument, so no tool can reach
+ * another session. In a worker it is stored in Postgres.
  */
 export type SessionPort = { files: SessionFiles; notes: SessionNotes };
 
-/** Paths are as `toSessionPath` gives them. */
+/** Paths are in the form that `toSessionPath` returns. */
 export type SessionFiles = {
   stat(path: string): Promise<SessionFile | null>;
   read(path: string): Promise<StoredContent | null>;
-  /** Makes the folders above it. */
+  /** Creates missing parent folders. */
   write(path: string, content: Uint8Array, encoding: FileEncoding): Promise<Written>;
-  /** The entries of a folder, by name; null when there is no such folder. */
+  /** The entries of a folder, sorted by name. Null if there is no such folder. */
   list(path: string, limit: number): Promise<SessionFile[] | null>;
-  /** Every file that was stored as text, one after the other. */
+  /** All files that were stored as text, one at a time. */
   texts(): AsyncIterable<{ path: string; content: Uint8Array }>;
   remove(path: string, recursive: boolean): Promise<Removed>;
 };

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 
-/** Work that never pauses, on threads of its own: ending a thread is how such work is stopped. */
+/** Runs synchronous work on separate threads, because only terminating its thread can stop it. */
 export type Threads<Request, Answer> = {
-  /** Rejects with the reason when it was stopped. */
+  /** Rejects with the reason if it is stopped. */
   ask(request: Request, options: { signal: AbortSignal; timeout_ms: number }): Promise<Answer>;
   close(): Promise<void>;
 };
@@ -11,7 +11,7 @@ export type ThreadsOptions = { file(): string | URL; heap_mb: number };
 
 const MAX_IDLE = 2;
 
-/** Threads are kept for the next request; one that has to be stopped is ended. */
+/** Threads are reused for later requests. A thread whose work has to be stopped is terminated. */
 export const createThreads = <Request, Answer>(options: ThreadsOptions): Threads<Request, Answer> => {
   const idle: Worker[] = [];
   const ask = (thread: Worker, request: Request, signal: AbortSignal): Promise<Answer> =>
@@ -24,7 +24,7 @@ export const createThreads = <Request, Answer>(options: ThreadsOptions): Threads
       const onMessage = (answer: Answer) => settle(() => resolve(answer));
       const onError = (error: Error) => settle(() => reject(error));
       const onExit = () => settle(() => reject(signal.aborted ? signal.reason : new Error('the thread ended')));
-      // Ends it in the midst of whatever it computes.
+      // Interrupts even a synchronous computation.
       const stop = () => void thread.terminate();
       thread.on('message', onMessage).on('error', onError).on('exit', onExit);
       if (signal.aborted) stop();
@@ -53,7 +53,7 @@ export const createThreads = <Request, Answer>(options: ThreadsOptions): Threads
   };
 };
 
-/** Without the environment, which holds secrets it does not need. */
+/** Without the environment, which contains secrets that it does not need. */
 const startThread = ({ file, heap_mb }: ThreadsOptions): Worker => {
   const thread = new Worker(file(), { env: {}, resourceLimits: { maxOldGenerationSizeMb: heap_mb } });
   thread.unref();

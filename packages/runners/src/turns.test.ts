@@ -3,7 +3,7 @@ import { createTurns } from './turns.js';
 
 const never = new AbortController().signal;
 
-test('one more than there are turns waits until one is over, and who is stopped meanwhile takes none', async () => {
+test('a run beyond the limit waits until another one has ended, and an aborted one does not start', async () => {
   const turns = createTurns(1);
   const began: string[] = [];
   const run = (name: string, until?: Promise<void>) => async () => {
@@ -27,7 +27,7 @@ test('one more than there are turns waits until one is over, and who is stopped 
   expect(await turns(never, run('after'))).toBe('after');
 });
 
-test('a run that fails gives its turn on', async () => {
+test('a run that fails lets the next one start', async () => {
   const turns = createTurns(1);
   const failing = turns(never, () => Promise.reject(new Error('no')));
   const next = turns(never, async () => 'next');

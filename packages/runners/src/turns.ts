@@ -1,4 +1,4 @@
-/** Runs at most so many at a time; the others wait for their turn, or until they are stopped. */
+/** A semaphore: runs a limited number at a time. The others wait for their turn, or until they are aborted. */
 export type Turns = <T>(signal: AbortSignal, run: () => Promise<T>) => Promise<T>;
 
 export const createTurns = (max: number): Turns => {

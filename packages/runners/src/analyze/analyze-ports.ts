@@ -1,13 +1,13 @@
 import type { Json } from '@capstan/contracts';
 
-/** What the last call of a session answered. */
+/** The result of the last call in a session. */
 export type LastResponse = { tool_id: string; content: Json };
 
-/** What the runner asks of the store; a worker hands it in. */
+/** The runner's access to the store; provided by the worker. */
 export type AnalyzePorts = {
-  /** Null when nothing of the session has ended yet. */
+  /** Null if no call of the session has ended yet. */
   lastResponse(tenant: string, session_id: string): Promise<LastResponse | null>;
-  /** How to use an extension, in its author's words; null when it does not say. */
+  /** The usage document of an extension; null if it has none. */
   usageDoc(extension_id: string): Promise<string | null>;
 };
 

@@ -1,6 +1,6 @@
 import { Failure, type Json, type JsonObject } from '@capstan/contracts';
 import type { Egress } from '@capstan/egress';
-import { captureOutput } from '../exec/capture-output.js';
+import { captureOutput } from '../exec/collect/capture-output.js';
 import type { Call, RunOutcome, ToolFailure } from '../runner.js';
 import type { AnalyzePorts } from './analyze-ports.js';
 import { asText, buildPrompt } from './build-prompt.js';
@@ -12,7 +12,7 @@ export type AnalyzeResponseOptions = { llm: LlmSettings | undefined; ports: Anal
 const DEFAULT_QUESTION = 'Explain this response: what it says, and what matters in it.';
 const LAST = 'last_response';
 
-/** Asks a language model about content, or about what the session's last call answered. */
+/** Asks a language model about content, or about the result of the session's last call. */
 export const analyzeResponse = async (
   call: Call,
   inputs: JsonObject,
@@ -23,7 +23,7 @@ export const analyzeResponse = async (
   if ('success' in asked) return asked;
   const extension_id = extensionOf(call, asked.tool_id);
   const prompt = buildPrompt({
-    // The endpoint is somebody else's machine: secrets do not go there either.
+    // The endpoint belongs to a third party, so it gets no secrets either.
     content: call.redact.text(asText(asked.content)),
     question: call.redact.text(questionOf(inputs)),
     usage_doc: extension_id === null ? null : await ports.usageDoc(extension_id),
@@ -39,7 +39,7 @@ export const analyzeResponse = async (
       egress,
       settings: llm,
       prompt,
-      // The operator configured the endpoint; a model on the next machine is as good as any.
+      // The operator configured the endpoint, so it may have a private address.
       rules: { ...networkOf(call), deny_private_ips: false },
       signal: call.signal,
       onText: (text) => answer.write(encoder.encode(text.toWellFormed())),
@@ -92,14 +92,14 @@ const contentOf = async (call: Call, { content }: JsonObject, ports: AnalyzePort
   );
 };
 
-/** As a field, or as the words after a slash command. */
+/** The question, from its field or from the words after a slash command. */
 const questionOf = ({ question, args }: JsonObject): string => {
   if (typeof question === 'string' && question.trim() !== '') return question;
   const words = Array.isArray(args) ? args.filter((word) => typeof word === 'string' && word !== LAST) : [];
   return words.length > 0 ? words.join(' ') : DEFAULT_QUESTION;
 };
 
-/** The extension whose action this is, else the one whose answer it looks at. */
+/** The extension whose action this is, or else the one whose result it analyzes. */
 const extensionOf = ({ descriptor }: Call, tool_id: string | null): string | null => {
   if ('extension_id' in descriptor.binding) return descriptor.binding.extension_id;
   const [source, extension_id] = tool_id?.split(':') ?? [];

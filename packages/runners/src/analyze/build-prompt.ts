@@ -1,7 +1,7 @@
 import type { Json } from '@capstan/contracts';
 import type { Prompt } from './llm/llm-wire.js';
 
-/** About 50,000 tokens: what most models take, with room for the answer. */
+/** About 50,000 tokens, which most models accept with room for the answer. */
 export const MAX_CONTENT = 200_000;
 const MAX_USAGE_DOC = 40_000;
 
@@ -12,7 +12,7 @@ Secrets in it were replaced by [REDACTED]; do not guess at them.`;
 
 export type PromptParts = { content: string; question: string; usage_doc: string | null; tool_id: string | null };
 
-/** `cut`: the content was longer than a model takes; its middle was left out. */
+/** `cut`: the content was too long, so its middle was left out. */
 export const buildPrompt = ({ content, question, usage_doc, tool_id }: PromptParts): Prompt & { cut: boolean } => {
   const shown = middleOut(content, MAX_CONTENT);
   const doc =
@@ -30,7 +30,7 @@ export const buildPrompt = ({ content, question, usage_doc, tool_id }: PromptPar
 export const asText = (content: Json): string =>
   typeof content === 'string' ? content : JSON.stringify(content, null, 1);
 
-/** Content that closes the tag itself would speak outside of it. */
+/** Content could otherwise contain the closing tag and continue as instructions. */
 const withoutTags = (content: string): string => content.replaceAll(/<(\/?)content>/gi, '<$1 content>');
 
 const middleOut = (text: string, max: number): string => {

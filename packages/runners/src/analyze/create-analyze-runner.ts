@@ -8,7 +8,7 @@ import { createSchemaAnalyst } from './schema/schema-analyst.js';
 
 export type AnalyzeRunnerOptions = { llm?: LlmSettings | undefined; ports?: AnalyzePorts | undefined; egress?: Egress };
 
-/** Analysis: of responses by a language model, of schemas by rules alone. */
+/** Analyzes responses with a language model, and schemas with rules. */
 export const createAnalyzeRunner = ({ llm, ports = NO_PORTS, egress: given }: AnalyzeRunnerOptions = {}): Runner => {
   let egress = given;
   const schemas = createSchemaAnalyst();

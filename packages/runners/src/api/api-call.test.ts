@@ -7,7 +7,7 @@ import { echo, OPEN, useTestApi } from './testing/use-test-api.js';
 const run = useTestApi();
 
 describe('api.call', () => {
-  test('sends a method, headers, a query and JSON, and parses the answer', async () => {
+  test('sends a method, headers, a query and JSON, and parses the response', async () => {
     const url = await serve(echo);
     const outcome = await run('api.call', {
       method: 'POST',
@@ -41,14 +41,30 @@ describe('api.call', () => {
     expect(outcome).toMatchObject({ payload: { body: { body: sent, headers: { 'content-type': type } } } });
   });
 
-  test('an answer can be taken as text or base64', async () => {
+  test('a call that is lost while its connection is opened is not sent', async () => {
+    let requests = 0;
+    const url = await serve((_, response) => {
+      requests += 1;
+      response.end();
+    });
+    const lost = new AbortController();
+    const outcome = await run(
+      'api.call',
+      { method: 'POST', url },
+      { signal: lost.signal, beforeEffect: () => lost.abort() },
+    );
+    expect(outcome).toMatchObject({ success: false });
+    expect(requests).toBe(0);
+  });
+
+  test('a response can be returned as text or base64', async () => {
     const url = await serve((_, response) => response.end('{"a":1}'));
     expect(await run('api.call', { url, response: 'text' })).toMatchObject({ payload: { body: '{"a":1}' } });
     expect(await run('api.call', { url, response: 'base64' })).toMatchObject({ payload: { body: 'eyJhIjoxfQ==' } });
     expect(await run('api.call', { url, response: 'json' })).toMatchObject({ payload: { body: { a: 1 } } });
   });
 
-  test('a status that was not expected fails, and shows the answer', async () => {
+  test('an unexpected status is a failure that includes the response', async () => {
     const url = await serve((_, response) => response.writeHead(404).end('nope'));
     expect(await run('api.call', { url })).toMatchObject({
       success: false,
@@ -60,7 +76,7 @@ describe('api.call', () => {
     expect(await run('api.call', { url, expected_status: [404] })).toMatchObject({ success: true });
   });
 
-  test('what is not JSON, although JSON was asked for, fails and is shown', async () => {
+  test('a response that is not JSON, although JSON was requested, is a failure that includes it', async () => {
     const url = await serve((_, response) => response.end('<html>'));
     expect(await run('api.call', { url, response: 'json' })).toMatchObject({
       success: false,
@@ -68,7 +84,7 @@ describe('api.call', () => {
     });
   });
 
-  test('a busy server is asked again, after the time it names', async () => {
+  test('a busy server is retried after the time in Retry-After', async () => {
     let asked = 0;
     const url = await serve((_, response) => {
       asked++;
@@ -79,7 +95,7 @@ describe('api.call', () => {
     expect(asked).toBe(3);
   });
 
-  test('a busy server that asks for more time than there is, is not asked again', async () => {
+  test('a busy server is not retried if Retry-After exceeds the timeout', async () => {
     let asked = 0;
     const url = await serve((_, response) => {
       asked++;
@@ -93,7 +109,7 @@ describe('api.call', () => {
     expect(asked).toBe(1);
   });
 
-  test('an answer that says it has no content is null, where JSON was asked for', async () => {
+  test('an empty response is null if JSON was requested', async () => {
     const url = await serve((_, response) => response.writeHead(204).end());
     expect(await run('api.call', { url, response: 'json' })).toMatchObject({
       success: true,
@@ -101,7 +117,7 @@ describe('api.call', () => {
     });
   });
 
-  test('what happens is logged while it does, without queries and secrets', async () => {
+  test('events are logged as they happen, without queries and secrets', async () => {
     const lines: string[] = [];
     const url = await serve((request, response) => {
       lines.push(`(${request.url})`);
@@ -145,7 +161,7 @@ describe('api.call', () => {
     expect(asked).toBe(1);
   });
 
-  test('a POST to a closed port was never sent, so it failed and may be tried again', async () => {
+  test('a POST to a closed port was never sent, so it fails and may be retried', async () => {
     expect(await run('api.call', { url: 'http://127.0.0.1:1/', method: 'POST', body: {} })).toMatchObject({
       kind: 'EGRESS_FAILED',
       retryable: true,
@@ -155,18 +171,15 @@ describe('api.call', () => {
   test.each([
     { method: 'POST', kind: 'OUTCOME_UNKNOWN', retryable: false },
     { method: 'PUT', kind: 'EGRESS_FAILED', retryable: true },
-  ])(
-    'an answer that breaks off is asked for again only where that is safe: %j',
-    async ({ method, kind, retryable }) => {
-      const url = await serve((_, response) => {
-        response.writeHead(200, { 'content-length': 100 }).write('begin', () => response.destroy());
-      });
-      const outcome = await run('api.call', { url, method, body: {} });
-      expect(outcome).toMatchObject({ success: false, kind, retryable });
-    },
-  );
+  ])('a truncated response is requested again only if that is safe: %j', async ({ method, kind, retryable }) => {
+    const url = await serve((_, response) => {
+      response.writeHead(200, { 'content-length': 100 }).write('begin', () => response.destroy());
+    });
+    const outcome = await run('api.call', { url, method, body: {} });
+    expect(outcome).toMatchObject({ success: false, kind, retryable });
+  });
 
-  test('a POST with an idempotency key may be', async () => {
+  test('a POST with an idempotency key may be sent twice', async () => {
     let asked = 0;
     const url = await serve((request, response) => {
       asked++;
@@ -177,7 +190,7 @@ describe('api.call', () => {
     expect(asked).toBe(2);
   });
 
-  test('secrets go by reference, and never over plain http to the public', async () => {
+  test('secrets are passed by reference, and never over plain http to public servers', async () => {
     const url = await serve(echo);
     const asked: string[] = [];
     const secret = async (name: string) => {
@@ -195,7 +208,7 @@ describe('api.call', () => {
     expect(asked).toEqual(['api_token']);
   });
 
-  test('an answer larger than allowed fails; text longer than the output is cut after it is redacted', async () => {
+  test('a response larger than allowed fails; text longer than the output limit is truncated after redaction', async () => {
     const url = await serve((_, response) => response.end('x'.repeat(1000)));
     const small = { ...OPEN, max_response_bytes: 100 };
     expect(await run('api.call', { url }, { limits: small })).toMatchObject({
@@ -210,7 +223,7 @@ describe('api.call', () => {
     });
   });
 
-  test('base64 hides no secret, and is cut between its groups', async () => {
+  test('secrets in base64 are redacted, and base64 is truncated between groups', async () => {
     const redact = createRedactor({ values: ['tok-0123456789abcdef'] });
     const url = await serve((_, response) => response.end('it is tok-0123456789abcdef!'));
     const taken = (limits = OPEN) => run('api.call', { url, response: 'base64' }, { redact, limits });
@@ -238,14 +251,14 @@ describe('api.call', () => {
     });
   });
 
-  test('an abort ends it, and where it had been is told', async () => {
+  test('an abort ends it, and the contacted hosts are reported', async () => {
     const stop = new AbortController();
     const url = await serve(() => stop.abort(new Error('canceled')));
     const outcome = await run('api.call', { url, method: 'POST' }, { signal: stop.signal });
     expect(outcome).toMatchObject({ kind: 'CANCELED', facts: { observed: { domains: ['127.0.0.1'] } } });
   });
 
-  test('the deadline of the call is left to the worker, one of its own is not', async () => {
+  test('the deadline of the call is up to the worker, a timeout of its own is not', async () => {
     const url = await serve((request, response) => {
       if (request.url === '/half') response.write('begin');
     });

@@ -30,10 +30,10 @@ export const apiCall: ApiTool = async (context, inputs) => {
   return parsed.success ? callApi(context, parsed.data) : invalidInputs(parsed.error);
 };
 
-/** The worker's own deadline comes first, and ends the call as timed out; this is for a worker that forgot. */
+/** A fallback. The worker's deadline normally comes first and ends the call as timed out. */
 const LATE_MS = 5000;
 
-/** One HTTP request as described; a status that was not expected is a failure that still shows the answer. */
+/** Sends one HTTP request as described. An unexpected status is a failure that includes the response. */
 export async function callApi(
   context: ApiContext,
   inputs: ApiCallInputs,
@@ -65,7 +65,7 @@ export async function callApi(
   };
 }
 
-/** An answer to HEAD has no body that could be JSON. */
+/** A response to HEAD has no body that could be JSON. */
 const formatFor = ({ method, response }: ApiCallInputs): ResponseFormat => (method === 'HEAD' ? 'auto' : response);
 
 const isExpected = (status: number, expected: ApiCallInputs['expected_status']): boolean =>

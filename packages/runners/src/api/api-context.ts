@@ -2,7 +2,7 @@ import type { Egress } from '@capstan/egress';
 import type { Call, RunOutcome } from '../runner.js';
 import type { Converter } from './html/create-converter.js';
 
-/** One run of an api tool, and what it works with. */
+/** One run of an api tool. */
 export type ApiContext = {
   call: Call;
   egress: Egress;

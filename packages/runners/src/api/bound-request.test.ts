@@ -8,7 +8,7 @@ const run = useTestApi();
 describe('a request of an extension', () => {
   const binding = (over: object): Binding => ({ kind: 'request', extension_id: 'x', method: 'GET', ...over });
 
-  test('inputs go where the template has them, each as no more than a value', async () => {
+  test('inputs are filled into the template, each as a single value', async () => {
     const url = await serve(echo);
     const request = binding({
       method: 'post',
@@ -34,27 +34,27 @@ describe('a request of an extension', () => {
     });
   });
 
-  test('a body that is written as JSON text is filled as JSON', async () => {
+  test('a body of JSON text is filled as JSON', async () => {
     const url = await serve(echo);
     const request = binding({ method: 'POST', url, body: '{"a": "{{a}}"}' });
     const outcome = await run('ext:x:y', { a: '", "admin": true, "b": "' }, {}, request);
     expect(outcome).toMatchObject({ payload: { body: { body: JSON.stringify({ a: '", "admin": true, "b": "' }) } } });
   });
 
-  test.each([['..'], ['.']])('a path cannot be left with %s', async (id) => {
+  test.each([['..'], ['.']])('%s in an input cannot change the path', async (id) => {
     const url = await serve(echo);
     const request = binding({ url: `${url}/users/{{id}}/x` });
     expect(await run('ext:x:y', { id }, {}, request)).toMatchObject({ kind: 'INVALID_INPUTS' });
   });
 
-  test('without an address of its own it takes the one that was typed', async () => {
+  test('without an address of its own it uses the typed one', async () => {
     const url = await serve(echo);
     expect(await run('ext:x:get', { args: [`${url}/typed`] }, {}, binding({}))).toMatchObject({
       payload: { body: { url: '/typed' } },
     });
   });
 
-  test('an action of ours runs with what the extension sets', async () => {
+  test('an action that runs a native tool uses the presets of the extension', async () => {
     const url = await serve(echo);
     const action: Binding = { kind: 'action', extension_id: 'x', action: 'api.call', preset: { method: 'DELETE' } };
     expect(await run('ext:x:del', { url, method: 'GET' }, {}, action)).toMatchObject({

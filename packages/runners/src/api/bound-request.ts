@@ -7,7 +7,7 @@ import { fillBody, fillQuery, fillUrl, fillValues, isMissing } from './fill-temp
 
 type RequestBinding = Extract<Binding, { kind: 'request' }>;
 
-/** A request as an extension describes it, with the inputs in their places. */
+/** A request as described by an extension, with the inputs filled in. */
 export async function boundRequest(
   context: ApiContext,
   binding: RequestBinding,
@@ -32,17 +32,17 @@ function toInputs({ method, url, headers, query, body }: RequestBinding, inputs:
   };
 }
 
-/** A body that is written as JSON text is filled as a structure, so that no quote in an input ends a string in it. */
+/** A body of JSON text is filled in as a structure, so that a quote in an input cannot end a string. */
 function structured(body: Json): Json {
   if (typeof body !== 'string' || !/^\s{0,50}[[{]/.test(body)) return body;
   try {
-    return JSON.parse(body) as Json;
+    return JSON.parse(body);
   } catch {
     return body;
   }
 }
 
-/** Without an address of its own it takes the caller's, by name or as typed: `/postman get https://…`. */
+/** Without an address of its own, it uses the caller's: by name, or as typed in `/postman get https://…`. */
 function addressOf({ url, args }: JsonObject): Json {
   if (url !== undefined) return url;
   return Array.isArray(args) ? (args[0] ?? '') : '';

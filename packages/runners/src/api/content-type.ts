@@ -25,7 +25,7 @@ const BINARY_TYPES = new Set([
 ]);
 const BINARY_TREES = ['application/vnd.openxmlformats-', 'application/vnd.ms-', 'application/vnd.oasis.'];
 
-/** What a type says by itself. SVG is an image that is text. */
+/** Judges by the type alone. SVG is an image, but text. */
 export const isBinaryType = (type: string): boolean =>
   type !== 'image/svg+xml' &&
   (BINARY_TYPES.has(type) || [...BINARY_FAMILIES, ...BINARY_TREES].some((start) => type.startsWith(start)));
@@ -33,7 +33,7 @@ export const isBinaryType = (type: string): boolean =>
 export const isHtmlType = (type: string): boolean => type === 'text/html' || type === 'application/xhtml+xml';
 export const isJsonType = (type: string): boolean => type === 'application/json' || type.endsWith('+json');
 
-/** Bytes that say which encoding follows, whatever a header says (the Encoding standard, BOM sniff). */
+/** Byte order marks, which override any header (Encoding standard, BOM sniff). */
 const MARKS = [
   { mark: [0xef, 0xbb, 0xbf], label: 'utf-8' },
   { mark: [0xfe, 0xff], label: 'utf-16be' },
@@ -43,13 +43,13 @@ const markedAs = (bytes: Uint8Array): string | undefined =>
   MARKS.find(({ mark }) => mark.every((byte, at) => bytes[at] === byte))?.label;
 
 const SNIFFED_BYTES = 4096;
-/** For what the type leaves open: no text has a NUL, except in encodings that say so. */
+/** For types that leave it open: text contains no NUL, except in UTF-16. */
 export const looksBinary = (bytes: Uint8Array, charset: string | undefined): boolean =>
   !(markedAs(bytes) ?? charset)?.toLowerCase().startsWith('utf-16') && bytes.subarray(0, SNIFFED_BYTES).includes(0);
 
 const META_CHARSET = /<meta[^>]{0,200}charset\s{0,5}=\s{0,5}["']?([a-zA-Z0-9_-]{1,40})/i;
 
-/** By how it begins, then by the header's charset, then by that of the page itself, else UTF-8. */
+/** Decodes by the byte order mark, else the header's charset, else the charset that the page declares, else UTF-8. */
 export function decodeText(bytes: Uint8Array, charset: string | undefined, type: string): string {
   const inPage = isHtmlType(type)
     ? META_CHARSET.exec(Buffer.from(bytes.subarray(0, 2048)).toString('latin1'))?.[1]
@@ -58,7 +58,7 @@ export function decodeText(bytes: Uint8Array, charset: string | undefined, type:
     try {
       if (label) return new TextDecoder(label).decode(bytes);
     } catch {
-      // A name that nobody knows.
+      // An unknown charset.
     }
   }
   return new TextDecoder().decode(bytes);

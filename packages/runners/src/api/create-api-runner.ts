@@ -11,7 +11,7 @@ import { createWebFetch } from './web-fetch.js';
 
 export type ApiRunnerOptions = { egress?: Egress; web_fetch?: ApiTool; converter?: Converter };
 
-/** Calls over HTTP. Connections are kept per origin for as long as the runner lives. */
+/** Calls HTTP APIs. Connections are pooled by origin while the runner exists. */
 export function createApiRunner({
   egress = createEgress(),
   web_fetch = createWebFetch(),
@@ -48,7 +48,7 @@ export function createApiRunner({
   };
 }
 
-/** Why is known to who stopped it; where it had been until then is in its facts. */
+/** The worker knows why it stopped the call. The facts say how far it had come. */
 const STOPPED: ToolFailure = { success: false, error: 'stopped', kind: 'CANCELED', retryable: false };
 
 const unknownTool = (tool_id: string): ToolFailure => ({

@@ -1,4 +1,4 @@
-import { Failure } from '@capstan/contracts';
+import { Failure, issueText } from '@capstan/contracts';
 import type { z } from 'zod';
 import type { ToolFailure } from '../runner.js';
 
@@ -9,9 +9,9 @@ export const invalid = (error: string): ToolFailure => ({
   retryable: false,
 });
 
-/** Checked here again, whatever admission checked: this is the last place before something happens. */
+/** Repeats the checks of admission, because this is the last place before a request is sent. */
 export const invalidInputs = (error: z.ZodError): ToolFailure =>
-  invalid(error.issues.map(({ path, message }) => `${path.join('.') || 'inputs'}: ${message}`).join('; '));
+  invalid(error.issues.map((issue) => `${issue.path.join('.') || 'inputs'}: ${issueText(issue)}`).join('; '));
 
 /** A Failure is an outcome; anything else is a fault of the runner. */
 export function toOutcome(error: unknown, retryable?: boolean): ToolFailure {

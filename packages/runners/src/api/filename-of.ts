@@ -1,4 +1,4 @@
-/** From Content-Disposition (RFC 6266), else the last part of the path when it looks like a file's name. */
+/** From Content-Disposition (RFC 6266), or else the last part of the path if it looks like a file name. */
 export function filenameOf(disposition: string | undefined, url: string): string | undefined {
   return fromDisposition(disposition ?? '') ?? fromPath(new URL(url).pathname);
 }
@@ -7,7 +7,7 @@ function fromDisposition(header: string): string | undefined {
   const extended = parameter(header, 'filename*=');
   const encoded = extended?.split("'")[2];
   const name = encoded === undefined ? parameter(header, 'filename=') : decoded(encoded);
-  // Only its last part: a path is not the sender's to choose.
+  // Only the last part, because the sender must not choose the folder.
   const base = name?.split(/[/\\]/).at(-1)?.trim();
   return base ? base : undefined;
 }

@@ -3,7 +3,7 @@ import { Failure, type Json, type JsonObject } from '@capstan/contracts';
 const PLACEHOLDER = /\{\{\s{0,5}([A-Za-z_][\w.-]{0,100})\s{0,5}\}\}/g;
 const WHOLE = /^\{\{\s{0,5}([A-Za-z_][\w.-]{0,100})\s{0,5}\}\}$/;
 
-/** How a value is written where it goes; without one the value must not be missing. */
+/** Encodes a value for its position. Without an encoder, a missing value is an error. */
 type Encode = (value: Json, at: number) => string;
 
 const asText = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
@@ -17,20 +17,20 @@ function fill(template: string, inputs: JsonObject, encode: Encode): string {
 }
 
 /**
- * A value becomes one part of the path or the query, never more: what has a meaning there is escaped. Where the template
- * begins with it, it is the address itself.
+ * A value becomes one part of the path or the query, because separators in it are escaped. If the template starts with a placeholder, the value is
+ * the URL itself.
  */
 export const fillUrl = (template: string, inputs: JsonObject): string =>
   fill(template, inputs, (value, at) => {
     const text = asText(value);
     if (at === 0) return text;
-    // No escaping helps here: URLs take %2e%2e for what it says.
+    // Escaping does not help here, because URLs treat %2e%2e like two dots.
     if (text === '.' || text === '..')
       throw new Failure('INVALID_INPUTS', { detail: 'a part of a path cannot be . or ..' });
     return encodeURIComponent(text);
   });
 
-/** Entries that consist of an input which was not given are left out. */
+/** Entries are left out if they consist of a missing input. */
 export const fillValues = (templates: Record<string, string>, inputs: JsonObject): Record<string, string> =>
   Object.fromEntries(
     Object.entries(templates).flatMap(([name, template]) =>
@@ -38,7 +38,7 @@ export const fillValues = (templates: Record<string, string>, inputs: JsonObject
     ),
   );
 
-/** A list gives its name several times; everything else is as in headers. */
+/** A list repeats its name; everything else is as in headers. */
 export const fillQuery = (templates: Record<string, string>, inputs: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(templates).flatMap(([name, template]): [string, Json][] => {
@@ -49,7 +49,7 @@ export const fillQuery = (templates: Record<string, string>, inputs: JsonObject)
     }),
   );
 
-/** In a structure a value keeps its type, and cannot become more than a value. */
+/** In a structure, a value keeps its type and cannot inject anything else. */
 export function fillBody(template: Json, inputs: JsonObject): Json {
   if (typeof template === 'string') {
     const whole = WHOLE.exec(template)?.[1];
@@ -65,7 +65,7 @@ export function fillBody(template: Json, inputs: JsonObject): Json {
   );
 }
 
-/** Whether it consists of an input that was not given. */
+/** True if it consists of an input that was not given. */
 export function isMissing(template: Json, inputs: JsonObject): boolean {
   const name = typeof template === 'string' ? WHOLE.exec(template)?.[1] : undefined;
   return name !== undefined && inputs[name] === undefined;

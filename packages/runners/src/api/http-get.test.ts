@@ -5,7 +5,7 @@ import { useTestApi } from './testing/use-test-api.js';
 const run = useTestApi();
 
 describe('http.get', () => {
-  test('any status is an answer, and JSON stays text', async () => {
+  test('any status is a success, and JSON stays text', async () => {
     const url = await serve((_, response) =>
       response.writeHead(500, { 'content-type': 'application/json' }).end('{"a": 1}'),
     );
@@ -15,7 +15,7 @@ describe('http.get', () => {
     });
   });
 
-  test('a body that is no text comes as base64', async () => {
+  test('a binary body is returned as base64', async () => {
     const url = await serve((_, response) => response.end(Buffer.from([0, 255, 1])));
     expect(await run('http.get', { url })).toMatchObject({ payload: { body: 'AP8B', encoding: 'base64' } });
   });

@@ -6,11 +6,11 @@ import { invalidInputs } from './failures.js';
 const HttpGetInputs = z.strictObject({
   url: z.string().min(1),
   headers: z.record(z.string(), z.string()).optional(),
-  /** In seconds, as Capsule has it. */
+  /** In seconds, as in Capsule. */
   timeout: z.number().positive().optional(),
 });
 
-/** Capsule's http.get: any answer is a success, its body text as it came; what is no text comes as base64. */
+/** Capsule's http.get: any response is a success. A text body is returned unchanged, any other as base64. */
 export const httpGet: ApiTool = async (context, inputs) => {
   const parsed = HttpGetInputs.safeParse(inputs);
   if (!parsed.success) return invalidInputs(parsed.error);

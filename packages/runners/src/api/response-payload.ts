@@ -8,7 +8,7 @@ import type { ToolFailure } from '../runner.js';
 import type { ApiContext } from './api-context.js';
 import { decodeText, isBinaryType, isJsonType, looksBinary, parseContentType } from './content-type.js';
 
-/** `auto`: by the type of the answer. `raw`: the same, with JSON left as text. */
+/** `auto`: by the content type. `raw`: the same, but JSON stays text. */
 export type ResponseFormat = 'auto' | 'raw' | 'json' | 'text' | 'base64';
 
 export type ReadResponse = {
@@ -16,11 +16,11 @@ export type ReadResponse = {
   truncated: boolean;
 };
 
-/** Statuses that say there is nothing. */
+/** Statuses without a body. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205]);
 const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
 
-/** Reads an answer whole. One that is too large, too late or not what was asked for is a failure, with what there is of it. */
+/** Reads a whole response. If it is too large, too slow or not in the expected format, the failure includes what was received. */
 export async function readResponse(
   { call }: ApiContext,
   response: EgressResponse,

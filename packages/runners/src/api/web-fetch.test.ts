@@ -41,7 +41,7 @@ describe('web_fetch', () => {
     expect(outcome).toMatchObject({ payload: { content } });
   });
 
-  test('HTML becomes text, or stays as it is', async () => {
+  test('HTML becomes text, or stays HTML', async () => {
     const url = await serve(html(gzipSync(PAGE), { 'content-encoding': 'gzip' }));
     expect(await fetchPage({ url, as_text: true })).toMatchObject({
       payload: { format: 'text', content: expect.stringMatching(/^Head\n\nSome bold link/) },
@@ -49,7 +49,7 @@ describe('web_fetch', () => {
     expect(await fetchPage({ url })).toMatchObject({ payload: { format: 'raw', content: PAGE, size: PAGE.length } });
   });
 
-  test('binary content answers with metadata and an explanation', async () => {
+  test('binary content returns metadata and an explanation', async () => {
     const url = await serve((_, response) =>
       response
         .writeHead(200, {
@@ -85,14 +85,14 @@ describe('web_fetch', () => {
     expect(await fetchPage({ url })).toMatchObject({ payload: { size: 3, error: expect.stringMatching(/^Binary/) } });
   });
 
-  test('HEAD without a length says nothing of a size', async () => {
+  test('HEAD without a length reports no size', async () => {
     const url = await serve((_, response) => response.writeHead(200, { 'transfer-encoding': 'chunked' }).end());
     const outcome = await fetchPage({ url, method: 'HEAD' });
     expect(outcome).toMatchObject({ success: true, payload: { method: 'HEAD' } });
     expect(outcome).not.toHaveProperty('payload.size');
   });
 
-  test('the items of lists have one blank after their marker, and nest below it', async () => {
+  test('list items have one space after their marker, and nested lists are indented', async () => {
     const list =
       '<ul><li>a<ul><li>b</li></ul></li><li><p>c</p><p>d</p></li></ul><ol start="9"><li>e</li><li>f<br>g</li></ol>';
     const url = await serve(html(list));
@@ -112,7 +112,7 @@ describe('web_fetch', () => {
     expect(outcome).not.toHaveProperty('payload.content');
   });
 
-  test('a body that does not end leaves what came, and says so', async () => {
+  test('a body that does not end returns what was received, and reports that', async () => {
     const url = await serve((_, response) => response.writeHead(200, { 'content-type': 'text/plain' }).write('begin'));
     expect(await fetchPage({ url })).toMatchObject({
       success: true,
@@ -121,7 +121,7 @@ describe('web_fetch', () => {
     });
   });
 
-  test('a server that does not answer within a second fails', async () => {
+  test('a server that does not respond within a second fails', async () => {
     const url = await serve(() => {});
     expect(await fetchPage({ url })).toMatchObject({ success: false, error: 'server did not respond within 1 second' });
   });
@@ -130,14 +130,14 @@ describe('web_fetch', () => {
     expect(await fetchPage({ url })).toMatchObject({ success: false, kind: 'INVALID_INPUTS' });
   });
 
-  test('a page that nests without end is given as it is, and holds up no other', async () => {
+  test('a page with extreme nesting is returned unconverted, and does not delay others', async () => {
     const deep = fetchPage({ url: await serve(html('<div>'.repeat(200_000))), as_markdown: true });
     const plain = fetchPage({ url: await serve(html('<b>x</b>')), as_markdown: true });
     expect(await Promise.race([deep, plain])).toMatchObject({ payload: { content: '**x**', format: 'markdown' } });
     expect(await deep).toMatchObject({ success: true, payload: { format: 'raw' } });
   });
 
-  test('the cells of a table stay apart, and so do those that only lay a page out', async () => {
+  test('the cells of a table are separated, also in layout tables', async () => {
     const table =
       '<table><thead><tr><th>Name</th><th>Size</th></tr></thead><tbody><tr><td>a|b</td><td><b>1</b></td></tr></tbody></table>';
     const url = await serve(html(table));
@@ -152,7 +152,7 @@ describe('web_fetch', () => {
     });
   });
 
-  test('a conversion under way ends with its call, and the next page converts', async () => {
+  test('a running conversion ends with its call, and the next page is converted', async () => {
     const long = await serve(html(`<ul>${'<li><b>x</b> and <i>y</i></li>'.repeat(50_000)}</ul>`));
     const stop = new AbortController();
     const log: Call['log'] = (_, line) => {

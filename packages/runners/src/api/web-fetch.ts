@@ -29,7 +29,7 @@ const HEADERS = {
   accept: 'text/html, text/markdown, text/plain, application/json, */*;q=0.8',
 };
 
-/** `timeouts` are stated by the capability; only tests change them. */
+/** The `timeouts` are defined by the capability; only tests change them. */
 export const createWebFetch =
   (timeouts = { first_byte_ms: FIRST_BYTE_MS, body_ms: BODY_MS }): ApiTool =>
   async (context, inputs) => {
@@ -66,7 +66,7 @@ export const createWebFetch =
 
 const succeeded = (payload: Json, truncated = false): RunOutcome => ({ success: true, payload, truncated });
 
-/** Null when the server does not say. */
+/** Null if the server does not declare a size. */
 function declaredSize({ headers }: EgressResponse): number | null {
   const text = headers['content-length'];
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;

@@ -14,11 +14,11 @@ export const DEFAULT_ARTIFACT_LIMITS: ArtifactLimits = {
 
 export type Collected = {
   artifacts: Artifact[];
-  /** What was left behind, and why. */
+  /** The files that were not kept, with the reason. */
   left: string[];
 };
 
-/** Keeps the files that a tool left in its artifacts folder. */
+/** Saves the files that a tool left in its artifacts folder. */
 export const collectArtifacts = async (
   folder: string,
   { keep, redact }: Pick<Call, 'keep' | 'redact'>,
@@ -27,7 +27,7 @@ export const collectArtifacts = async (
   const artifacts: Artifact[] = [];
   const left: string[] = [];
   let total = 0;
-  // Directories count as well, so that deep trees end too.
+  // Directories count as well, so that deep trees are limited too.
   for await (const { name, file } of walkFiles(folder, 10 * limits.max_count)) {
     try {
       const { size } = await file.stat();

@@ -26,5 +26,5 @@ const TYPES: Readonly<Record<string, string>> = {
   '.zip': 'application/zip',
 };
 
-/** By its name alone: what is inside is nobody's to trust, and it is only ever offered for download. */
+/** By name only: the content is not trusted, and files are only offered for download. */
 export const mediaTypeOf = (name: string): string => TYPES[extname(name).toLowerCase()] ?? 'application/octet-stream';

@@ -33,12 +33,12 @@ test.each([
   ['UTF-8', 'utf8', `\ufeff${filler}`],
   ['UTF-16', 'utf16le', `\ufeff${filler}`],
   ['a text with a byte that is no UTF-8', 'latin1', filler],
-] as const)('a secret is taken out of %s, and the rest stays as it is', async (_, encoding, before) => {
+] as const)('a secret is redacted from %s, and the rest stays unchanged', async (_, encoding, before) => {
   const file = Buffer.from(`${before}${SECRET}.`, encoding);
   expect(await kept(file)).toBe(bytes(Buffer.from(`${before}[REDACTED].`, encoding)));
 });
 
-test('a secret is taken out of a file with null characters, as it is and in UTF-16', async () => {
+test('a secret is redacted from a file with null characters, as plain text and in UTF-16', async () => {
   const head = [0x89, 0x50, 0x4e, 0x47, 0, 0xff];
   const archive = Buffer.from([...head, ...Buffer.from(SECRET), 0, 0xfe]);
   expect(await kept(archive)).toBe(bytes(Buffer.from([...head, ...Buffer.from('[REDACTED]'), 0, 0xfe])));
@@ -46,7 +46,7 @@ test('a secret is taken out of a file with null characters, as it is and in UTF-
   expect(await kept(wide)).toBe(bytes(Buffer.from([...head, ...Buffer.from('[REDACTED]'), 0, 0xfe])));
 });
 
-test('every byte of a file without secrets is kept', async () => {
+test('a file without secrets stays unchanged', async () => {
   const image = Buffer.from(Array.from({ length: 70_000 }, (_, at) => (at * 7919) % 256));
   expect(await kept(image)).toBe(bytes(image));
   const odd = Buffer.from([0xff, 0xfe, 0, 1, 2]);

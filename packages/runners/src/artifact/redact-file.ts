@@ -5,7 +5,7 @@ import { guessEncoding, type TextEncoding } from './text-encoding.js';
 
 const CHUNK_BYTES = 65_536;
 
-/** Its bytes with the secrets taken out, whatever kind of file it is. One that holds none keeps every byte. */
+/** Redacts the bytes of any kind of file. A file without secrets stays unchanged. */
 export const redactedContent = async (file: FileHandle, redact: Redactor): Promise<AsyncIterable<Uint8Array>> =>
   redacted(file, redact, await encodingOf(file));
 

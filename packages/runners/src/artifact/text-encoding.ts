@@ -1,13 +1,12 @@
-/** How bytes are a text. Each gives the very same bytes back where nothing in the text is changed. */
+/** Encodings that round-trip: unchanged text gives exactly the same bytes. */
 export type TextEncoding = 'utf8' | 'utf16le' | 'latin1';
 
-/** Told all bytes of a file piece by piece, it says how to read them as text. */
+/** Reads all bytes of a file piece by piece, then returns the encoding for redacting it. */
 export type EncodingGuess = { push(chunk: Uint8Array): void; end(): TextEncoding };
 
 /**
- * A byte that is no UTF-8 makes no file a safe one: it is a text of another kind then, and whoever puts a single such byte
- * into a log must not get its secrets past. The same is true of null characters: archives, databases and core dumps hold
- * texts as they are, so they are looked at byte by byte.
+ * Invalid UTF-8 does not make a file safe: a single such byte in a log must not protect its secrets from redaction. The same is true of null
+ * characters: archives, databases and core dumps contain plain text. Such files are redacted byte by byte.
  */
 export const guessEncoding = (): EncodingGuess => {
   const decoder = new TextDecoder('utf-8', { fatal: true });

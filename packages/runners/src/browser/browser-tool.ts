@@ -3,14 +3,14 @@ import type { Converter } from '../api/html/create-converter.js';
 import type { Call, RunOutcome } from '../runner.js';
 import type { BrowserVisit } from './browser-visit.js';
 
-/** One run of a browser tool, and what it works with. */
+/** One run of a browser tool. */
 export type BrowserRun = { call: Call; visit: BrowserVisit; converter: Converter; done: Done };
 
-/** The steps that are behind it and what they left: also of a run that is stopped before its end. */
+/** The steps done so far, with their artifacts, even if the run is stopped early. */
 export type Done = { steps: Json[]; artifacts: Artifact[] };
 
 export type BrowserTool = {
-  /** The addresses it begins with, to be checked before a browser is involved; a Failure for inputs that are wrong. */
+  /** Returns the first addresses, which are checked before a browser is used. Throws a Failure if the inputs are invalid. */
   prepare(inputs: JsonObject): PreparedTool;
 };
 

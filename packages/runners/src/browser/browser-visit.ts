@@ -8,24 +8,26 @@ import type { Call } from '../runner.js';
 import type { BrowserLease } from './create-browser-pool.js';
 import { withoutPeers } from './without-peers.js';
 
-/** A page of one call, in a context of its own, behind a proxy that applies the rules of that call. */
+/** The page of one call, in its own browser context, behind a proxy that applies the rules of the call. */
 export type BrowserVisit = {
   page: Page;
-  /** Hosts that were contacted, and what was refused. */
+  /** Hosts that were contacted, and those that were refused. */
   domains: Set<string>;
   refused: Refusal[];
-  /** Begun, and not yet kept. */
+  /** Downloads that started and were not saved yet. */
   downloads: Download[];
-  /** Rejects when the page as a whole was refused, crashed or took too much: nothing that waits on it will come. */
+  /** Waits for a download. The browser announces one shortly after its cause: a click, or a URL that is not a page. */
+  untilDownload(timeout_ms: number): Promise<void>;
+  /** Rejects if the page was refused, crashed or exceeded a limit, because everything that waits for the page would wait in vain. */
   trouble: Promise<never>;
-  /** False when the browser did not let go of it in time. */
+  /** Returns false if the browser did not close it in time. */
   close(): Promise<boolean>;
 };
 
 export type VisitOptions = { viewport?: { width: number; height: number } | undefined };
 
 const VIEWPORT = { width: 1280, height: 800 };
-/** All that one call may load, pages with everything on them. */
+/** The most bytes that one call may load, including all resources of its pages. */
 const MAX_BYTES = 50 * 1024 * 1024;
 const MAX_EVENTS = 50;
 const MAX_DOWNLOADS = 10;
@@ -55,7 +57,7 @@ export async function openVisit(
   });
   try {
     const context = await lease.browser.newContext({
-      // Loopback has no way around the proxy either.
+      // Loopback addresses go through the proxy as well.
       proxy: { server: proxy.url ?? '', bypass: '<-loopback>' },
       viewport,
       acceptDownloads: true,
@@ -78,6 +80,9 @@ export async function openVisit(
       domains,
       refused,
       downloads,
+      untilDownload: async (timeout) => {
+        if (downloads.length === 0) await context.waitForEvent('download', { timeout });
+      },
       trouble,
       close: () => closeVisit(context, proxy),
     };
@@ -94,12 +99,12 @@ function createTrouble(): { promise: Promise<never>; reject: GiveUp } {
   const promise = new Promise<never>((_, no) => {
     reject = no;
   });
-  // It may come when nobody waits any more.
+  // Nobody may be waiting for it when it rejects.
   promise.catch(() => {});
   return { promise, reject };
 }
 
-/** The answers of the proxy itself must not pass for the site. Of a tunnel that it refuses the browser shows nothing. */
+/** Errors of the proxy must not look like responses of the site. For a refused tunnel the browser shows nothing. */
 function watchMainFrame(page: Page, refused: Refusal[], giveUp: GiveUp): void {
   const isPageItself = (request: Request) => request.isNavigationRequest() && request.frame() === page.mainFrame();
   const report = (url: string) => {
@@ -124,7 +129,7 @@ function watchMainFrame(page: Page, refused: Refusal[], giveUp: GiveUp): void {
 
 type Tell = (event: string) => void;
 
-/** Where a page goes, and what it tried and was not let, as it happens; no page fills a log. */
+/** Logs navigations and refused requests as they happen. Limited, so that no page can flood the log. */
 function createTeller(call: Call): Tell {
   let told = 0;
   return (event) => {
@@ -133,7 +138,7 @@ function createTeller(call: Call): Tell {
   };
 }
 
-/** Nothing on a page may wait for a person. Gives the list that downloads will be in. */
+/** Nothing on a page may wait for a person. Returns the list to which downloads are added. */
 async function tame(context: BrowserContext, tell: Tell): Promise<Download[]> {
   const downloads: Download[] = [];
   let begun = 0;

@@ -27,7 +27,7 @@ function poolWith(over: Partial<Parameters<typeof createBrowserPool>[0]> = {}): 
   return pool;
 }
 
-test('calls at the same time share one browser, and it stays warm', async () => {
+test('concurrent calls share one browser, which stays warm', async () => {
   const pool = poolWith();
   const leases = await Promise.all([pool.lease(), pool.lease(), pool.lease()]);
   for (const lease of leases) await lease.release();
@@ -36,7 +36,7 @@ test('calls at the same time share one browser, and it stays warm', async () => 
   expect(await started[0]?.memory()).toBeGreaterThan(1_000_000);
 });
 
-test('after its jobs, or with too much memory, another takes over, and the old one ends with its last job', async () => {
+test('after its last job, or with too much memory, a browser is replaced once its running jobs have ended', async () => {
   const pool = poolWith({ max_jobs: 2, max_memory_bytes: 1e12 });
   const [first, second] = [await pool.lease(), await pool.lease()];
   const third = await pool.lease();
@@ -53,7 +53,7 @@ test('after its jobs, or with too much memory, another takes over, and the old o
   expect(lease.browser.isConnected()).toBe(false);
 });
 
-test('a browser that crashes or is broken is replaced', async () => {
+test('a crashed or broken browser is replaced', async () => {
   const pool = poolWith();
   const lease = await pool.lease();
   await lease.release(true);
@@ -80,7 +80,7 @@ test('closing leaves no process and no folder', async () => {
 });
 
 test.skipIf(process.platform !== 'linux')(
-  'a worker that is killed leaves no process and no folder, whatever the page does',
+  'a killed worker leaves no process and no folder, whatever the page does',
   async () => {
     const looping: Server = createServer((request, response) => {
       if (request.url === '/looping') server.emit('looping');

@@ -1,7 +1,7 @@
 import type { LaunchedBrowser } from './launch/launch-browser.js';
 
 export type BrowserLease = LaunchedBrowser & {
-  /** `broken` when it must not be used again. */
+  /** `broken`: the browser must not be used again. */
   release(broken?: boolean): Promise<void>;
 };
 
@@ -9,13 +9,13 @@ export type BrowserPool = { lease(): Promise<BrowserLease>; close(): Promise<voi
 
 export type BrowserPoolOptions = {
   launch(): Promise<LaunchedBrowser>;
-  /** After so many jobs, or beyond so much memory, a new one takes over. */
+  /** After this many jobs, or above this much memory, the browser is replaced. */
   max_jobs: number;
   max_memory_bytes: number;
   idle_ms: number;
 };
 
-/** One browser that takes new jobs, and older ones until their last job has ended. */
+/** A browser that takes new jobs, or a retired one whose last jobs are still running. */
 type Warm = { starting: Promise<LaunchedBrowser>; jobs: number; users: number; retired: boolean };
 
 export function createBrowserPool({ launch, max_jobs, max_memory_bytes, idle_ms }: BrowserPoolOptions): BrowserPool {
@@ -37,7 +37,7 @@ export function createBrowserPool({ launch, max_jobs, max_memory_bytes, idle_ms 
     const warm: Warm = { starting: launch(), jobs: 0, users: 0, retired: false };
     all.add(warm);
     warm.starting.then(
-      // A browser that ends by itself has crashed.
+      // A browser that disconnects by itself has crashed.
       ({ browser }) => browser.once('disconnected', () => discard(warm)),
       () => discard(warm),
     );
@@ -47,7 +47,7 @@ export function createBrowserPool({ launch, max_jobs, max_memory_bytes, idle_ms 
     warm.users--;
     const memory = warm.retired ? null : await launched.memory();
     if (broken || warm.jobs >= max_jobs || (memory ?? 0) > max_memory_bytes) retire(warm);
-    // A broken one ends at once, and its other jobs with it: they hang just the same.
+    // A broken browser is closed at once, with its other jobs, because they hang as well.
     if (broken || (warm.retired && warm.users === 0)) return discard(warm);
     if (warm.users > 0) return;
     clearTimeout(idle);

@@ -11,7 +11,7 @@ describe('browser.navigate', () => {
   const PAGE = `<title>Home</title><h1>Hello</h1><p id=p>static</p><a href="/next">next</a><a href="javascript:x()">no</a>
     <script>document.getElementById('p').textContent = 'made by a script'</script>`;
 
-  test('gives the title, the address, the status, the text after scripts have run, and the links', async () => {
+  test('returns the title, the address, the status, the text after scripts have run, and the links', async () => {
     const url = await serve(page(PAGE));
     expect(await run('browser.navigate', { url })).toMatchObject({
       success: true,
@@ -26,13 +26,13 @@ describe('browser.navigate', () => {
     });
   });
 
-  test('gives markdown', async () => {
+  test('returns markdown', async () => {
     const url = await serve(page(PAGE));
     const outcome = await run('browser.navigate', { url, format: 'markdown', wait_until: 'domcontentloaded' });
     expect(outcome).toMatchObject({ payload: { markdown: expect.stringMatching(/^# Hello\n\nmade by a script/) } });
   });
 
-  test('waits for what comes later', async () => {
+  test('waits for content that appears later', async () => {
     const url = await serve(
       page(
         `<script>setTimeout(() => document.body.append(Object.assign(document.createElement('b'), {id: 'late', textContent: 'late'})), 100)</script>`,
@@ -41,13 +41,13 @@ describe('browser.navigate', () => {
     expect(await run('browser.navigate', { url, wait_for: '#late' })).toMatchObject({ payload: { text: 'late' } });
   });
 
-  test('an action of an extension runs with what the extension sets', async () => {
+  test('an action of an extension uses the presets of the extension', async () => {
     const url = await serve(page('<b>set</b>'));
     const binding: Binding = { kind: 'action', extension_id: 'x', action: 'browser.navigate', preset: { url } };
     expect(await run('ext:x:open', {}, {}, binding)).toMatchObject({ success: true, payload: { text: 'set' } });
   });
 
-  test('a server that is not there is a failure of the network', async () => {
+  test('an unreachable server is a network failure', async () => {
     const { url, close } = await startServer(() => {});
     close();
     expect(await run('browser.navigate', { url })).toMatchObject({ success: false, kind: 'EGRESS_FAILED' });
@@ -78,7 +78,7 @@ test('a page in an endless loop ends with its call, and the next call gets a hea
   expect(await run('browser.navigate', { url: next })).toMatchObject({ success: true, payload: { text: 'healthy' } });
 });
 
-test('a picture and a PDF become artifacts', async () => {
+test('a screenshot and a PDF become artifacts', async () => {
   const url = await serve(page('<h1 id=h>Picture</h1><div style="height: 30000px"></div>'));
   const { kept, keep } = keeper();
   const outcome = await run(
@@ -99,7 +99,7 @@ test('a picture and a PDF become artifacts', async () => {
   expect(kept[2]?.bytes.subarray(0, 5).toString()).toBe('%PDF-');
 });
 
-test('values are taken out of a page by selectors', async () => {
+test('values are extracted from a page by selectors', async () => {
   const url = await serve(page('<ul><li class=a>1</li><li class=a>2</li></ul><a href="/x" title=T>x</a>'));
   const selectors = {
     first: '.a',
@@ -115,7 +115,7 @@ test('values are taken out of a page by selectors', async () => {
 describe('browser.script', () => {
   const FORM = `<title>Form</title><form action=/done><input name=user><input name=pass type=password><button>Go</button></form>`;
 
-  test('fills, presses, waits, expects and takes pictures, with secrets by reference', async () => {
+  test('fills, presses, waits, expects and takes screenshots, with secrets by reference', async () => {
     const asked: string[] = [];
     const url = await serve((request, response) => {
       asked.push(String(request.url));
@@ -137,7 +137,7 @@ describe('browser.script', () => {
     expect(kept).toHaveLength(1);
   });
 
-  test('that is stopped shows the steps it did and what they left', async () => {
+  test('that is stopped reports the completed steps and their artifacts', async () => {
     const stop = new AbortController();
     const url = await serve((request, response) => {
       if (request.url === '/never') stop.abort(new Error('deadline'));
@@ -158,7 +158,7 @@ describe('browser.script', () => {
     });
   });
 
-  test('logs where it is and each step as it happens, without queries and secrets', async () => {
+  test('logs addresses and steps as they happen, without queries and secrets', async () => {
     const url = await serve((request, response) => {
       // Some versions of Chromium ask for an icon.
       if (request.url !== '/favicon.ico') lines.push(`(${request.url})`);

@@ -7,7 +7,7 @@ import { blamed } from './blamed.js';
 import type { BrowserRun, BrowserTool, Done, PreparedTool } from './browser-tool.js';
 import { openVisit } from './browser-visit.js';
 import { type BrowserLease, type BrowserPool, createBrowserPool } from './create-browser-pool.js';
-import { failureOf } from './failure-of.js';
+import { failureOf, isDownload } from './failure-of.js';
 import { keepDownloads } from './keep-downloads.js';
 import { type LaunchOptions, launchBrowser } from './launch/launch-browser.js';
 import { extract } from './tools/extract.js';
@@ -26,6 +26,7 @@ export type BrowserRunnerOptions = LaunchOptions & {
 const MAX_JOBS = 200;
 const MAX_MEMORY_BYTES = 1.5 * 1024 ** 3;
 const IDLE_MS = 300_000;
+const DOWNLOAD_MS = 5_000;
 
 const TOOLS = new Map<string, BrowserTool>([
   ['browser.navigate', navigate],
@@ -35,7 +36,7 @@ const TOOLS = new Map<string, BrowserTool>([
   ['browser.script', script],
 ]);
 
-/** Pages in a warm browser, each call in a context of its own. Nothing starts before the first call. */
+/** Runs browser tools in a warm browser, each call in its own context. No browser starts before the first call. */
 export function createBrowserRunner(options: BrowserRunnerOptions = {}): Runner {
   const {
     egress = createEgress(),
@@ -83,7 +84,7 @@ async function runPrepared(
   try {
     requireWalls(lease, call);
     const visit = await openVisit(lease, egress, call, prepared);
-    // Closing the context ends whatever the page is doing, an endless loop too, and every wait for it.
+    // Closing the context stops everything on the page, including endless loops, and ends every wait for it.
     let closing: Promise<boolean> | undefined;
     const close = () => {
       closing ??= visit.close();
@@ -114,7 +115,7 @@ async function runPrepared(
   }
 }
 
-/** Pages have fewer means than commands, and a browser has to work after an install alone: only policy asks for walls. */
+/** A page can do less than a program, and the browser must work after a plain installation. So a sandbox is only required if the policy says so. */
 function requireWalls({ level, sandbox }: BrowserLease, { limits }: Call): void {
   if (limits.seccomp === 'required' && !sandbox.includes('seccomp'))
     throw new Failure('SANDBOX_UNAVAILABLE', {
@@ -128,7 +129,7 @@ function requireWalls({ level, sandbox }: BrowserLease, { limits }: Call): void 
   });
 }
 
-/** A start takes a moment, which a call that is canceled does not wait for. */
+/** A canceled call does not wait for the browser to start. */
 async function leaseUnlessAborted(pool: BrowserPool, signal: AbortSignal): Promise<BrowserLease> {
   const leasing = pool.lease();
   const { promise: stopped, off } = onAbort(signal, async () => {
@@ -147,8 +148,9 @@ async function attempt(call: Call, prepared: PreparedTool, run: BrowserRun): Pro
   } catch (error) {
     call.signal.throwIfAborted();
     const failure = failureOf(await blamed(run, error));
-    // What may have taken effect is not tried again unasked.
+    // A call that may have taken effect is not retried automatically.
     const retryable = failure.retryable && call.descriptor.effects.idempotent;
+    if (isDownload(error)) await run.visit.untilDownload(DOWNLOAD_MS).catch(() => {});
     const artifacts = await Promise.race([keepDownloads(run), run.visit.trouble]).catch(() => []);
     const kept = artifacts.length > 0 ? '; what it downloaded is among the artifacts' : '';
     return {
@@ -166,7 +168,7 @@ async function runAndKeep(prepared: PreparedTool, run: BrowserRun): Promise<RunO
   return downloads.length === 0 ? outcome : { ...outcome, artifacts: [...(outcome.artifacts ?? []), ...downloads] };
 }
 
-/** Why it was stopped is known to who did. */
+/** The worker knows why it stopped the call. */
 const stoppedAfter = ({ steps, artifacts }: Done): ToolFailure => ({
   success: false,
   error: 'stopped',
@@ -176,7 +178,7 @@ const stoppedAfter = ({ steps, artifacts }: Done): ToolFailure => ({
   artifacts: [...artifacts],
 });
 
-/** Rejects with the reason of the abort once `close` is done. */
+/** Rejects with the reason for the abort once `close` is done. */
 function onAbort(signal: AbortSignal, close: () => Promise<unknown>): { promise: Promise<never>; off(): void } {
   let listener = () => {};
   const promise = new Promise<never>((_, reject) => {

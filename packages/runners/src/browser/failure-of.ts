@@ -1,7 +1,7 @@
 import { Failure } from '@capstan/contracts';
 import type { ToolFailure } from '../runner.js';
 
-/** What went wrong on a page, in words that name no internals. */
+/** Describes the failure of a page, without internals of the browser. */
 export function failureOf(error: unknown): ToolFailure {
   if (error instanceof Failure) {
     const { rule } = error.context;
@@ -11,7 +11,7 @@ export function failureOf(error: unknown): ToolFailure {
   const message = firstLine(error);
   if (isTimeout(error)) return failed('TOOL_TIMEOUT', message);
   if (message.includes('net::ERR_')) return networkFailure(message);
-  if (message.includes('Download is starting')) return failed('TOOL_ERROR', 'the address is a download, not a page');
+  if (isDownload(error)) return failed('TOOL_ERROR', 'the address is a download, not a page');
   if (isGone(message)) return failed('RUNNER_FAILED', 'the browser ended during the run', true);
   return failed('TOOL_ERROR', message);
 }
@@ -20,6 +20,8 @@ const networkFailure = (message: string): ToolFailure =>
   /ERR_UNSAFE_PORT|ERR_DISALLOWED_URL_SCHEME|ERR_UNKNOWN_URL_SCHEME/.test(message)
     ? failed('EGRESS_DENIED', message)
     : failed('EGRESS_FAILED', message, true);
+
+export const isDownload = (error: unknown): boolean => firstLine(error).includes('Download is starting');
 
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError';
 
@@ -33,7 +35,7 @@ const failed = (kind: ToolFailure['kind'], error: string, retryable = false): To
 const isGone = (message: string) =>
   /has been closed|Target closed|Browser closed|browser has disconnected/.test(message);
 
-/** Playwright adds a log of what it tried, and colours. */
+/** Playwright appends a log of what it tried, with colors. */
 const firstLine = (error: unknown): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
   (error instanceof Error ? error.message : String(error)).replaceAll(/\u001b\[\d{1,3}m/g, '').split('\n')[0] ?? '';

@@ -7,7 +7,7 @@ import { mediaTypeOf } from '../artifact/media-type.js';
 import { redactedContent } from '../artifact/redact-file.js';
 import type { BrowserRun } from './browser-tool.js';
 
-/** What the page had the browser download, waited for and kept. How much that can be, the limits of the visit say. */
+/** Saves the files that the page downloaded, within the limits of the visit. */
 export async function keepDownloads({ call, visit }: BrowserRun): Promise<Artifact[]> {
   const kept: Artifact[] = [];
   for (const download of visit.downloads.splice(0)) {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@capstan/contracts';
 import type { Call, RunOutcome, ToolFailure } from '../runner.js';
 
-/** A tool of the worker's own. One that needs nothing but its inputs answers at once: no promise, no I/O. */
+/** A tool inside the worker. If it needs only its inputs, it returns synchronously, without a promise or I/O. */
 export type BuiltinTool = (
   inputs: JsonObject,
   call: Pick<Call, 'session' | 'limits' | 'redact'>,

@@ -10,7 +10,7 @@ const WINTER = new Date('2024-01-15T22:30:45.678Z');
 const run = (tool_id: string, inputs: JsonObject, now = SUMMER) =>
   createBuiltinRunner({ clock: () => now }).run(testCall(testDescriptor({ tool_id }), { inputs }));
 
-test('an answer that is too large is cut, after it was redacted', () => {
+test('an answer that is too large is truncated after redaction', () => {
   const limits = { timeout_ms: 1000, max_output_bytes: 20 };
   const redact = createRedactor({ values: ['correct-horse-battery'] });
   const call = testCall(testDescriptor({ tool_id: 'cap:noop:noop' }), {
@@ -26,7 +26,7 @@ test('an answer that is too large is cut, after it was redacted', () => {
 describe('get_current_time', () => {
   const time = (inputs: JsonObject, now?: Date) => run('cap:current_time:get_current_time', inputs, now);
 
-  test('answers UTC as RFC 3339 unless told otherwise, and at once', () => {
+  test('returns UTC as RFC 3339 by default, synchronously', () => {
     expect(time({})).toEqual({
       success: true,
       payload: { time: '2024-07-15T22:30:45.678Z', timezone: 'UTC', format: 'iso8601' },
@@ -47,7 +47,7 @@ describe('get_current_time', () => {
     expect(new Date(expected)).toEqual(now);
   });
 
-  test('knows every zone there is', () => {
+  test('supports every time zone', () => {
     for (const timezone of Intl.supportedValuesOf('timeZone')) {
       const outcome = time({ timezone });
       expect(outcome).toMatchObject({ success: true, payload: { timezone } });
@@ -55,13 +55,13 @@ describe('get_current_time', () => {
     }
   });
 
-  test('answers whole Unix seconds', () => {
+  test('returns whole Unix seconds', () => {
     expect(time({ format: 'unix', timezone: 'Asia/Tokyo' })).toMatchObject({
       payload: { time: 1721082645, timezone: 'Asia/Tokyo', format: 'unix' },
     });
   });
 
-  test('answers in words', () => {
+  test('returns words', () => {
     expect(time({ format: 'human', timezone: 'America/New_York' })).toMatchObject({
       payload: { time: expect.stringMatching(/^Monday, July 15, 2024 at 6:30:45\sPM EDT$/) },
     });
@@ -99,7 +99,7 @@ describe('test_math', () => {
     ['add', 1.7e308, 1.7e308],
     ['multiply', 1e200, -1e200],
     ['divide', 1e308, 1e-10],
-  ])('a result that no number can hold fails: %s %d and %d', (tool, a, b) => {
+  ])('a result that is not a finite number fails: %s %d and %d', (tool, a, b) => {
     expect(run(`cap:test_math:${tool}`, { a, b })).toMatchObject({
       success: false,
       kind: 'TOOL_ERROR',

@@ -1,13 +1,13 @@
-import type { Runner, ToolFailure } from '../runner.js';
+import { cutText } from '../cut-text.js';
+import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
 import type { BuiltinTool } from './builtin-tool.js';
 import { createCurrentTime } from './current-time.js';
 import { add, divide, multiply, subtract } from './math.js';
 import { clearScratchpad, readScratchpad, writeScratchpad } from './scratchpad.js';
 import { getForecast, getWeather } from './weather.js';
-import { withinLimits } from './within-limits.js';
 import { writeTodos } from './write-todos.js';
 
-/** Runs tools inside of the worker. The pure ones answer without a promise: tens of thousands a second pass here. */
+/** Runs tools inside the worker process. Pure ones return without a promise, because tens of thousands run here per second. */
 export const createBuiltinRunner = ({ clock = () => new Date() }: { clock?: () => Date } = {}): Runner => {
   const tools = new Map<string, BuiltinTool>([
     ['cap:current_time:get_current_time', createCurrentTime(clock)],
@@ -35,3 +35,13 @@ const unknownTool = (tool_id: string): ToolFailure => ({
   kind: 'UNKNOWN_TOOL',
   retryable: false,
 });
+
+/**
+ * Truncates an outcome that is too large to the beginning of its text. Redacted before it is truncated, because half a secret would not be
+ * recognized.
+ */
+const withinLimits = (outcome: RunOutcome, { limits, redact }: Pick<Call, 'limits' | 'redact'>): RunOutcome => {
+  const text = JSON.stringify(redact.json(outcome.payload ?? null));
+  const { kept, truncated } = cutText(text, limits.max_output_bytes);
+  return truncated ? { ...outcome, payload: kept, truncated } : outcome;
+};

@@ -1,11 +1,11 @@
 import { type BuiltinTool, invalidInputs } from './builtin-tool.js';
 
-/** Enough for every zone there is; the names are input, and a cache of input needs an end. */
+/** More than there are time zones. Their names are input, so the cache must be bounded. */
 const MAX_ZONES = 1000;
 
 type Zone = { offset: Intl.DateTimeFormat; human: Intl.DateTimeFormat };
 
-/** The time by `clock`, in any IANA zone, as RFC 3339, as Unix seconds, or in words. */
+/** The time by `clock` in an IANA time zone: as RFC 3339, as Unix seconds, or in words. */
 export const createCurrentTime = (clock: () => Date): BuiltinTool => {
   const zoneNamed = createZones();
   return ({ timezone = 'UTC', format = 'iso8601' }) => {
@@ -55,7 +55,7 @@ const toIso = (now: Date, timezone: string, zone: Zone): string => {
   return new Date(now.getTime() + minutesOf(offset) * 60_000).toISOString().replace('Z', offset);
 };
 
-/** `+02:00`. A zone that is at UTC just then shows as GMT+00:00 or as GMT, by the version of ICU. */
+/** `+02:00`. For UTC, ICU returns GMT+00:00 or GMT, depending on its version. */
 const offsetOf = (now: Date, zone: Zone): string => {
   const name = zone.offset.formatToParts(now).find(({ type }) => type === 'timeZoneName')?.value;
   return name?.slice('GMT'.length) || '+00:00';

@@ -6,7 +6,7 @@ const operation =
     if (typeof a !== 'number' || typeof b !== 'number') return invalidInputs('a and b must be numbers');
     const result = apply(a, b);
     if (!Number.isFinite(result)) return notFinite(apply === quotient && b === 0);
-    // JSON has no -0: it would come back from storage as another value than was hashed.
+    // JSON has no -0, so the stored value would differ from the hashed one.
     return { success: true, payload: { result: result + 0 } };
   };
 

@@ -27,7 +27,7 @@ export const clearScratchpad: BuiltinTool = async ({ section }, { session }) => 
   return { success: true, payload: { cleared: await session.notes.clear(section ?? null) } };
 };
 
-/** A heading is a key in Postgres, whose text holds no NUL and no half of a surrogate pair. */
+/** A heading is a text in Postgres, which cannot contain NUL or lone surrogates. */
 const isSection = (value: Json | undefined): value is string =>
   typeof value === 'string' &&
   value.length > 0 &&

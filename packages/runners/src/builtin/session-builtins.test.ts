@@ -8,13 +8,13 @@ const run = (tool_id: string, inputs: JsonObject, session: SessionPort | null = 
   createBuiltinRunner().run(testCall(testDescriptor({ tool_id }), { inputs, session }));
 
 describe('noop', () => {
-  test('answers what it was given, at once', () => {
+  test('returns its input, synchronously', () => {
     expect(run('cap:noop:noop', { a: [1] })).toEqual({ success: true, payload: { a: [1] } });
   });
 });
 
 describe('test_weather', () => {
-  test('makes up the same weather for the same city, whatever its capitals, and another for another', () => {
+  test('invents the same weather for the same city, ignoring case, and other weather for others', () => {
     const weather = (city: string) => JSON.stringify(run('cap:test_weather:get_weather', { city })).replace(city, '');
     expect(weather('Paris')).toBe(weather('PARIS'));
     expect(weather('Paris')).not.toBe(weather('Tokyo'));
@@ -28,7 +28,7 @@ describe('test_weather', () => {
     });
   });
 
-  test('forecasts five days, or as many as asked for', () => {
+  test('forecasts five days, or the requested number', () => {
     const days = (inputs: JsonObject) =>
       JSON.parse(JSON.stringify(run('cap:test_weather:get_forecast', inputs))).payload.forecast.map(
         ({ day }: { day: number }) => day,
@@ -49,7 +49,7 @@ describe('write_todos', () => {
   const todo = (status: string) => ({ content: 'Run tests', activeForm: 'Running tests', status });
   const write = (...statuses: string[]) => run('cap:stateless_todo_list:write_todos', { todos: statuses.map(todo) });
 
-  test('counts the tasks and gives the list back', () => {
+  test('counts the tasks and returns the list', () => {
     expect(write('completed', 'in_progress', 'pending')).toEqual({
       success: true,
       payload: {
@@ -67,7 +67,7 @@ describe('write_todos', () => {
   test.each([
     [['pending'], 'no task is in_progress'],
     [['in_progress', 'in_progress'], '2 tasks are in_progress'],
-  ])('%j is taken with a warning', (statuses, warning) => {
+  ])('%j is accepted with a warning', (statuses, warning) => {
     expect(write(...statuses)).toMatchObject({
       success: true,
       payload: { warnings: [expect.stringContaining(warning)] },
@@ -124,7 +124,7 @@ describe('the scratchpad', () => {
     });
   });
 
-  test('says when it is full, when there is no session, and what a heading is', async () => {
+  test('reports that it is full, that there is no session, and invalid headings', async () => {
     expect(await run('cap:research:write_scratchpad', { section: 's', content: 'abcd' }, session)).toMatchObject({
       kind: 'TOOL_ERROR',
     });

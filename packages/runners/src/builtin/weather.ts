@@ -15,7 +15,7 @@ const CONDITIONS = [
 const DEFAULT_DAYS = 5;
 const MAX_DAYS = 14;
 
-/** Made-up weather that is the same for the same city and day, whatever its capitals. */
+/** Invented weather that is the same for a city and a day, ignoring case. */
 export const getWeather: BuiltinTool = ({ city, unit = 'celsius' }) => {
   const wrong = problem(city, unit);
   if (wrong) return invalidInputs(wrong);
@@ -42,7 +42,7 @@ function weatherOf(city: Json | undefined, day: number, unit: Json): JsonObject 
     .digest();
   const byte = (at: number) => seed.readUInt8(at);
   const conditions = CONDITIONS[byte(0) % CONDITIONS.length] ?? CONDITIONS[0];
-  // Snow at 30 degrees would make a poor example.
+  // Snow at 30 degrees would look wrong.
   const celsius = conditions === 'Snow' ? (byte(1) % 12) - 10 : (byte(1) % 33) + 1;
   return {
     temperature: unit === 'fahrenheit' ? Math.round((celsius * 9) / 5 + 32) : celsius,

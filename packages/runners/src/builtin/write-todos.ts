@@ -1,11 +1,11 @@
-import type { Json, JsonObject } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject } from '@capstan/contracts';
 import { type BuiltinTool, invalidInputs } from './builtin-tool.js';
 
 const STATUSES = ['pending', 'in_progress', 'completed'] as const;
 type Status = (typeof STATUSES)[number];
 type Todo = { content: string; activeForm: string; status: Status };
 
-/** Keeps nothing: the list lives in the conversation, and each call has all of it. */
+/** Stores nothing: the list is part of the conversation, and each call contains all of it. */
 export const writeTodos: BuiltinTool = ({ todos }) => {
   if (!Array.isArray(todos)) return invalidInputs('todos must be a list');
   const checked: Todo[] = [];
@@ -28,7 +28,7 @@ export const writeTodos: BuiltinTool = ({ todos }) => {
 };
 
 function toTodo(sent: Json): Todo | string {
-  const { content, activeForm, status } = typeof sent === 'object' && sent !== null && !Array.isArray(sent) ? sent : {};
+  const { content, activeForm, status } = isObject(sent) ? sent : {};
   if (typeof content !== 'string' || content.trim() === '') return 'content must say what to do';
   if (typeof activeForm !== 'string' || activeForm.trim() === '') return 'activeForm must say what is being done';
   const known = STATUSES.find((one) => one === status);

@@ -1,8 +1,8 @@
 import { sqlShape } from './sql-shape.js';
 
-/** What only reads. Whatever these words hide (a function, EXPLAIN ANALYZE of a write) meets a read-only transaction. */
+/** Keywords of statements that read. Writes hidden in them (a function, EXPLAIN ANALYZE of a write) fail in the read-only transaction. */
 const READS: ReadonlySet<string> = new Set(['SELECT', 'WITH', 'VALUES', 'TABLE', 'SHOW', 'EXPLAIN', 'PRAGMA']);
-/** What reaches beyond the database, or would end the transaction that contains it. */
+/** Keywords that reach beyond the database, or would end the surrounding transaction. */
 const NEVER: ReadonlySet<string> = new Set([
   'ATTACH',
   'DETACH',
@@ -26,22 +26,22 @@ const NEVER: ReadonlySet<string> = new Set([
   'DO',
 ]);
 
-/** Whether it may have changed something although it changed no row: a table, a view, an index. */
+/** True if it may have changed something even though it changed no rows: a table, a view, an index. */
 export const isMoreThanRead = (sql: string): boolean => !READS.has(sqlShape(sql).keyword);
 
-/** Why this statement is refused, or null. */
+/** The reason why a statement is refused, or null. */
 export const refusalOf = (
   sql: string,
   write: boolean,
-): { kind: 'INVALID_INPUTS' | 'POLICY_DENIED'; why: string } | null => {
+): { kind: 'INVALID_INPUTS' | 'WRITE_NOT_GRANTED'; why: string } | null => {
   const { keyword, several } = sqlShape(sql);
   if (keyword === '') return { kind: 'INVALID_INPUTS', why: 'sql is empty' };
   if (several) return { kind: 'INVALID_INPUTS', why: 'sql holds more than one statement; send one at a time' };
   if (NEVER.has(keyword)) return { kind: 'INVALID_INPUTS', why: `${keyword} is not for tools` };
   if (!write && !READS.has(keyword))
     return {
-      kind: 'POLICY_DENIED',
-      why: `${keyword} may write, and this call may only read; a policy grants it with limits: [{match, write: true}]`,
+      kind: 'WRITE_NOT_GRANTED',
+      why: `${keyword} may write, and this call may only read`,
     };
   return null;
 };

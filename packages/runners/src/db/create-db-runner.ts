@@ -7,7 +7,6 @@ import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
 import { isMoreThanRead, refusalOf } from './check-statement.js';
 import { type DbConnection, isNamed } from './db-connections.js';
 import { dbFailure } from './db-failure.js';
-import { observed } from './observed.js';
 import { queryPostgres } from './postgres-query.js';
 import type { Rows } from './rows.js';
 import { sqlShape } from './sql-shape.js';
@@ -29,7 +28,7 @@ const Inputs = z.object({
   max_rows: z.int().min(1).max(MAX_ROWS).default(DEFAULT_ROWS),
 });
 
-/** Asks databases, by the names that the operator gave them. Nothing is connected before the first query. */
+/** Queries databases by the names that the operator gave them. Connects at the first query. */
 export const createDbRunner = ({ connections = [] }: DbRunnerOptions = {}): Runner => {
   const pools = new Map<DbConnection, pg.Pool>();
   const sqlite = createSqlite();
@@ -45,6 +44,7 @@ export const createDbRunner = ({ connections = [] }: DbRunnerOptions = {}): Runn
     const asked = { sql, params, max_rows, max_bytes: max_output_bytes, write };
     if (connection.kind === 'sqlite') {
       onSend();
+      call.signal.throwIfAborted();
       return sqlite.query({ ...asked, path: connection.path }, { signal: call.signal, timeout_ms });
     }
     const pool = pools.get(connection) ?? openPool(connection.url);
@@ -66,14 +66,11 @@ export const createDbRunner = ({ connections = [] }: DbRunnerOptions = {}): Runn
       const write = action === 'db.query' && call.limits.write === true;
       const { sql } = inputs.data;
       const refusal = refusalOf(sql, write);
-      if (refusal)
-        return {
-          ...failure(refusal.kind, refusal.why),
-          ...(refusal.kind === 'POLICY_DENIED' ? { rule: 'limits.write' } : {}),
-        };
+      if (refusal) return failure(refusal.kind, refusal.why);
       logLine(call, `${sqlShape(sql).keyword} on ${connection.name}`);
       let sent = false;
       const onSend = () => {
+        call.beforeEffect();
         sent = true;
       };
       try {
@@ -102,7 +99,7 @@ const openPool = (connectionString: string): pg.Pool => {
     application_name: 'capstan-db',
     allowExitOnIdle: true,
   });
-  // An idle connection that breaks is replaced by the next query.
+  // If an idle connection breaks, the next query opens a new one.
   pool.on('error', () => {});
   return pool;
 };
@@ -134,3 +131,17 @@ const failure = (kind: ToolFailure['kind'], error: string): ToolFailure => ({
   kind,
   retryable: false,
 });
+
+/** The target of a query: the host of a server, or the file. */
+const observed = (connection: DbConnection, wrote: boolean): Observed => {
+  if (connection.kind === 'postgres') return { domains: hostsOf(connection.url) };
+  const files = [connection.path];
+  return { files_read: files, ...(wrote && { files_written: files }) };
+};
+
+/** Empty for a Unix socket. */
+const hostsOf = (url: string): string[] => {
+  const { hostname, searchParams } = new URL(url);
+  const host = searchParams.get('host') ?? decodeURIComponent(hostname);
+  return host === '' || host.startsWith('/') ? [] : [host];
+};

@@ -12,7 +12,7 @@ const { ask } = useTestDb({
 });
 
 describe('connections', () => {
-  test('an unknown one is refused with the names of those there are, and no URL', async () => {
+  test('an unknown one is refused with the known names, and without URLs', async () => {
     const outcome = await ask({ connection: 'nope', sql: 'SELECT 1' });
     expect(outcome).toMatchObject({
       kind: 'INVALID_INPUTS',
@@ -30,7 +30,7 @@ describe('connections', () => {
     expect(await ask({ connection: 'own', sql: 'SELECT 1' })).toMatchObject({ success: false });
   });
 
-  test('a wrong URL stops the start, and is not quoted', () => {
+  test('an invalid URL stops the start, and is not quoted', () => {
     expect(() => dbConnections({ CAPSTAN_DB_X: 'mysql://root:hunter2@h/' })).toThrow(
       'CAPSTAN_DB_X: not a postgres:// or sqlite: URL',
     );

@@ -1,19 +1,18 @@
 import { DEFAULT_TENANT } from '@capstan/contracts';
 
-/** A database that tools may ask, as the operator named it. */
+/** A database that tools may query, as configured by the operator. */
 export type DbConnection = { tenant: string; name: string } & (
   | { kind: 'postgres'; url: string }
   | { kind: 'sqlite'; path: string }
 );
 
 const PREFIX = 'CAPSTAN_DB_';
-/** Settings of ours that are no connections. */
+/** Settings of Capstan that are not connections. */
 const SETTINGS: ReadonlySet<string> = new Set(['CAPSTAN_DB_FILE']);
 
 /**
- * `CAPSTAN_DB_<NAME>`, and `CAPSTAN_DB_<TENANT>__<NAME>` for another tenant than the default one: postgres://… or
- * sqlite:/path. `listed` are those of a file, by the same names without the prefix. Throws for one that is neither, and
- * never says the URL: it holds a password.
+ * Reads `CAPSTAN_DB_<NAME>`, and `CAPSTAN_DB_<TENANT>__<NAME>` for tenants other than the default one: postgres://… or sqlite:/path. `listed` are
+ * those from a file, by the same names without the prefix. Throws for any other URL, without quoting it, because it may contain a password.
  */
 export const dbConnections = (
   env: Readonly<Record<string, string | undefined>>,
@@ -36,7 +35,7 @@ const toConnection = (spelt: string, url: string): DbConnection => {
   throw new Error(`${PREFIX}${spelt}: not a postgres:// or sqlite: URL`);
 };
 
-/** Names are the same in any case, and with `-`, `.` or `_`, because variables know no other. */
+/** Names ignore case and treat `-`, `.` and `_` as equal, because environment variables allow only `_`. */
 export const isNamed = (connection: DbConnection, tenant: string, name: string): boolean =>
   spell(connection.tenant) === spell(tenant) && spell(connection.name) === spell(name);
 

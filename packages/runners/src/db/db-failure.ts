@@ -4,15 +4,12 @@ import type { ToolFailure } from '../runner.js';
 import type { DbConnection } from './db-connections.js';
 import { SqliteError } from './sqlite-query.js';
 
-/** Classes of SQLSTATE after which the same query may succeed: connection lost, conflict, shortage, shutdown. */
+/** SQLSTATE classes after which a retry may succeed: connection lost, conflict, out of resources, shutdown. */
 const RETRYABLE = /^(?:08|40|53|55|57P)/;
-/** Those of them that say that nothing was changed. A connection that is lost at a COMMIT leaves that open. */
+/** Those of them after which nothing was changed. If the connection is lost during COMMIT, that is unknown. */
 const ROLLED_BACK = /^(?:40(?!003)|53|55)/;
 
-/**
- * What the database said, and never where it is: an address may hold a password. `written`: the statement may write, and
- * was sent.
- */
+/** The error message of the database, without its address, which may contain a password. `written`: the statement may write, and was sent. */
 export const dbFailure = ({ name, kind }: DbConnection, error: unknown, written: boolean): ToolFailure => {
   if (error instanceof pg.DatabaseError) return postgresFailure(name, error, written ? ROLLED_BACK : RETRYABLE);
   if (error instanceof SqliteError)
@@ -43,7 +40,7 @@ export const dbFailure = ({ name, kind }: DbConnection, error: unknown, written:
 
 const postgresFailure = (name: string, error: pg.DatabaseError, retryable: RegExp): ToolFailure => {
   const { code = '', message, detail, hint, position, severity } = error;
-  // 57014: canceled, by the time limit unless somebody canceled the call.
+  // 57014: canceled, by the time limit unless the call was canceled.
   if (code === '57014') return { success: false, error: `${name}: ${message}`, kind: 'TOOL_TIMEOUT', retryable: false };
   const said: Record<string, Json> = {
     sqlstate: code,
@@ -54,7 +51,7 @@ const postgresFailure = (name: string, error: pg.DatabaseError, retryable: RegEx
   return {
     success: false,
     error: `${name}: ${message}`,
-    kind: code === '25006' ? 'POLICY_DENIED' : 'TOOL_ERROR',
+    kind: code === '25006' ? 'WRITE_NOT_GRANTED' : 'TOOL_ERROR',
     retryable: retryable.test(code),
     payload: { ...said, position: position === undefined ? null : Number(position) },
   };

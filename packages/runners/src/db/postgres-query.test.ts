@@ -38,7 +38,7 @@ afterAll(async () => {
 const count = async () => (await admin.query(`SELECT count(*)::int AS n FROM ${schema}.t`)).rows[0].n;
 
 describe('Postgres', () => {
-  test('answers with columns and rows', async () => {
+  test('returns columns and rows', async () => {
     expect(await main(`SELECT id, name FROM ${schema}.t WHERE id > $1 ORDER BY id`, [1])).toEqual({
       success: true,
       payload: {
@@ -57,6 +57,23 @@ describe('Postgres', () => {
         usage: { rows: 1 },
       },
     });
+  });
+
+  test.each([
+    ['statement', 1],
+    ['COMMIT', 2],
+  ])('a call that is lost right before its %s is sent changes nothing', async (_what, at) => {
+    const lost = new AbortController();
+    let looks = 0;
+    const beforeEffect = () => {
+      looks += 1;
+      if (looks === at) lost.abort();
+    };
+    const before = await count();
+    const options = { write: true, signal: lost.signal, beforeEffect };
+    expect(await main(`INSERT INTO ${schema}.t VALUES (9, 'nine')`, [], options)).toMatchObject({ kind: 'CANCELED' });
+    expect(looks).toBe(at);
+    expect(await count()).toBe(before);
   });
 
   test.each<[string, Json]>([
@@ -81,7 +98,7 @@ describe('Postgres', () => {
     expect(await main('SELECT 1 AS a, 2 AS a')).toMatchObject({ payload: { rows: [{ a: 1, a_2: 2 }] } });
   });
 
-  test('takes values only as parameters', async () => {
+  test('passes values only as parameters', async () => {
     const value = "'; DROP TABLE t; --";
     expect(await main('SELECT $1::text AS v', [value])).toMatchObject({ payload: { rows: [{ v: value }] } });
   });
@@ -111,13 +128,13 @@ describe('Postgres', () => {
     expect(await main(sql, [], { write: true })).toMatchObject({ success: false, kind: 'INVALID_INPUTS' });
   });
 
-  test('a semicolon at the end, in a text or in a comment is no second statement', async () => {
+  test('a semicolon at the end, in a text or in a comment does not start a second statement', async () => {
     expect(await main(`SELECT ';' AS a, $x$;$x$ AS b /* ; /* ; */ ; */ -- ;\n;`)).toMatchObject({
       payload: { rows: [{ a: ';', b: ';' }] },
     });
   });
 
-  test('writes where the policy lets it, and says how many', async () => {
+  test('writes if the policy allows it, and returns the number of rows', async () => {
     const inserted = await main(`INSERT INTO ${schema}.t VALUES ($1, $2)`, [3, 'three'], { write: true });
     expect(inserted).toMatchObject({ success: true, payload: { row_count: 1, rows: [] } });
     const gone = await main(`DELETE FROM ${schema}.t WHERE id = 3 RETURNING name`, [], { write: true });
@@ -125,12 +142,12 @@ describe('Postgres', () => {
     expect(await count()).toBe(2);
   });
 
-  test('db.read never writes, whatever the policy lets others do', async () => {
+  test('db.read never writes, even if the policy allows writing', async () => {
     const sql = `INSERT INTO ${schema}.t VALUES (4, 'four')`;
-    expect(await main(sql, [], { write: true, tool_id: 'db.read' })).toMatchObject({ kind: 'POLICY_DENIED' });
+    expect(await main(sql, [], { write: true, tool_id: 'db.read' })).toMatchObject({ kind: 'WRITE_NOT_GRANTED' });
   });
 
-  test('a huge answer is cut between rows, without being fetched whole', async () => {
+  test('a huge result is truncated between rows, without being fetched completely', async () => {
     const sql = 'SELECT generate_series(1, 100000000) AS i, repeat($1, 1000) AS text';
     const few = await ask({ connection: 'main', sql, params: ['x'], max_rows: 3 });
     expect(few).toMatchObject({ success: true, truncated: true, payload: { row_count: 3, truncated: true } });
@@ -138,7 +155,7 @@ describe('Postgres', () => {
     expect(small).toMatchObject({ success: true, truncated: true, payload: { row_count: 9 } });
   });
 
-  test('an answer of exactly as many rows as asked for is not cut', async () => {
+  test('a result with exactly the requested number of rows is not marked as truncated', async () => {
     const sql = 'SELECT i FROM generate_series(1, 400) AS i';
     expect(await ask({ connection: 'main', sql, max_rows: 400 })).toMatchObject({
       truncated: false,
@@ -165,7 +182,7 @@ describe('Postgres', () => {
   });
 
   // Less time than the driver waits for by itself.
-  test('that waits for a connection ends with its call', { timeout: 8000 }, async () => {
+  test('stops waiting for a connection when its call ends', { timeout: 8000 }, async () => {
     const controller = new AbortController();
     const asked = askOne('silent')('SELECT 1', [], { signal: controller.signal });
     const [socket]: Socket[] = await once(silent, 'connection');
@@ -174,7 +191,7 @@ describe('Postgres', () => {
     socket?.destroy();
   });
 
-  test('a connection that is lost in the midst of a query is a failure that may be tried again', async () => {
+  test('a connection that is lost during a query is a failure that may be retried', async () => {
     const asked = main(`SELECT pg_sleep(60) /* lost ${schema} */`);
     const sql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE query LIKE '%/* lost ${schema}%' AND state = 'active' AND pid <> pg_backend_pid()`;
@@ -183,21 +200,21 @@ describe('Postgres', () => {
     expect(await main('SELECT 1 AS one')).toMatchObject({ success: true });
   });
 
-  test('a write that may have taken effect is not tried again, and one that never went out is', async () => {
+  test('a write that may have taken effect is not retried, and one that was never sent is', async () => {
     const lost = await main('SELECT pg_terminate_backend(pg_backend_pid())', [], { write: true });
     expect(lost).toMatchObject({ success: false, retryable: false, facts: { observed: {} } });
     const gone = await ask({ connection: 'gone', sql: 'INSERT INTO t VALUES (1)' }, { write: true });
     expect(gone).toMatchObject({ success: false, retryable: true });
   });
 
-  test('nothing of a query stays in the session: no lock, no setting', async () => {
+  test('a query leaves no locks and settings in the session', async () => {
     await main('SELECT pg_advisory_lock(4711)');
     await main("SELECT set_config('search_path', 'nowhere', false)");
     expect(await main('SHOW search_path')).toMatchObject({ payload: { rows: [{ search_path: '"$user", public' }] } });
     expect((await admin.query('SELECT count(*)::int AS n FROM pg_locks WHERE objid = 4711')).rows[0].n).toBe(0);
   });
 
-  test('an error says what and where', async () => {
+  test('an error has the message and the position', async () => {
     expect(await main('SELECT nme FROM pg_class')).toMatchObject({
       success: false,
       kind: 'TOOL_ERROR',
@@ -207,7 +224,7 @@ describe('Postgres', () => {
     });
   });
 
-  test('a server that is not there is a failure that names neither address nor password', async () => {
+  test('an unreachable server is a failure without address and password', async () => {
     const outcome = await ask({ connection: 'gone', sql: 'SELECT 1' });
     expect(outcome).toMatchObject({ success: false, retryable: true });
     expect(JSON.stringify(outcome)).not.toMatch(/hunter2|127\.0\.0\.1|somebody/);

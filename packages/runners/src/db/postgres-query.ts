@@ -11,17 +11,17 @@ export type PostgresQuery = RowLimits & {
   write: boolean;
   timeout_ms: number;
   signal: AbortSignal;
-  /** Called right before the statement goes out: until then nothing can have been changed. */
+  /** Called right before the statement and before its COMMIT are sent; nothing can have changed before that. May abort `signal`. */
   onSend(): void;
 };
 
 const PAGE = 200;
 
-/** One statement in a transaction of its own, which can only read unless `write`. Nothing of it stays in the session. */
+/** Runs one statement in its own transaction, which is read-only unless `write`. It leaves no state in the session. */
 export async function queryPostgres(pool: pg.Pool, url: string, query: PostgresQuery): Promise<Rows> {
   const client = await connected(pool, query.signal);
   let broken: unknown = true;
-  // A connection that is lost fails the query under way; as an event of its own it would end the process.
+  // A lost connection fails the running query. As an unhandled event it would end the process.
   client.on('error', ignore);
   const cancel = () => void cancelOn(client, url).catch(() => {});
   query.signal.addEventListener('abort', cancel, { once: true });
@@ -32,9 +32,12 @@ export async function queryPostgres(pool: pg.Pool, url: string, query: PostgresQ
       `SET LOCAL statement_timeout = ${Math.ceil(query.timeout_ms)}; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL bytea_output = 'hex'; SET LOCAL IntervalStyle = 'iso_8601'`,
     );
     query.onSend();
+    query.signal.throwIfAborted();
     const rows = await new Promise<Rows>((resolve, reject) => client.query(new PagedQuery(query, resolve, reject)));
+    query.onSend();
+    query.signal.throwIfAborted();
     await client.query(query.write ? 'COMMIT' : 'ROLLBACK');
-    // What was answered stands, whatever becomes of the connection.
+    // The result counts, even if the connection breaks now.
     broken = await cleaned(client);
     return rows;
   } catch (error) {
@@ -47,7 +50,7 @@ export async function queryPostgres(pool: pg.Pool, url: string, query: PostgresQ
   }
 }
 
-/** A call that is stopped does not wait for a connection; when it comes after all, it is for the next one. */
+/** A stopped call does not wait for a connection. If one becomes available later, it is returned to the pool. */
 async function connected(pool: pg.Pool, signal: AbortSignal): Promise<pg.PoolClient> {
   signal.throwIfAborted();
   const connecting = pool.connect();
@@ -61,21 +64,21 @@ async function connected(pool: pg.Pool, signal: AbortSignal): Promise<pg.PoolCli
 
 const ignore = () => {};
 
-/** Undefined when the connection is as good as new. */
+/** Undefined if the connection can be reused. */
 const rollback = (client: pg.PoolClient): Promise<unknown> =>
   client.query('ROLLBACK').then(
     () => cleaned(client),
     (error: unknown) => error,
   );
 
-/** The same: advisory locks and temporary tables outlive a transaction. */
+/** As above. Advisory locks and temporary tables outlive a transaction. */
 const cleaned = (client: pg.PoolClient): Promise<unknown> =>
   client.query('DISCARD ALL').then(
     () => undefined,
     (error: unknown) => error,
   );
 
-/** Postgres is asked on another connection to stop what this one does. */
+/** Cancels the running statement through another connection. */
 async function cancelOn(client: pg.PoolClient, url: string): Promise<void> {
   const pid: unknown = Reflect.get(client, 'processID');
   if (typeof pid !== 'number') return;
@@ -88,7 +91,7 @@ async function cancelOn(client: pg.PoolClient, url: string): Promise<void> {
   }
 }
 
-/** Fetches page by page, and leaves the rest on the server when the limits are reached. */
+/** Fetches rows page by page, and leaves the rest on the server when a limit is reached. */
 class PagedQuery extends pg.Query {
   readonly #taker: ReturnType<typeof createRowTaker>;
   readonly #reject: (error: Error) => void;
@@ -130,7 +133,7 @@ class PagedQuery extends pg.Query {
     });
   }
 
-  /** With pages, pg leaves it to the query to ask for the end of an exchange. */
+  /** When fetching pages, pg expects the query to send the Sync message. */
   handleError(error: Error, connection: { sync(): void }): void {
     if (!this.#failed) connection.sync();
     this.#failed = true;
@@ -144,7 +147,7 @@ class PagedQuery extends pg.Query {
   }
 }
 
-/** As pg itself goes on. */
+/** Continues as pg itself does. */
 const next = (query: PagedQuery, connection: { sync(): void }): void => {
   const goOn: unknown = Reflect.get(pg.Query.prototype, 'handlePortalSuspended');
   if (typeof goOn === 'function') Reflect.apply(goOn, query, [connection]);

@@ -26,7 +26,7 @@ const NAMES: Record<number, string> = {
 
 export const typeName = (oid: number): string => NAMES[oid] ?? `oid ${oid}`;
 
-/** Text as Postgres sends it with `DateStyle` ISO and `TimeZone` UTC. */
+/** Parses text as Postgres sends it with `DateStyle` ISO and `TimeZone` UTC. */
 export const parseValue = (oid: number, text: string): Json => {
   switch (oid) {
     case 20:
@@ -35,7 +35,7 @@ export const parseValue = (oid: number, text: string): Json => {
       return text.replace(' ', 'T');
     case 1184:
       return text.replace(' ', 'T').replace(/\+00$/, 'Z');
-    // Exact, whatever a reader makes of numbers.
+    // As text, to keep its exact value.
     case 1700:
     case 1082:
     case 1083:

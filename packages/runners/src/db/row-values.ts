@@ -1,6 +1,6 @@
 import type { Json } from '@capstan/contracts';
 
-/** What a driver gives, in JSON: no digit is lost, bytes are base64, times are RFC 3339. */
+/** Converts a driver's value to JSON without losing digits. Bytes become base64, times RFC 3339. */
 export const toJson = (value: unknown): Json => {
   switch (typeof value) {
     case 'string':
@@ -17,7 +17,7 @@ export const toJson = (value: unknown): Json => {
   }
 };
 
-/** A number where JSON's readers keep it exactly, text where they would round it. */
+/** A number if JSON parsers keep it exactly, otherwise text. */
 export const exact = (value: bigint): Json =>
   value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
 
@@ -29,7 +29,7 @@ const objectToJson = (value: object | null): Json => {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, toJson(member)]));
 };
 
-/** Two columns of one name both stay. */
+/** Keeps both of two columns with the same name. */
 export const distinctNames = (names: readonly string[]): string[] => {
   const taken = new Set<string>();
   return names.map((name) => {

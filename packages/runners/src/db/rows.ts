@@ -2,20 +2,20 @@ import type { Json, JsonObject } from '@capstan/contracts';
 
 export type Column = { name: string; type: string };
 
-/** What a query answered, as far as the limits let it. */
+/** The result of a query, within the limits. */
 export type Rows = {
   columns: Column[];
   rows: JsonObject[];
-  /** How many there are, or were changed; of a cut answer, how many were given. */
+  /** The number of rows returned or changed. If truncated, the number returned. */
   row_count: number;
   truncated: boolean;
-  /** Rows that it changed, as far as the driver counts them beside those that it gives. */
+  /** The number of changed rows, if the driver reports it in addition to the returned ones. */
   changed?: number;
 };
 
 export type RowLimits = { max_rows: number; max_bytes: number };
 
-/** Takes rows until a limit; they are cut between rows, so no value is ever half there. */
+/** Collects rows up to a limit. Truncates between rows, so that every value is complete. */
 export const createRowTaker = ({ max_rows, max_bytes }: RowLimits) => {
   const rows: JsonObject[] = [];
   let bytes = 2;
@@ -25,7 +25,7 @@ export const createRowTaker = ({ max_rows, max_bytes }: RowLimits) => {
     get truncated() {
       return truncated;
     },
-    /** False when no more is wanted. */
+    /** Returns false if no more rows are needed. */
     take(names: readonly string[], values: readonly Json[]): boolean {
       if (truncated) return false;
       const row = Object.fromEntries(names.map((name, index) => [name, values[index] ?? null]));

@@ -1,14 +1,14 @@
 export type SqlShape = {
-  /** The first word, in upper case. */
+  /** The first keyword, in upper case. */
   keyword: string;
-  /** More than one statement. */
+  /** True if there is more than one statement. */
   several: boolean;
 };
 
 const SPACE = /\s/;
 const WORD = /[A-Za-z_]/;
 
-/** What can be said of a statement without parsing it: one pass, past comments and whatever is quoted. */
+/** Describes a statement without parsing it: one pass that skips comments and quoted text. */
 export const sqlShape = (sql: string): SqlShape => {
   let keyword = '';
   let ended = false;
@@ -21,7 +21,7 @@ export const sqlShape = (sql: string): SqlShape => {
     if (ended) return { keyword, several: true };
     if (sql.charAt(at) === ';') ended = keyword !== '';
     if (keyword === '' && WORD.test(sql.charAt(at))) keyword = wordAt(sql, at);
-    // A parenthesis or a semicolon before the first word is no word; anything else is, and none that we know.
+    // Parentheses and semicolons may come before the first word. Anything else starts a word that is not a known keyword.
     else if (keyword === '' && !'(;'.includes(sql.charAt(at))) keyword = '?';
     at = Math.max(skipQuoted(sql, at), at + 1);
   }
@@ -34,11 +34,11 @@ const wordAt = (sql: string, from: number): string => {
   return sql.slice(from, at).toUpperCase();
 };
 
-/** Where the comment that begins here ends; `at` itself when none does. */
+/** The end of the comment that begins here; `at` itself if there is none. */
 const skipComment = (sql: string, at: number): number => {
   if (sql.startsWith('--', at)) return endAfter(sql, '\n', at + 2);
   if (!sql.startsWith('/*', at)) return at;
-  // Postgres nests them; for SQLite a statement that does is refused as several, which is safe.
+  // Postgres allows nested comments. SQLite does not, and a statement with one is refused as several statements, which is safe.
   let depth = 0;
   for (let place = at; place < sql.length; place += 1) {
     if (sql.startsWith('/*', place)) depth += 1;

@@ -8,14 +8,14 @@ const { ask, askOne } = useTestDb({ CAPSTAN_DB_SHOP: `sqlite:${file}` });
 const shop = askOne('shop');
 
 describe('SQLite', () => {
-  test('answers with columns and rows', async () => {
+  test('returns columns and rows', async () => {
     expect(await shop('SELECT id, name FROM t WHERE id > ? ORDER BY id', [1])).toMatchObject({
       success: true,
       payload: { rows: [{ id: 2, name: 'two' }], row_count: 1, truncated: false },
     });
   });
 
-  test('answers an action of an extension, whose statement is its own and whose values are inputs', async () => {
+  test('runs an action of an extension, whose statement is fixed and whose values are inputs', async () => {
     const binding = {
       ...{ kind: 'action', extension_id: 'shop', action: 'db.read' },
       preset: { connection: 'shop', sql: 'SELECT name FROM t WHERE id = ?', params: ['{{id}}'] },
@@ -28,7 +28,7 @@ describe('SQLite', () => {
     });
   });
 
-  test('gives large integers, bytes and nulls as JSON', async () => {
+  test('returns large integers, bytes and nulls as JSON', async () => {
     expect(
       await shop("SELECT 9007199254740993 AS big, x'deadbeef' AS bytes, NULL AS absent, 1.5 AS real"),
     ).toMatchObject({
@@ -36,7 +36,7 @@ describe('SQLite', () => {
     });
   });
 
-  test('keeps both of two columns with one name, and names those of no rows', async () => {
+  test('keeps both of two columns with one name, and names the columns of an empty result', async () => {
     expect(await shop('SELECT 1 AS a, 2 AS a, 3 AS "1"')).toMatchObject({
       payload: { columns: [{ name: 'a' }, { name: 'a_2' }, { name: '1' }], rows: [{ a: 1, a_2: 2, 1: 3 }] },
     });
@@ -57,7 +57,7 @@ describe('SQLite', () => {
     expect(await shop('SELECT count(*) AS n FROM t')).toMatchObject({ payload: { rows: [{ n: 2 }] } });
   });
 
-  test('writes where the policy lets it', async () => {
+  test('writes if the policy allows it', async () => {
     expect(await shop('INSERT INTO t VALUES (?, ?)', [3, 'three'], { write: true })).toMatchObject({
       success: true,
       payload: { row_count: 1 },
@@ -67,7 +67,7 @@ describe('SQLite', () => {
     });
   });
 
-  test('says which file it read and which it wrote', async () => {
+  test('reports which file it read or wrote', async () => {
     const seen = async (sql: string) => (await shop(sql, [], { write: true })).facts?.observed;
     expect(await seen('SELECT * FROM t')).toEqual({ files_read: [file] });
     const written = { files_read: [file], files_written: [file] };
@@ -76,7 +76,7 @@ describe('SQLite', () => {
     expect(await seen('DROP TABLE made')).toEqual(written);
   });
 
-  test('logs the kind of statement and how many rows came of it', async () => {
+  test('logs the kind of statement and the number of rows', async () => {
     const lines: string[] = [];
     await shop("SELECT * FROM t WHERE name <> 'a private matter'", [], { log: (_, line) => lines.push(line) });
     expect(lines).toEqual(['SELECT on shop\n', '2 rows\n']);
@@ -84,7 +84,7 @@ describe('SQLite', () => {
 
   const ENDLESS = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)';
 
-  test('an endless answer is cut', async () => {
+  test('an endless result is truncated', async () => {
     expect(await ask({ connection: 'shop', sql: `${ENDLESS} SELECT i FROM n`, max_rows: 5 })).toMatchObject({
       truncated: true,
       payload: { row_count: 5 },
@@ -101,7 +101,7 @@ describe('SQLite', () => {
     expect(await shop('SELECT 1 AS one')).toMatchObject({ success: true });
   });
 
-  test('an error says what', async () => {
+  test('an error has the message', async () => {
     expect(await shop('SELECT nme FROM t')).toMatchObject({
       kind: 'TOOL_ERROR',
       error: expect.stringContaining('nme'),

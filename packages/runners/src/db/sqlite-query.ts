@@ -10,12 +10,12 @@ export type Sqlite = {
   close(): Promise<void>;
 };
 
-/** What the database itself said. */
+/** An error of the database itself. */
 export class SqliteError extends Error {
   override readonly name = 'SqliteError';
 }
 
-/** The built file, also when this one is run from source. */
+/** The built file, even if this one runs from source. */
 const THREAD = new URL(
   import.meta.url.endsWith('.ts') ? '../../dist/db/sqlite-thread.js' : './sqlite-thread.js',
   import.meta.url,

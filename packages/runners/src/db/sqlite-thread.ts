@@ -5,7 +5,7 @@ import { distinctNames, toJson } from './row-values.js';
 import { createRowTaker, type Rows } from './rows.js';
 import type { SqliteAnswer, SqliteRequest } from './sqlite-query.js';
 
-/** Queries of SQLite files, on a thread of their own: it works without a pause, so ending the thread is how one is stopped. */
+/** Queries SQLite files on a separate thread. A query is synchronous, so terminating the thread is the only way to stop it. */
 const answer = (request: SqliteRequest): SqliteAnswer => {
   try {
     return { kind: 'rows', ...query(request) };
@@ -45,8 +45,8 @@ const query = ({ path, sql, params, write, max_rows, max_bytes }: SqliteRequest)
 };
 
 /**
- * The library gives rows as objects, so of two columns of one name the first would be lost, and no rows would have no
- * columns. It asks this method of its own for the names; here it gets distinct ones. None where there is no such method.
+ * The library returns rows as objects, so the first of two columns with the same name would be lost, and an empty result would have no columns. It
+ * calls this method internally for the names; here it gets unique ones. No names if the method does not exist.
  */
 const nameColumns = (statement: sqlite.Statement): string[] => {
   const own: unknown = Reflect.get(statement, '_getColumnNames');
@@ -63,7 +63,7 @@ const changesOf = (database: sqlite.Database): number => Number(database.get('SE
 const toBind = (value: Json): sqlite.JSValue =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
 
-/** SQLite types values, not columns: that of the first that is there. */
+/** SQLite has types of values, not of columns, so the first value that is not null decides. */
 const typeIn = (rows: readonly Record<string, Json>[], name: string): string => {
   const value = rows.map((row) => row[name]).find((one) => one !== null && one !== undefined);
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'real';

@@ -7,9 +7,10 @@ import { callOf, onEachLevel, PATH, stdoutOf } from './testing/on-each-level.js'
 
 onEachLevel((exec) => {
   const { level, run, sh, leftovers } = exec;
+  const runner = () => exec.runner;
 
   describe('a command', () => {
-    test('answers with its output and its exit code', async () => {
+    test('returns its output and its exit code', async () => {
       expect(await sh('echo out; echo err >&2')).toEqual({
         success: true,
         payload: { stdout: 'out\n', stderr: 'err\n', exit_code: 0 },
@@ -19,14 +20,14 @@ onEachLevel((exec) => {
       });
     });
 
-    test('gets its arguments as they are, without any shell', async () => {
+    test('gets its arguments unchanged, without a shell', async () => {
       const args = ['$HOME', '`id`', '; echo no', '*', '', 'a b', '"', "'", '\\', 'ü\n'];
       expect(await run(['printf', '[%s]', ...args])).toMatchObject({
         payload: { stdout: args.map((arg) => `[${arg}]`).join('') },
       });
     });
 
-    test('logs live, by stream, exactly what it answers in the end', async () => {
+    test('logs live, by stream, exactly the output of the result', async () => {
       const logged: Record<LogStream, string> = { stdout: '', stderr: '' };
       const outcome = await sh('for i in 1 2 3; do echo out $i; echo err $i >&2; done', {
         log: (stream, text) => {
@@ -37,7 +38,21 @@ onEachLevel((exec) => {
       expect(logged.stdout).toBe('out 1\nout 2\nout 3\n');
     });
 
-    test('is heard while it still runs', async () => {
+    test.each([false, true])('does not start if its call was lost right before (in a terminal: %s)', async (tty) => {
+      const lost = new AbortController();
+      const logged: string[] = [];
+      const outcome = runner().run(
+        callOf(
+          { cmd: ['echo', 'started'], tty },
+          { signal: lost.signal, beforeEffect: () => lost.abort(), log: (_stream, text) => logged.push(text) },
+        ),
+      );
+      await Promise.allSettled([outcome]);
+      expect(lost.signal.aborted).toBe(true);
+      expect(logged).toEqual([]);
+    });
+
+    test('is logged while it is still running', async () => {
       const controller = new AbortController();
       const outcome = await sh('printf "no newline"; exec sleep 60', {
         signal: controller.signal,
@@ -46,26 +61,37 @@ onEachLevel((exec) => {
       expect(outcome).toMatchObject({ payload: { stdout: 'no newline' } });
     });
 
-    test('sees the variables it is to see, and none of the worker', async () => {
+    test('sees the granted variables, and none of the worker', async () => {
       const outcome = await run(['env']);
       const names = stdoutOf(outcome)
         .trim()
         .split('\n')
         .map((line) => line.split('=')[0]);
-      const known = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TMPDIR', 'CAPSTAN_ARTIFACTS', 'CAPSTAN_RUN', 'PWD'];
+      const known = [
+        'PATH',
+        'HOME',
+        'USER',
+        'LANG',
+        'LC_ALL',
+        'TMPDIR',
+        'CAPSTAN_ARTIFACTS',
+        'CAPSTAN_RUN',
+        'PWD',
+        'GIT_CONFIG_NOSYSTEM',
+      ];
       expect(names.filter((each) => !known.includes(each ?? ''))).toEqual([]);
       expect(stdoutOf(outcome)).toContain(`PATH=${PATH}\n`);
       expect(stdoutOf(outcome)).not.toContain('/nowhere');
     });
 
-    test('runs in a fresh directory of its own, which is removed after', async () => {
+    test('runs in a fresh directory, which is removed afterwards', async () => {
       const outcome = await sh('pwd; ls -A; touch file; mkdir -p a/b; chmod 500 a');
       expect(stdoutOf(outcome)).toMatch(/^\/.*\/run-\d+\nartifacts\n$/);
       expect(outcome).toMatchObject({ facts: { observed: { files_written: ['file'] } } });
       expect(await leftovers()).toEqual([]);
     });
 
-    test('leaves no directory behind even when its paths are too long to name', async () => {
+    test('leaves no directory behind even if its paths are too long for system calls', async () => {
       const outcome = await sh('d=$(printf %0200d 0); for i in $(seq 40); do mkdir $d && cd -P $d || exit 1; done');
       expect(outcome).toMatchObject({ success: true });
       expect(await leftovers()).toEqual([]);
@@ -80,7 +106,7 @@ onEachLevel((exec) => {
       );
     });
 
-    test('creates the work directory when there is none', async () => {
+    test('creates the work directory if there is none', async () => {
       const fresh = createExecRunner({ work_dir: join(exec.work_dir, 'not', 'yet'), sandbox_levels: [level] });
       expect(await fresh.run(callOf({ cmd: ['true'] }))).toMatchObject({ success: true });
       await fresh.close?.();
@@ -89,17 +115,17 @@ onEachLevel((exec) => {
   });
 
   describe('stdin', () => {
-    test('is given to the command', async () => {
+    test('is passed to the command', async () => {
       const stdin = 'ü'.repeat(200_000);
       expect(await run(['cat'], { stdin })).toMatchObject({ payload: { stdout: stdin } });
       expect(await run(['cat'], { stdin: '' })).toMatchObject({ payload: { stdout: '' } });
     });
 
-    test('is empty when none is given', async () => {
+    test('is empty by default', async () => {
       expect(await run(['cat'])).toMatchObject({ success: true, payload: { stdout: '' } });
     });
 
-    test('may be left unread', async () => {
+    test('need not be read', async () => {
       const stdin = 'x'.repeat(5_000_000);
       expect(await run(['true'], { stdin })).toMatchObject({ success: true });
       expect(await run(['head', '-c', '3'], { stdin })).toMatchObject({ success: true, payload: { stdout: 'xxx' } });

@@ -1,51 +1,35 @@
-import { rm, rmdir } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { Failure } from '@capstan/contracts';
 import { createEgress, type Egress } from '@capstan/egress';
+import { Launcher, openContainment, type ResourceLimits, type SandboxLevel, type UserRange } from '@capstan/sandbox';
 import type { Call, Runner, RunOutcome } from '../runner.js';
-import { openCgroups } from '../sandbox/cgroup/open-cgroups.js';
-import { openContainment } from '../sandbox/containment.js';
-import { requireSandbox, sandboxNeeds } from '../sandbox/require-sandbox.js';
-import type { ResourceLimits } from '../sandbox/resource-limits.js';
-import type { SandboxLevel } from '../sandbox/sandbox.js';
-import type { UserRange } from '../sandbox/tool-users.js';
 import type { Environment, ExecHost } from './exec-run.js';
-import { createLauncher } from './launcher/create-launcher.js';
-import { withRun } from './open-run.js';
-import { createOrphanGuard } from './orphan-guard.js';
-import type { Program } from './program.js';
-import { invalid, refused } from './refused.js';
-import { resolveSecrets } from './resolve-secrets.js';
-import { runContained } from './run-contained.js';
-import { fitsTerminal, MAX_LINE } from './run-in-terminal.js';
-import { toProgram } from './to-program.js';
-import { createWorkPlaces, removeForgottenSessions } from './work-place.js';
+import { createWorkPlaces, removeForgottenSessions } from './prepare/work-place.js';
+import { runCall } from './run-call.js';
 
 export type ExecRunnerOptions = {
-  /** Runs and sessions have their directories in here. */
+  /** The directory for the work directories of runs and sessions. */
   work_dir: string;
-  /** Where a tool's PATH, LANG and LC_ALL come from, and what a policy names; nothing else of it is passed on. */
+  /** The source of a tool's PATH, LANG and LC_ALL, and of variables that a policy names. Nothing else of it is passed on. */
   env?: Environment;
   /** The directory with the executables of an extension, by their hash. */
   extension_tools?: ((tools_hash: string) => Promise<string>) | undefined;
-  /** The way out for tools that the policy grants domains to. */
+  /** Network access for tools whose policy allows domains. */
   egress?: Egress | undefined;
-  /** What a run may use, where it should not be the default. */
+  /** Limits of a run that differ from the defaults. */
   resources?: Partial<ResourceLimits> | undefined;
-  /** Only these levels of containment; the best that works by default. */
+  /** Only these sandbox levels; by default the best that works. */
   sandbox_levels?: readonly SandboxLevel[] | undefined;
-  /** The users that tools run as where the worker is root, one for each tenant. */
+  /** The users that tools run as if the worker is root, one for each tenant. */
   tool_uids?: UserRange | undefined;
 };
 
 const DEFAULT_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
 
-/** Runs command-line tools: an argument list, never a shell unless the policy grants one, in the best sandbox there is. */
+/** Runs command-line tools in the best available sandbox, by an argument list. A shell is used only if the policy allows it. */
 export const createExecRunner = (options: ExecRunnerOptions): Runner => {
   let opening: Promise<ExecHost> | undefined;
   const host = (): Promise<ExecHost> => {
     opening ??= openHost(options);
-    // What failed once may work later: a disk that was full.
+    // A failure may be temporary, such as a full disk: the next run tries again.
     opening.catch(() => {
       opening = undefined;
     });
@@ -54,15 +38,12 @@ export const createExecRunner = (options: ExecRunnerOptions): Runner => {
 
   return {
     type: 'exec',
-    run: async (call) => redactError(await run(host, call), call),
+    run: async (call) => redactError(await runCall(host, call), call),
     close: async () => {
       const open = await opening?.catch(() => undefined);
       if (!open) return;
       await open.launcher.close();
-      await open.guard.close();
-      await rm(open.containment.directory, { recursive: true, force: true });
-      // One that was made elsewhere goes as well, unless sessions have their files there.
-      if (open.containment.root !== resolve(options.work_dir)) await rmdir(open.containment.root).catch(() => {});
+      await open.containment.close();
     },
   };
 };
@@ -71,9 +52,6 @@ const openHost = async (options: ExecRunnerOptions): Promise<ExecHost> => {
   const { work_dir, sandbox_levels: levels, tool_uids } = options;
   const containment = await openContainment({ work_dir, levels, tool_uids });
   await removeForgottenSessions(containment);
-  const cgroups = containment.has_namespaces ? openCgroups() : null;
-  const guard = createOrphanGuard(containment.directory, cgroups?.folders);
-  guard.start();
   let own: Egress | undefined;
   const egress = (): Egress => {
     own ??= options.egress ?? createEgress();
@@ -83,33 +61,10 @@ const openHost = async (options: ExecRunnerOptions): Promise<ExecHost> => {
   const path = (env.PATH ?? '').split(':').filter((directory) => directory.startsWith('/'));
   const { resources = {}, extension_tools } = options;
   const places = createWorkPlaces(containment);
-  const launcher = createLauncher({ guard, cgroups, directory: containment.directory });
-  return { env, path, places, launcher, cgroups, containment, guard, resources, extension_tools, egress };
+  const launcher = new Launcher(containment);
+  return { env, path, places, launcher, containment, resources, extension_tools, egress };
 };
 
-const run = async (host: () => Promise<ExecHost>, call: Call): Promise<RunOutcome> => {
-  const program = toProgram(call);
-  if ('success' in program) return program;
-  if (call.descriptor.effects.interactive && !program.tty) return interactive(program);
-  try {
-    const open = await host();
-    const needs = sandboxNeeds(call.limits, call.descriptor.risk);
-    const sandbox = requireSandbox(open.containment.sandboxFor(call.tenant), needs);
-    const secrets = await resolveSecrets(program, call, sandbox);
-    if ('success' in secrets) return secrets;
-    if (program.tty && !fitsTerminal(secrets.stdin ?? ''))
-      return invalid(`a line of stdin is longer than a terminal takes (${MAX_LINE} bytes); pass it without tty`);
-    if (call.signal.aborted) return refused('CANCELED', 'stopped before it began');
-    return await withRun(open, sandbox, { program, secrets, call }, runContained);
-  } catch (error) {
-    if (error instanceof Failure) return { ...refused(error.kind, error.message), retryable: error.retryable };
-    throw error;
-  }
-};
-
-const interactive = ({ file }: Program) =>
-  refused('INTERACTIVE_NOT_SUPPORTED', `${file} asks questions while it runs, and nobody is there to answer them`);
-
-/** A message may quote the command line, and a secret may stand there. */
+/** An error message may quote the command line, and so a secret. */
 const redactError = (outcome: RunOutcome, { redact }: Call): RunOutcome =>
   outcome.success ? outcome : { ...outcome, error: redact.text(outcome.error) };

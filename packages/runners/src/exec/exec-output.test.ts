@@ -5,7 +5,7 @@ onEachLevel((exec) => {
   const { run, sh, node } = exec;
 
   describe('output', () => {
-    test('a secret is redacted in the answer, in the log and in the error', async () => {
+    test('a secret is redacted from the result, the log and the error', async () => {
       const logged: string[] = [];
       const outcome = await sh(`echo ${SECRET}; echo "no ${SECRET}" >&2; exit 1`, {
         log: (_, text) => logged.push(text),
@@ -22,7 +22,7 @@ onEachLevel((exec) => {
       expect(await node(script)).toMatchObject({ payload: { stdout: 'a [REDACTED] b' } });
     });
 
-    test('output is redacted before it is cut, so that no half of a secret is left', async () => {
+    test('output is redacted before it is truncated, so that no half of a secret is left', async () => {
       for (const max_output_bytes of [5, 12, 20, 30]) {
         const outcome = await sh(`printf 'abc ${SECRET} def'`, { max_output_bytes });
         expect(outcome).toMatchObject({
@@ -32,7 +32,7 @@ onEachLevel((exec) => {
       }
     });
 
-    test('each stream is cut at the limit, and the process runs on to its own end', async () => {
+    test('each stream is truncated at the limit, and the process runs to its end', async () => {
       const logged: string[] = [];
       const script = 'yes | head -c 300000; echo last words >&2; exit 7';
       const outcome = await sh(script, { max_output_bytes: 1000, log: (_, text) => logged.push(text) });
@@ -45,18 +45,18 @@ onEachLevel((exec) => {
       expect(logged.join('')).toHaveLength(1000 + 'last words\n'.length);
     });
 
-    test('output as long as the limit is whole', async () => {
+    test('output exactly as long as the limit is complete', async () => {
       expect(await run(['printf', '%s', 'abcd'], { max_output_bytes: 4 })).toMatchObject({
         truncated: false,
         payload: { stdout: 'abcd' },
       });
     });
 
-    test('bytes that are no UTF-8 become U+FFFD', async () => {
+    test('invalid UTF-8 becomes U+FFFD', async () => {
       expect(await run(['printf', '%b', 'a\\0377b\\0303'])).toMatchObject({ payload: { stdout: 'a\ufffdb\ufffd' } });
     });
 
-    test('100 MB of output leave the memory as it was', async () => {
+    test('100 MB of output do not increase memory use', async () => {
       const before = process.memoryUsage().rss;
       let peak = before;
       const sampling = setInterval(() => {

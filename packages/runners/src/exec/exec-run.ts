@@ -1,28 +1,19 @@
 import type { Egress } from '@capstan/egress';
+import type { Containment, Launcher, Mount, ResourceLimits, Sandbox, SystemPart } from '@capstan/sandbox';
 import type { Call } from '../runner.js';
-import type { Cgroups } from '../sandbox/cgroup/open-cgroups.js';
-import type { Containment } from '../sandbox/containment.js';
-import type { ResourceLimits } from '../sandbox/resource-limits.js';
-import type { Mount, Sandbox } from '../sandbox/sandbox.js';
-import type { SystemPart } from '../sandbox/system-view.js';
-import type { Launcher } from './launcher/create-launcher.js';
-import type { OrphanGuard } from './orphan-guard.js';
-import type { Program } from './program.js';
-import type { WorkPlaces } from './work-place.js';
+import type { Program } from './prepare/program.js';
+import type { WorkPlaces } from './prepare/work-place.js';
 
 export type Environment = Record<string, string | undefined>;
 
-/** What the runs of one runner share. */
+/** The parts that the runs of one runner share. */
 export type ExecHost = {
   env: Environment;
   /** The directories of the worker's PATH. */
   path: readonly string[];
   containment: Containment;
   places: WorkPlaces;
-  guard: OrphanGuard;
   launcher: Launcher;
-  /** What bounds all processes of a run together; null where there are none. */
-  cgroups: Cgroups | null;
   resources: Partial<ResourceLimits>;
   extension_tools: ((tools_hash: string) => Promise<string>) | undefined;
   egress(): Egress;
@@ -39,15 +30,15 @@ export type ExecRun = {
   secrets: Secrets;
   call: Call;
   work: Mount & { writable: boolean };
-  /** Whether the work directory was there before, and stays. */
+  /** True if the work directory existed before, and is kept. */
   stays: boolean;
-  /** Where temporary files go; null where the sandbox has a /tmp of its own. */
+  /** The directory for temporary files; null if the sandbox has a private /tmp. */
   temporary: string | null;
-  /** By the clock of the files. */
+  /** The start, by the clock of the file system. */
   began: number;
-  /** Whether the run has left nothing in it. */
+  /** True if the run left no files in it. */
   isUntouched(): boolean;
-  /** Where files that are kept go; null when nothing may be written. */
+  /** The directory for artifacts; null if the tool may not write files. */
   artifacts: string | null;
   tools: Mount | null;
   path: readonly string[];

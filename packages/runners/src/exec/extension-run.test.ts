@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { Binding, Descriptor, JsonObject, Limits } from '@capstan/contracts';
 import { createEgress } from '@capstan/egress';
 import { createRedactor } from '@capstan/redact';
+import { worksHere } from '@capstan/sandbox/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Call, KeptFile, Runner, RunOutcome } from '../runner.js';
 import { testCall, testDescriptor } from '../testing/test-call.js';
-import { worksHere } from '../testing/works-here.js';
 import { createExecRunner } from './create-exec-runner.js';
 
 type CommandBinding = Extract<Binding, { kind: 'command' }>;
@@ -74,7 +74,7 @@ describe.skipIf(!works)(`a command of an extension, in ${name}`, () => {
     expect(outcome).toMatchObject({ success: true, payload: { stdout: 'hello $(id)\nbody' } });
   });
 
-  test('answers lines or JSON when it says so', async () => {
+  test('returns lines or JSON if it declares them', async () => {
     expect(await run(extension({ output: 'lines', executable: 'printf', argv: ['a\\nb\\n'] }), {})).toMatchObject({
       payload: { stdout: 'a\nb\n', lines: ['a', 'b'] },
     });
@@ -106,7 +106,7 @@ describe.skipIf(!works)(`a command of an extension, in ${name}`, () => {
     expect(payloadOf(await run(writing, { file: 'a' })).stdout).toBe('a\nartifacts\n');
   });
 
-  test('finds its files again in the same session, and nobody else does', async () => {
+  test('finds its files again in the same session, and other sessions do not', async () => {
     const writing = extension({
       executable: 'leave',
       argv: ['{{file}}'],
@@ -118,7 +118,7 @@ describe.skipIf(!works)(`a command of an extension, in ${name}`, () => {
     expect(await files('b', { session_id: 'ses_1' })).toBe('a\nartifacts\nb\n');
     expect(await files('c', { session_id: '../ses_1' })).toBe('artifacts\nc\n');
     expect(await files('c', { session_id: 'ses_1', tenant: 'other' })).toBe('artifacts\nc\n');
-    // Of the files there, only its own are what it was seen to write.
+    // Only the files that this run wrote are observed.
     const { facts } = await run(writing, { file: 'd' }, { session_id: 'ses_1' });
     expect(facts?.observed?.files_written).toEqual(['d']);
   });
@@ -139,7 +139,7 @@ describe.skipIf(!works)(`secrets, in ${name}`, () => {
   const SHELL_RUN = testDescriptor({ tool_id: 'shell.run', runner: 'exec', risk: 'HIGH' });
   const secrets = { secret: async (reference: string) => `${SECRET}/${reference}` };
 
-  test('reach the environment and stdin, and no command line', async () => {
+  test('are passed in the environment and stdin, and never on a command line', async () => {
     const limits = { ...LIMITS, shell: true };
     const script = 'echo $TOKEN; cat; cat /proc/[0-9]*/cmdline | grep -ac "hunter[2]"';
     const inputs = { cmd: ['sh', '-c', script], env: { TOKEN: 'secret://git/token' }, stdin: 'secret://other' };
@@ -182,8 +182,8 @@ describe.skipIf(!works)(`artifacts, in ${name}`, () => {
   });
 });
 
-describe.skipIf(!works)(`tools that talk to people, in ${name}`, () => {
-  test('are refused, unless they get a terminal', async () => {
+describe.skipIf(!works)(`interactive tools, in ${name}`, () => {
+  test('are refused without a terminal', async () => {
     const effects = { ...extension({}).effects, interactive: true };
     const asking = testDescriptor({ tool_id: 'shell.run', runner: 'exec', risk: 'LOW', effects });
     const inputs = { cmd: ['node', '-p', 'process.stdin.isTTY && process.stdout.isTTY'] };
@@ -198,7 +198,7 @@ describe.skipIf(!works)(`tools that talk to people, in ${name}`, () => {
     });
   });
 
-  test('read their answers there', async () => {
+  test('read their answers in a terminal', async () => {
     const asking = testDescriptor({
       tool_id: 'atip:cat:.',
       runner: 'exec',
@@ -213,7 +213,7 @@ describe.skipIf(!works)(`tools that talk to people, in ${name}`, () => {
 describe.skipIf(!works)(`network by domain, in ${name}`, () => {
   const SHELL_RUN = testDescriptor({ tool_id: 'shell.run', runner: 'exec', risk: 'HIGH' });
 
-  test('leads to what the policy names and nowhere else', async () => {
+  test('reaches the hosts that the policy names and no others', async () => {
     const server = createServer((_, response) => response.end('reached'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();

@@ -1,12 +1,12 @@
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processesWith, worksHere } from '@capstan/sandbox/testing';
 import { execa } from 'execa';
 import { describe, expect, test, vi } from 'vitest';
-import { processesWith } from '../testing/processes-with.js';
-import { worksHere } from '../testing/works-here.js';
 
-// The built package, because a worker is a process of its own.
+// The built package, because the worker is a separate process.
 const worker = `
   import { createRedactor } from '@capstan/redact';
   import { createExecRunner } from './dist/exec/create-exec-runner.js';
@@ -18,11 +18,13 @@ const worker = `
     inputs: { cmd: ['sh', '-c', 'touch file; setsid sleep ' + mark + ' & sleep ' + mark + ' & echo ready; wait'] },
     limits: { timeout_ms: 60000, max_output_bytes: 1000, shell: true },
     signal: new AbortController().signal,
+    beforeEffect: () => {},
     redact: createRedactor({ values: [] }),
     log: (_, text) => process.stdout.write(text),
+    beforeEffect: () => {},
   });`;
 
-describe.each(['bubblewrap', 'namespaces', 'process'] as const)('a worker that is killed -9', (level) => {
+describe.each(['bubblewrap', 'namespaces', 'process'] as const)('a worker that is killed with SIGKILL', (level) => {
   const { works, name } = worksHere(level);
 
   test.skipIf(!works)(`leaves neither processes nor directories: ${name}`, async () => {
@@ -32,14 +34,15 @@ describe.each(['bubblewrap', 'namespaces', 'process'] as const)('a worker that i
       cwd: join(import.meta.dirname, '../..'),
       reject: false,
     });
-    await new Promise((resolve) => process_of_worker.stdout.once('data', resolve));
+    const ended = process_of_worker.then(({ stderr }) => expect.fail(`the worker ended: ${stderr}`));
+    await Promise.race([once(process_of_worker.stdout, 'data'), ended]);
     expect((await processesWith(mark)).length).toBeGreaterThan(2);
 
     process_of_worker.kill('SIGKILL');
-    await vi.waitFor(async () => expect(await processesWith(mark)).toEqual([]), 5000);
-    // Which tenant has which user stays.
+    await vi.waitFor(async () => expect(await processesWith(mark)).toEqual([]), 30_000);
+    // The assignment of users to tenants stays.
     const left = async () => (await readdir(work_dir)).filter((name) => name !== 'users');
-    await vi.waitFor(async () => expect(await left()).toEqual([]), 5000);
+    await vi.waitFor(async () => expect(await left()).toEqual([]), 30_000);
     await rm(work_dir, { recursive: true });
   });
 });

@@ -6,8 +6,8 @@ import { PathRefused } from './path-refused.js';
 import type { Workspace } from './workspace.js';
 
 /**
- * For systems without /proc: the real path is looked at before a file is opened, and once more after, when it must still be
- * inside and be the very file that was opened. What fails the second look is not read from and not written to.
+ * For systems without /proc. Checks the real path before opening a file and again afterwards, when it must still be inside the root and be the same
+ * file. If the second check fails, the file is neither read nor written.
  */
 export const checkedWorkspace = (root: string): Workspace => ({
   open: async (path, admit) => {
@@ -46,7 +46,7 @@ function inside(root: string, path: string, real: string): string {
   return relative(root, real).split(sep).join('/');
 }
 
-/** By its name alone, before any link is looked at. */
+/** Checks the path as text, before any link is resolved. */
 function beneath(root: string, path: string): string {
   const named = resolve(root, path);
   if (named === root || named.startsWith(root + sep)) return named;

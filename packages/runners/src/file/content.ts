@@ -8,7 +8,7 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 export type Decoded = { bytes: Uint8Array } | { problem: string };
 
-/** What a tool was given to write, as bytes. Base64 is checked: Node would silently skip what is wrong in it. */
+/** Converts the content to write into bytes. Base64 is validated, because Node silently skips invalid characters. */
 export function toBytes(content: unknown, encoding: unknown): Decoded {
   if (typeof content !== 'string') return { problem: 'content must be text' };
   if (encoding === 'text')
@@ -23,7 +23,7 @@ export function toBytes(content: unknown, encoding: unknown): Decoded {
 
 export type Shown = { content: string; encoding: FileEncoding; truncated: boolean };
 
-/** Bytes as a tool answers them: text where they are text and text is wanted, redacted before it is packed or cut. */
+/** Formats bytes for a result: as text if they are text and text is wanted. Redacted before they are encoded or truncated. */
 export function toShown(bytes: Uint8Array, wanted: FileEncoding, max_bytes: number, redact: Redactor): Shown {
   const text = wanted === 'text' ? toText(bytes) : null;
   const encoding = text === null ? 'base64' : 'text';

@@ -4,7 +4,7 @@ import type { Call, Runner } from '../runner.js';
 import { SESSION_TOOLS } from './session-tools.js';
 import { createWorkspaceTools, type WorkspaceOptions } from './workspace-tools.js';
 
-/** Files of a session (in Postgres, through the call's session) and files of the workspace (on this machine's disk). */
+/** Handles files of a session (in Postgres, through the call's session) and of the workspace (on this machine's disk). */
 export const createFileRunner = (options: WorkspaceOptions): Runner => {
   const tools = new Map([...SESSION_TOOLS, ...createWorkspaceTools(options)]);
   return {
@@ -19,5 +19,5 @@ export const createFileRunner = (options: WorkspaceOptions): Runner => {
   };
 };
 
-/** Its signal and its session are made when they are asked for, so that they are not copied. */
+/** `signal` and `session` are lazy getters, so they are forwarded instead of copied. */
 const withInputs = (call: Call, inputs: JsonObject): Call => Object.create(call, { inputs: { value: inputs } });

@@ -3,27 +3,26 @@ import { type FileHandle, mkdir, open, readlink } from 'node:fs/promises';
 import { NotAFile, PathRefused } from './path-refused.js';
 import type { Admit } from './workspace.js';
 
-/** Linux: a handle that names a folder without the right to read it. Node does not list it. */
+/** Linux: opens a folder without read permission. Node does not define the constant. */
 const O_PATH = 0o10000000;
 const FOLDER = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-/** As many as Linux itself follows. */
+/** The limit of Linux itself. */
 const MAX_LINKS = 40;
 
-/** Where a path leads: a folder that is held open, and a name in it that is no link. */
+/** The end of a path: an open folder, and a name in it that is not a link. */
 export type Place = {
-  /** The name within the open folder itself, wherever that folder may be moved to. */
+  /** The path of the name relative to the open folder, which stays valid if the folder is moved. */
   at: string;
   /** Relative to the root, without links. */
   real: string;
 };
 
 /**
- * Goes down a path name by name, each opened in the folder before it and never through a link: `/proc/self/fd/N/name` is
- * what `openat(N, "name")` is elsewhere. A link is read and gone along by the same steps, so one that stays inside works, and
- * one that leads out is refused, with no moment between check and use for anybody to change it in.
- *
- * `use` gets the last name, tries it without following, and answers `LINK` when a link turned out to be there. Folders that
- * are missing are made where `admit` takes the file that they are for; below a missing folder there is nothing, so no link.
+ * Walks down a path name by name, opening each name in its open parent and never through a link: `/proc/self/fd/N/name` works like `openat(N,
+ * "name")`. Links are read and resolved by the same steps, so a link that stays inside works and one that leads out is refused. There is no time
+ * between check and use in which the path could be changed. `use` gets the last name, opens it without following links, and returns `LINK` if it is
+ * one. Missing folders are created if `admit` accepts the file that they are for. Nothing can exist below a missing folder, so there is no link to
+ * check.
  */
 export async function descend<T>(
   root: string,
@@ -63,7 +62,7 @@ export async function descend<T>(
       if (++links > MAX_LINKS) throw new PathRefused('symlink_escape', `${path} leads through too many links`);
       const target = await readlink(place.at).catch(unless('EINVAL'));
       if (target === undefined) {
-        // It was a link a moment ago, and is none now.
+        // It was a link at first, but is not one any more.
         ahead.unshift(name);
         continue;
       }
@@ -88,7 +87,7 @@ const escaped = (path: string, links: number) =>
     ? new PathRefused('symlink_escape', `${path} leads out of the workspace through a link`)
     : new PathRefused('path_escape', `${path} leads out of the workspace`);
 
-/** The folder, held open; null when a link is there. `beforeMaking` is asked about the file that it would be made for. */
+/** Opens the folder; null if it is a link. `beforeMaking` is called with the file that a missing folder is created for. */
 async function enter(place: Place, beforeMaking: (() => void) | null): Promise<FileHandle | null> {
   try {
     return await open(place.at, FOLDER);

@@ -29,11 +29,11 @@ test.each([
   expect(matchesGlob(glob, path)).toBe(fits);
 });
 
-test('a glob made to be slow is not', () => {
+test('a glob that would backtrack is matched quickly', () => {
   expect(matchesGlob(`${'*a'.repeat(50)}/b`, `${'a'.repeat(5000)}/c`)).toBe(false);
 });
 
-test('a search by name alone finds it in any folder', () => {
+test('a search by name finds files in any folder', () => {
   expect(matchesName('*.txt', '/deep/down/a.txt')).toBe(true);
   expect(matchesName('/deep/*.txt', '/deep/down/a.txt')).toBe(false);
 });

@@ -4,12 +4,12 @@ const MAX_KEPT = 1000;
 const compiled = new Map<string, RE2JS>();
 
 /**
- * Whether a path fits a glob: `*` and `?` within one name, `**` across folders, `[abc]`, `[!abc]`, `{a,b}`. Matched by RE2, in
- * linear time whatever the glob.
+ * True if a path matches a glob: `*` and `?` within a name, `**` across folders, `[abc]`, `[!abc]`, `{a,b}`. Runs on RE2, in linear time for any
+ * glob.
  */
 export const matchesGlob = (glob: string, path: string): boolean => compile(glob.replace(/^\.\//, '')).matches(path);
 
-/** As people search: a glob without a slash, as in `*.txt`, is about the name alone. */
+/** For searches: a glob without a slash, such as `*.txt`, is matched against the file name only. */
 export const matchesName = (glob: string, path: string): boolean =>
   matchesGlob(glob, glob.includes('/') ? path : path.slice(path.lastIndexOf('/') + 1));
 

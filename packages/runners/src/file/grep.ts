@@ -3,14 +3,14 @@ import type { Redactor } from '@capstan/redact';
 import { RE2JS, RE2JSException } from 're2js';
 import type { Room } from './room.js';
 
-/** Matching takes time by the length of the line and the size of the pattern; both are bounded, so that no step takes long. */
+/** The time for a match depends on the length of the line and the size of the pattern. Both are bounded, so that no step takes long. */
 const MAX_PROGRAM = 2000;
 const MAX_LINE = 16_384;
-/** Pieces of a line share so much: a match of at most this length is in one of them, wherever it stands. */
+/** Adjacent pieces of a long line overlap by this much, so that a match up to this length lies within one of them. */
 const OVERLAP = 4096;
 const MAX_SHOWN = 500;
 export const MAX_MATCHES = 1000;
-/** Others get their turn this often. */
+/** How often to yield to other work. */
 const SLICE_MS = 10;
 
 export type GrepMatch = { path: string; line_number: number; line: string };
@@ -62,7 +62,7 @@ function hasMatch(pattern: RE2JS, line: string): boolean {
   }
 }
 
-/** Its beginning. Redacted before it is cut, because half of a secret is not known as one, and no further than it is shown. */
+/** The beginning of a line. Redacted before it is truncated, because half a secret would not be recognized, and only as far as it is shown. */
 function shownOf(line: string, redact: Redactor): string {
   const { push, end } = redact.stream();
   let shown = '';
@@ -72,7 +72,7 @@ function shownOf(line: string, redact: Redactor): string {
   return shown.slice(0, MAX_SHOWN).toWellFormed();
 }
 
-/** One at a time: a file of nothing but line ends must not become millions of strings at once. */
+/** Yields lines one at a time: a file that consists of line breaks must not become millions of strings at once. */
 function* linesOf(text: string): Generator<string> {
   let from = 0;
   while (from < text.length) {

@@ -5,10 +5,10 @@ import { codeOf, descend, LINK, type Place } from './descend.js';
 import { NotAFile } from './path-refused.js';
 import type { Admit, Workspace, WrittenFile } from './workspace.js';
 
-/** Not blocking: opening a pipe that nobody writes to would wait for ever. */
+/** Non-blocking, because opening a pipe without a writer would wait forever. */
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** `root` is absolute and has no links in it. */
+/** `root` is absolute and contains no links. */
 export const linuxWorkspace = (root: string): Workspace => ({
   open: (path, admit) =>
     descend(root, path, {
@@ -32,7 +32,9 @@ export const linuxWorkspace = (root: string): Workspace => ({
     descend(root, path, { makeFolders: true, admit, use: (place) => replace(place, content, admit) }),
 });
 
-/** Written beside it under a name that nobody knows, then put in its place: a link that appears there meanwhile is replaced, not followed. */
+/**
+ * Writes to a random name in the same folder, then renames it. If a link appears under the final name meanwhile, it is replaced instead of followed.
+ */
 async function replace(place: Place, content: Uint8Array, admit: Admit): Promise<WrittenFile | typeof LINK> {
   const before = await lstat(place.at).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return null;

@@ -1,4 +1,4 @@
-/** Why a path of the workspace is not opened, by the name that policies know it by. */
+/** The reason why a path of the workspace is refused, by the name of the rule in policies. */
 export class PathRefused extends Error {
   override readonly name = 'PathRefused';
   constructor(
@@ -9,7 +9,7 @@ export class PathRefused extends Error {
   }
 }
 
-/** What is there can be neither read nor written as a file. No policy is against it. */
+/** The path exists, but is not a regular file. This is not a refusal by policy. */
 export class NotAFile extends Error {
   override readonly name = 'NotAFile';
 }

@@ -1,23 +1,23 @@
 import type { Json } from '@capstan/contracts';
 
 export type Room = {
-  /** False when it does not fit any more. */
+  /** Returns false if the entry does not fit any more. */
   take(entry: Json): boolean;
 };
 
-/** Room for the entries of a list, in a payload of so many bytes; `around` is the payload without them. */
+/** Counts the entries of a list that fit into a payload of `max_bytes`. `around` is the payload without them. */
 export const createRoom = (max_bytes: number, around: Json): Room => {
   let left = max_bytes - bytesOf(around);
   return {
     take: (entry) => {
-      // One for the comma.
+      // Plus one byte for the comma.
       left -= bytesOf(entry) + 1;
       return left >= 0;
     },
   };
 };
 
-/** As many of them as there is room for. */
+/** Returns as many entries as fit. */
 export const fitting = <Entry extends Json>(entries: readonly Entry[], room: Room): Entry[] => {
   const end = entries.findIndex((entry) => !room.take(entry));
   return entries.slice(0, end === -1 ? entries.length : end);

@@ -74,7 +74,7 @@ describe('the tools of a session’s files', () => {
     });
   });
 
-  test('need a session, and say so', async () => {
+  test('require a session, and report that', async () => {
     for (const tool of ['read_file', 'grep_files'])
       expect(await run(null, tool, { path: '/a', pattern: 'x' })).toMatchObject({
         success: false,
@@ -98,7 +98,7 @@ describe('the tools of a session’s files', () => {
     });
   });
 
-  test('cut what is too long between characters, and base64 between its groups', async () => {
+  test('truncate long content between characters, and base64 between groups', async () => {
     const session = memory({
       '/text': { content: Buffer.from('ab€€'), encoding: 'text' },
       '/bytes': { content: Buffer.from([1, 2, 3, 4, 5, 6]), encoding: 'base64' },
@@ -113,14 +113,14 @@ describe('the tools of a session’s files', () => {
     });
   });
 
-  test('show no secret in base64 either', async () => {
+  test('redact secrets in base64 too', async () => {
     const token = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
     const session = memory({ '/packed': { content: Buffer.from(`it is ${token}`), encoding: 'base64' } });
     const content = Buffer.from('it is [REDACTED]').toString('base64');
     expect(await run(session, 'read_file', { path: '/packed' })).toMatchObject({ payload: { content } });
   });
 
-  test('search line by line, in the files that are wanted', async () => {
+  test('search line by line, in the selected files', async () => {
     const session = memory({
       '/docs/a.txt': text('one\r\ntwo words\nthree'),
       '/docs/b.md': text('two'),
@@ -151,7 +151,7 @@ describe('the tools of a session’s files', () => {
     });
   });
 
-  test('search long lines as if they were short', async () => {
+  test('search long lines correctly', async () => {
     for (const length of [12_285, 16_380, 28_670, 32_765, 100_000]) {
       const session = memory({ '/a': text(`${'.'.repeat(length)}needle${'.'.repeat(20_000)}`) });
       expect(await run(session, 'grep_files', { pattern: 'needle' })).toMatchObject({ payload: { match_count: 1 } });
@@ -159,7 +159,7 @@ describe('the tools of a session’s files', () => {
     }
   });
 
-  test('show nothing of a secret that stands where a line is cut', async () => {
+  test('redact a secret at the end of a truncated line', async () => {
     const token = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
     for (const more of ['', ' and so on', ' '.repeat(40_000)]) {
       const session = memory({ '/a': text(`${'.'.repeat(470)} ${token}${more}`) });
@@ -171,7 +171,7 @@ describe('the tools of a session’s files', () => {
     }
   });
 
-  test('keep what they answer within the limit, and say that there is more', async () => {
+  test('keep the answer within the limit, and report that it was truncated', async () => {
     const names = Array.from({ length: 100 }, (_, index) => `/ä${index}`);
     const session = memory(Object.fromEntries(names.map((name) => [name, text('one "line"\n')])));
     for (const [tool, inputs] of [
@@ -187,7 +187,7 @@ describe('the tools of a session’s files', () => {
     }
   });
 
-  test('search what would keep a backtracking engine busy for years, and stop when told to', async () => {
+  test('search patterns that would block a backtracking engine, and stop when aborted', async () => {
     const session = memory({ '/a': { content: Buffer.from(`${'a'.repeat(100_000)}!`), encoding: 'text' } });
     expect(await run(session, 'grep_files', { pattern: '^(a+)+$' })).toMatchObject({ success: true });
     const lines = memory({ '/a': { content: Buffer.from('aaaaaaaaaaaaaaa\n'.repeat(500_000)), encoding: 'text' } });
@@ -197,7 +197,7 @@ describe('the tools of a session’s files', () => {
     await expect(searching).rejects.toThrow('abort');
   });
 
-  test('delete and stat what is there, and say what is not', async () => {
+  test('delete and stat existing files, and report missing ones', async () => {
     const session = memory({ '/a': { content: Buffer.from('x'), encoding: 'text' } });
     expect(await run(session, 'stat_file', { path: '/a' })).toMatchObject({
       payload: { exists: true, size_bytes: 1, name: 'a' },

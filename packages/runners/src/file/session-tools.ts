@@ -12,10 +12,10 @@ export type FileTool = (call: Call) => Promise<RunOutcome>;
 type SessionTool = (files: SessionFiles, path: string, call: Call) => Promise<RunOutcome>;
 
 const MAX_ENTRIES = 10_000;
-/** Of the files that a search went through, so many are named in its facts. */
+/** The number of searched files that are listed in the facts. */
 const MAX_SEEN = 1000;
 
-/** Every tool has a session, and a path that is normalised once. */
+/** Requires a session and normalizes the path. */
 const withPath =
   (tool: SessionTool, ofRoot?: string): FileTool =>
   async (call) => {
@@ -24,7 +24,7 @@ const withPath =
     return 'problem' in normal ? invalidInputs(normal.problem) : tool(call.session.files, normal.path, call);
   };
 
-/** Paths of sessions and of the workspace are told apart in what a run was seen to do. */
+/** In observed effects, the prefix distinguishes files of sessions from those of the workspace. */
 const seen = (path: string) => `session:${path}`;
 const read = (...paths: string[]) => ({ facts: { observed: { files_read: paths.map(seen) } } });
 const wrote = (path: string) => ({ facts: { observed: { files_written: [seen(path)] } } });

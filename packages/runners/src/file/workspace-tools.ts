@@ -1,14 +1,13 @@
-import type { FileHandle } from 'node:fs/promises';
-import { mkdir, realpath } from 'node:fs/promises';
+import { type FileHandle, mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { DEFAULT_TENANT } from '@capstan/contracts';
+import { DEFAULT_TENANT, type Limits } from '@capstan/contracts';
 import { invalidInputs, toolError } from '../builtin/builtin-tool.js';
 import type { Call, RunOutcome } from '../runner.js';
 import { checkedWorkspace } from './checked-workspace.js';
 import { toBytes, toShown } from './content.js';
 import { codeOf } from './descend.js';
+import { matchesGlob } from './glob.js';
 import { linuxWorkspace } from './linux-workspace.js';
-import { checkPath } from './path-limits.js';
 import { NotAFile, PathRefused } from './path-refused.js';
 import type { FileTool } from './session-tools.js';
 import type { Admit, Workspace } from './workspace.js';
@@ -19,7 +18,7 @@ type Act = (call: Call, files: Workspace, path: string, admit: Admit) => Promise
 
 const DEFAULT_MAX_BYTES = 10_485_760;
 
-/** `fs.read` and `fs.write`. The folder is made at the first call. */
+/** `fs.read` and `fs.write`. The folder is created at the first call. */
 export function createWorkspaceTools({
   workspace,
   openWorkspace = forThisSystem,
@@ -28,7 +27,7 @@ export function createWorkspaceTools({
   const rootOf = (tenant: string) => {
     const known = roots.get(tenant) ?? openRoot(folderOf(workspace, tenant), openWorkspace);
     roots.set(tenant, known);
-    // What failed once (a disk that is not there yet) is tried again by the next call.
+    // A failure may be temporary, such as a disk that is not mounted yet: the next call tries again.
     known.catch(() => roots.delete(tenant));
     return known;
   };
@@ -53,7 +52,7 @@ export function createWorkspaceTools({
 
 const forThisSystem = process.platform === 'linux' ? linuxWorkspace : checkedWorkspace;
 
-/** Tenants do not share files: the default one has the folder itself, every other one a folder beside it. */
+/** Tenants do not share files: the default tenant uses the folder itself, every other one a folder beside it. */
 const folderOf = (workspace: string, tenant: string) =>
   tenant === DEFAULT_TENANT ? workspace : join(dirname(workspace), `${basename(workspace)}.${tenant}`);
 
@@ -63,7 +62,7 @@ async function openRoot(folder: string, openWorkspace: (root: string) => Workspa
   return { root, files: openWorkspace(root) };
 }
 
-/** An absolute path is taken only where it names something in the workspace. */
+/** An absolute path is accepted only if it is inside the workspace. */
 function beneath(root: string, path: string): string {
   if (!isAbsolute(path)) return path;
   if (path === root || path.startsWith(`${root}/`)) return path.slice(root.length + 1);
@@ -84,7 +83,7 @@ const readFile: Act = async ({ inputs, limits, redact }, files, path, admit) => 
   }
 };
 
-/** A device has no size, and a file may grow while it is read. */
+/** Bounded, because a device has no size and a file may grow while it is read. */
 async function readBounded(handle: FileHandle, path: string, max: number): Promise<Uint8Array> {
   const about = await handle.stat();
   if (!about.isFile()) throw new NotAFile(`${path} is not a file`);
@@ -95,7 +94,7 @@ async function readBounded(handle: FileHandle, path: string, max: number): Promi
     const { bytesRead } = await handle.read(buffer, size, buffer.length - size, size);
     size += bytesRead;
     if (bytesRead === 0) return buffer.subarray(0, size);
-    // It grew meanwhile: what was there at first is the file as it was.
+    // The file has grown in the meantime. The bytes at its original size are returned.
     if (size === buffer.length) return buffer.subarray(0, size - 1);
   }
 }
@@ -130,7 +129,7 @@ function toFailure(path: string, error: unknown): RunOutcome {
     return {
       success: false,
       error: `${rule}: ${error.message}`,
-      kind: 'POLICY_DENIED',
+      kind: 'PATH_DENIED',
       retryable: false,
       rule,
       payload: { path, rule_matched: rule },
@@ -140,4 +139,15 @@ function toFailure(path: string, error: unknown): RunOutcome {
   const said = SAID[codeOf(error)];
   if (said === undefined) throw error;
   return toolError(`${path} ${said}`);
+}
+
+/** Throws if the limits of the call do not allow a path. `path` is relative to the workspace and contains no links. */
+function checkPath(limits: Limits, root: string, path: string): void {
+  const { allow_paths, deny_paths = [], allow_hidden = false } = limits;
+  const fits = (glob: string) => matchesGlob(glob, glob.startsWith('/') ? `${root}/${path}` : path);
+  if (!allow_hidden && path.split('/').some((name) => name.startsWith('.') && name !== '.'))
+    throw new PathRefused('allow_hidden', `${path} is hidden, and hidden files are not allowed`);
+  if (allow_paths && !allow_paths.some(fits)) throw new PathRefused('allow_paths', `${path} is not in allow_paths`);
+  const denied = deny_paths.find(fits);
+  if (denied !== undefined) throw new PathRefused(`deny_paths[${denied}]`, `${path} is denied by ${denied}`);
 }

@@ -1,17 +1,16 @@
 import type { FileHandle } from 'node:fs/promises';
 
 /**
- * Opens files under a root and nothing outside of it, whatever links are there and whoever moves them meanwhile.
- *
- * `admit` is asked about the path as it really is, without links, before anything is read, written or made there; it throws.
+ * Opens files below a root, and nothing outside of it, even if links exist there or are moved meanwhile. `admit` is called with the real path,
+ * without links, before anything is read, written or created. It throws to refuse.
  */
 export type Workspace = {
   open(path: string, admit: Admit): Promise<Opened>;
-  /** In one step: whoever reads the file sees the old content or the new. */
+  /** Atomic: readers see either the old or the new content. */
   write(path: string, content: Uint8Array, admit: Admit): Promise<WrittenFile>;
 };
 
 export type Admit = (real: string) => void;
-/** `real` is relative to the root. The handle is the caller's to close. */
+/** `real` is relative to the root. The caller closes the handle. */
 export type Opened = { handle: FileHandle; real: string };
 export type WrittenFile = { real: string; created: boolean };

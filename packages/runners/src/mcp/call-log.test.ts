@@ -11,7 +11,7 @@ const heard = (pieces: string[], max_output_bytes = 10_000) => {
   return lines;
 };
 
-test('a key of many lines that comes in many pieces is redacted', () => {
+test('a key of several lines that arrives in many pieces is redacted', () => {
   const body = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj'.repeat(2);
   const key = ['-----BEGIN PRIVATE KEY-----\n', `${body}\n`, '-----END PRIVATE KEY-----\n'];
   const said = heard(['before\n', ...key, 'after\n']).join('');
@@ -19,10 +19,10 @@ test('a key of many lines that comes in many pieces is redacted', () => {
   expect(said).toMatch(/^before\n[\s\S]*\nafter\n$/);
 });
 
-test('a line is shown as soon as it has ended', () => {
+test('a line is written as soon as it is complete', () => {
   expect(heard(['one\ntw', 'o\n'])).toEqual(['one\n', 'two\n']);
 });
 
-test('what is more than the output may be is left out, and that is said once', () => {
+test('output beyond the limit is left out, which is reported once', () => {
   expect(heard(['1234\n', '5678\n', '9\n'], 8)).toEqual(['1234\n', '[the rest of the log is left out]\n']);
 });

@@ -4,11 +4,11 @@ import type { Listener } from './connection.js';
 
 type Progress = { progress: number; total?: number | undefined; message?: string | undefined };
 
-/** What a server says while a call runs, as that call's log: by the line, redacted, and no more than its output may be. */
+/** Writes what a server prints during a call to the call's log: line by line, redacted, and up to the call's output limit. */
 export type CallLog = { hear: Listener['text']; progress(progress: Progress): void; end(): void };
 
 export function callLog({ log, limits }: Pick<Call, 'log' | 'limits'>, redact: Redactor): CallLog {
-  // One for all of it: a key of many lines may come in many pieces.
+  // One stream for everything: a key of several lines may arrive in pieces.
   const redacting = redact.stream();
   let left = limits.max_output_bytes;
   let pending = '';
@@ -25,7 +25,7 @@ export function callLog({ log, limits }: Pick<Call, 'log' | 'limits'>, redact: R
     hear: (_stream, text) => {
       pending += text;
       const end = pending.lastIndexOf('\n') + 1;
-      // Without a line break in sight, what is there goes out as it is.
+      // A very long line is written without waiting for its end.
       const whole = pending.length > 65_536 ? pending.length : end;
       write(pending.slice(0, whole));
       pending = pending.slice(whole);

@@ -1,4 +1,12 @@
-import type { Json, JsonObject, LogStream, NewMcpServer, QuestionRequest } from '@capstan/contracts';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  isObject,
+  type Json,
+  type LogStream,
+  type NewMcpServer,
+  type QuestionRequest,
+  toJsonObject,
+} from '@capstan/contracts';
 import {
   Client,
   type ClientCapabilities,
@@ -9,30 +17,33 @@ import {
 } from '@modelcontextprotocol/client';
 import { asCompleteResult, TASKS_EXTENSION } from './upstream-task.js';
 
-/** Hears what a server does beside its answers. */
+/** Receives what a server does besides answering. */
 export type Listener = {
   text(stream: LogStream, text: string): void;
   /** It connected to this host. */
   domain(hostname: string): void;
-  /** A server of the 2025 protocol asks something in the middle of a call. Null: nobody answers. */
-  ask(request: QuestionRequest): Promise<Json>;
+  /** A server of the 2025 protocol asks something during a call, until `signal` withdraws it. Null: nobody answers. */
+  ask(request: QuestionRequest, signal: AbortSignal): Promise<Json>;
 };
 
 export type Connection = {
   client: Client;
-  /** Why it ended; null while it lasts. */
+  /** Why it ended. Null while it is open. */
   ended(): string | null;
   close(): Promise<void>;
 };
 
-/** What is told of the end of a program; a connection over HTTP says nothing of itself. */
+/** Callbacks for the output and the end of a program. Not called for a connection over HTTP. */
 export type Ears = { onEnd(why: string): void; onText(text: string): void };
+
+/** `listening` resolves when notifications of the server arrive, if that takes a separate request. */
+export type ListeningTransport = Transport & { listening?: Promise<void> };
 
 export type Means = {
   config: NewMcpServer;
-  /** A new one for each try. */
-  transport(ears: Ears): Transport;
-  /** Known to speak the older protocol only. */
+  /** Creates a new transport for each try. */
+  transport(ears: Ears): ListeningTransport;
+  /** The server is known to speak only the older protocol. */
   is_legacy: boolean;
   listener: Pick<Listener, 'text' | 'ask'>;
   onListChanged(): void;
@@ -42,12 +53,14 @@ export type Means = {
 };
 
 const TAIL_CHARS = 1000;
-/** What the SDK says when a stream could not be taken up again; the server is gone or restarted. */
+/** The SDK's message when a stream could not be resumed: the server is gone or was restarted. */
 const LOST = /Maximum reconnection attempts/;
-/** A server over pipes that has not answered the question for its protocol by then speaks the older one. */
+/** A server over pipes that has not answered the protocol probe by then speaks the older protocol. */
 const PROBE_MS = 4000;
+/** Some servers do not answer the request for notifications before they have one. */
+const LISTEN_MS = 1000;
 
-/** A server, ready for calls, in the newest protocol that it speaks. */
+/** Connects to a server with the newest protocol that it speaks. */
 export async function connect(means: Means): Promise<Connection> {
   let why: string | null = null;
   let died = false;
@@ -79,9 +92,12 @@ export async function connect(means: Means): Promise<Connection> {
     const prior: PriorDiscovery | undefined = means.is_legacy ? { kind: 'legacy' } : undefined;
     const { start_ms: timeout } = means;
     await client.connect(transport, { timeout, maxTotalTimeout: timeout, ...(prior ? { prior } : {}) });
+    // A question that the server asks before we listen would be lost.
+    if (client.getProtocolEra() === 'legacy')
+      await Promise.race([transport.listening, delay(LISTEN_MS, undefined, { ref: false })]);
   } catch (error) {
     await client.close().catch(() => {});
-    // That the program ended says more than that a request over its pipes failed.
+    // The end of the program explains more than the failed request over its pipes.
     throw died && why !== null ? new Error(`it ${why}`, { cause: error }) : error;
   }
   understandTasks(transport);
@@ -95,7 +111,7 @@ function createClient({ config, listener, onListChanged, onResourceUpdated }: Me
     {
       capabilities: capabilitiesFor(config),
       versionNegotiation: { mode: 'auto', probe: { timeoutMs: PROBE_MS } },
-      // A question waits for a person, which no connection should.
+      // A question may wait for a person, and a connection should not wait that long.
       inputRequired: { autoFulfill: false },
       listChanged: { tools: changed, prompts: changed, resources: changed },
     },
@@ -105,20 +121,21 @@ function createClient({ config, listener, onListChanged, onResourceUpdated }: Me
     listener.text('stderr', `[${params.level}] ${text}\n`);
   });
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => onResourceUpdated(params.uri));
-  client.fallbackRequestHandler = async ({ method, params = {} }) => {
+  client.fallbackRequestHandler = async ({ method, params = {} }, { mcpReq: { signal } }) => {
     if (!ASKED.has(method)) throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
     const { _meta, ...asked } = params;
-    const answer = await listener.ask({ method, params: JSON.parse(JSON.stringify(asked)) as JsonObject });
+    const request = { method, params: toJsonObject(asked) };
+    const answer = await listener.ask(request, signal);
     if (isObject(answer)) return answer;
     if (method === 'elicitation/create') return { action: 'cancel' };
-    throw new ProtocolError(ProtocolErrorCode.InvalidRequest, 'Nobody is there to answer this');
+    throw new ProtocolError(ProtocolErrorCode.InvalidRequest, 'Nobody can answer this question');
   };
   return client;
 }
 
 const ASKED: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
 
-/** People can always be asked, by a hold. The caller's own model and folders are for servers that an operator trusts with them. */
+/** People can always be asked, through a hold. Only servers that an operator trusts with them may use the caller's model and folders. */
 export const capabilitiesFor = ({ asks = [] }: NewMcpServer): ClientCapabilities => ({
   elicitation: { form: {}, url: {} },
   ...(asks.includes('sampling') ? { sampling: {} } : {}),
@@ -126,11 +143,8 @@ export const capabilitiesFor = ({ asks = [] }: NewMcpServer): ClientCapabilities
   extensions: { [TASKS_EXTENSION]: {} },
 });
 
-/** The SDK knows no results of the tasks extension. */
+/** The SDK does not support the results of the tasks extension. */
 function understandTasks(transport: Transport): void {
   const receive = transport.onmessage;
   transport.onmessage = (message, extra) => receive?.(asCompleteResult(message), extra);
 }
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

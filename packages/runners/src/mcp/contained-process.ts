@@ -1,30 +1,28 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { signalGroup } from '../exec/process-group.js';
-import { killUntilGone } from '../exec/signal-run.js';
-import type { Launch, Sandbox } from '../sandbox/sandbox.js';
+import { killUntilGone, type Launch, type Sandbox, signalGroup } from '@capstan/sandbox';
 
-/** A process with pipes that outlives a call; `kill` leaves nothing of it. */
+/** A process with pipes that can outlive a call. `kill` ends it with all its descendants. */
 export type ContainedProcess = {
   pid: number;
   stdin: Writable;
   stdout: Readable;
   stderr: Readable;
   kill(): void;
-  /** Resolves when it has ended and its output has been read, with how that was. */
+  /** Resolves when it has exited and its output has been read, with a description of how it ended. */
   exited: Promise<string>;
 };
 
-/** Time for the last output to arrive; then whoever holds the pipes is let go. */
+/** Time for the last output to arrive. After that the pipes are closed, even if another process still has them open. */
 const DRAIN_MS = 200;
 
-/** Starts what a sandbox has prepared, in a process group of its own. */
+/** Starts the command of a sandbox in its own process group. */
 export async function startContained(launch: Launch, sandbox: Sandbox): Promise<ContainedProcess> {
   const { file, args, env, cwd, ...identity } = launch;
   const child = spawn(file, args, { cwd, env: { ...env }, ...identity, detached: true, stdio: 'pipe', shell: false });
   await once(child, 'spawn');
-  // Whatever else goes wrong with it ends it, and its end is told below.
+  // Later errors are ignored here: they end the process, and `exited` reports that.
   for (const part of [child, child.stdin, child.stdout, child.stderr]) part.on('error', () => {});
   const { pid = 0 } = child;
   let stopKilling: (() => void) | undefined;
@@ -34,7 +32,7 @@ export async function startContained(launch: Launch, sandbox: Sandbox): Promise<
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => {
       stopKilling?.();
-      // Where nothing holds what it has started.
+      // At this level nothing else ends the processes that it has started.
       if (sandbox.holds === 'group') signalGroup(pid, 'SIGKILL');
       const late = setTimeout(() => {
         child.stdout.destroy();

@@ -12,33 +12,53 @@ describe.each(['stdio', 'http'])('a server over %s', (transport) => {
     if (transport === 'http') await addHttp(name);
   });
 
-  test('answers in content blocks', async () => {
+  test('returns content blocks', async () => {
     expect(await run(name, 'echo', { value: 'hello' })).toMatchObject({
       success: true,
       payload: { content: [{ type: 'text', text: 'hello' }] },
     });
   });
 
-  test('keeps structured content beside the blocks', async () => {
+  test('is not called if the call was lost right before', async () => {
+    const lost = new AbortController();
+    const over = { signal: lost.signal, beforeEffect: () => lost.abort() };
+    await Promise.allSettled([run(name, 'home', { value: 'lost' }, over)]);
+    expect(lost.signal.aborted).toBe(true);
+    expect(textOf(await run(name, 'home', { value: 'lost' }))).toBe('nothing');
+  });
+
+  test('keeps structured content in addition to the blocks', async () => {
     const outcome = await run(name, 'sum', { a: 2, b: 3 });
     expect(outcome).toMatchObject({ success: true, payload: { structuredContent: { sum: 5 } } });
   });
 
-  test('is one process for all calls, also at once', async () => {
+  test('is one process for all calls, even concurrent ones', async () => {
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => run(name, 'pid')));
     expect(new Set(outcomes.map(textOf)).size).toBe(1);
   });
 
-  test('fails a call whose tool says so, with its words', async () => {
+  test('fails a call whose tool reports an error, with its message', async () => {
     expect(await run(name, 'fail')).toMatchObject({ success: false, kind: 'TOOL_ERROR', error: 'it went wrong' });
   });
 
-  test('is told of wrong arguments by the tool, in words', async () => {
+  test('gets the tool’s message about invalid arguments', async () => {
     const outcome = await run(name, 'sum', { a: 'x' });
     expect(outcome).toMatchObject({ success: false, kind: 'TOOL_ERROR' });
   });
 
-  test('leaves images and blobs as artifacts', async () => {
+  test('that wants a page opened first asks for that, and is called again once somebody has opened it', async () => {
+    const page = (over: Partial<Call> = {}) => run(name, 'page', { value: 'p1' }, over);
+    const answered = (action: string) => page({ resumed: async () => ({ state: {}, answers: { p1: { action } } }) });
+    const url = 'https://pages.example/open';
+    expect(await page()).toMatchObject({
+      kind: 'INPUT_REQUIRED',
+      asks: { requests: { p1: { method: 'elicitation/create', params: { mode: 'url', url, message: 'Open this' } } } },
+    });
+    expect(await answered('decline')).toMatchObject({ success: false, kind: 'TOOL_ERROR' });
+    expect(textOf(await answered('accept'))).toBe('opened');
+  });
+
+  test('stores images and blobs as artifacts', async () => {
     const kept: KeptFile[] = [];
     const outcome = await run(
       name,
@@ -68,7 +88,7 @@ describe.each(['stdio', 'http'])('a server over %s', (transport) => {
     expect(JSON.stringify(outcome.payload)).not.toContain('iVBOR');
   });
 
-  test('passes progress, logs and a cancel on', async () => {
+  test('forwards progress, logs and a cancellation', async () => {
     const stop = new AbortController();
     const lines: string[] = [];
     let halfWay = () => {};
@@ -85,8 +105,7 @@ describe.each(['stdio', 'http'])('a server over %s', (transport) => {
     expect(await outcome).toMatchObject({ success: false });
     expect(lines.join('')).toContain('[progress 1/2] half-way\n');
     expect(lines.join('')).toContain('[info] waiting\n');
-    const heard = await vi.waitFor(() => run(name, 'canceled'));
-    expect(textOf(heard)).toBe('1');
+    await vi.waitFor(async () => expect(textOf(await run(name, 'canceled'))).toBe('1'), 30_000);
   });
 
   test('that ends during a call gives a clear error, and the next call works', async () => {
@@ -114,32 +133,32 @@ describe('mcp.discover', () => {
     expect(tools.find(({ name }) => name === 'echo')).toMatchObject({ annotations: { readOnlyHint: true } });
   });
 
-  test('of a server that nobody registered says so', async () => {
+  test('of an unregistered server is refused', async () => {
     const outcome = await discover('nobody');
     expect(outcome).toMatchObject({ success: false, error: 'there is no MCP server nobody, or it is disabled' });
   });
 });
 
-test('a server that says its tools changed is reported stale', async () => {
+test('a server that reports changed tools is marked as stale', async () => {
   stale.length = 0;
   await run('fixture', 'grow', {}, { tenant: 'grower' });
-  await vi.waitFor(() => expect(stale).toContain('fixture'));
+  await vi.waitFor(() => expect(stale).toContain('fixture'), 30_000);
 });
 
-test('a call that may have taken effect is not tried again by itself', async () => {
+test('a call that may have taken effect when its server exited has an unknown outcome, and is not retried', async () => {
   const call = callOf('fixture', 'crash');
   const outcome = await runner.run({ ...call, descriptor: { ...call.descriptor, effects: ALL_EFFECTS } });
-  expect(outcome).toMatchObject({ success: false, retryable: false });
+  expect(outcome).toMatchObject({ success: false, kind: 'OUTCOME_UNKNOWN', retryable: false });
 });
 
-test('output over the limit is cut after it was redacted', async () => {
+test('output over the limit is truncated after redaction', async () => {
   const limits = { timeout_ms: 30_000, max_output_bytes: 10 };
   const outcome = await run('fixture', 'echo', { value: '0123456789abcdef' }, { limits });
   expect(outcome).toMatchObject({ success: true, truncated: true });
   expect(textOf(outcome)).toBe('0123456789');
 });
 
-test('every part of an answer counts against the limit, not its texts alone', async () => {
+test('every part of an answer counts towards the limit, not only texts', async () => {
   const limits = { timeout_ms: 30_000, max_output_bytes: 1000 };
   expect(await run('fixture', 'link', { length: 2000 }, { limits })).toMatchObject({
     success: true,
@@ -150,4 +169,15 @@ test('every part of an answer counts against the limit, not its texts alone', as
     truncated: false,
     payload: { content: [{ type: 'resource_link' }, { type: 'text' }] },
   });
+});
+
+test('a question of a server is withdrawn when its call ends without the answer', async () => {
+  let asked: AbortSignal | undefined;
+  const ask: Call['ask'] = (_, signal) =>
+    new Promise((resolve) => {
+      asked = signal;
+      signal?.addEventListener('abort', () => resolve(null));
+    });
+  expect(textOf(await run('fixture', 'impatient', { value: 'Which city?' }, { ask }))).toBe('it goes on');
+  expect(asked?.aborted).toBe(true);
 });

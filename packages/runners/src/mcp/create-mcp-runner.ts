@@ -1,32 +1,32 @@
-import { Failure, type NewMcpServer, type QuestionRequest, type RunFacts } from '@capstan/contracts';
+import { Failure, type NewMcpServer, QuestionRequest, type RunFacts, toJson } from '@capstan/contracts';
 import { createEgress, type Egress, urlRefusal } from '@capstan/egress';
+import { type SandboxLevel, sandboxNeeds, type UserRange } from '@capstan/sandbox';
 import type { Client } from '@modelcontextprotocol/client';
-import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
-import { sandboxNeeds } from '../sandbox/require-sandbox.js';
-import type { SandboxLevel } from '../sandbox/sandbox.js';
-import type { UserRange } from '../sandbox/tool-users.js';
+import type { Call, Runner, RunOutcome, ToolFailure, WaitingCall } from '../runner.js';
 import { callLog } from './call-log.js';
 import { CALLER_ASKS, callServer, requestTimeout } from './call-server.js';
 import { type Connection, connect, type Listener } from './connection.js';
-import { type ConnectionPool, createConnectionPool, type Lease } from './connection-pool.js';
+import { ConnectionPool, type Lease } from './connection-pool.js';
 import { discover } from './discover.js';
 import { createHttpTransport } from './http-transport.js';
 import { callFailure, connectFailure, isForgottenSession } from './mcp-failure.js';
 import type { McpPorts } from './mcp-ports.js';
 import { ProcessTransport } from './process-transport.js';
+import { ReadCache } from './read-cache.js';
 import { isOnline, type ResolvedServer, resolveServer } from './resolve-server.js';
 import { createServerSpawner, type ServerSpawner } from './server-spawner.js';
+import { cancelTask, HeldState, stillAsks } from './upstream-task.js';
 
 export type McpRunnerOptions = {
   ports: McpPorts;
   work_dir: string;
   env?: Record<string, string | undefined>;
   egress?: Egress | undefined;
-  /** Only these levels of containment; all by default. */
+  /** Only these sandbox levels. Default: all. */
   sandbox_levels?: readonly SandboxLevel[] | undefined;
-  /** The users that servers run as where the worker is root, one for each tenant. */
+  /** The users that servers run as if the worker is root, one for each tenant. */
   tool_uids?: UserRange | undefined;
-  /** How long a server that nobody calls is kept. */
+  /** How long an idle server is kept. */
   idle_ms?: number;
   /** How long a server may take to answer its first message. */
   start_ms?: number;
@@ -34,7 +34,7 @@ export type McpRunnerOptions = {
 };
 
 const DEFAULTS = { idle_ms: 300_000, start_ms: 30_000, max_connections: 64 };
-/** A server that does not answer a ping after its call was stopped hangs, and is ended. */
+/** If a server does not answer a ping within this time after its call was stopped, it hangs and is stopped. */
 const PING_MS = 2000;
 const MAX_DOMAINS = 100;
 
@@ -42,16 +42,26 @@ const MAX_DOMAINS = 100;
 export function createMcpRunner(options: McpRunnerOptions): Runner {
   const { ports, egress = createEgress(), idle_ms, start_ms, max_connections } = { ...DEFAULTS, ...options };
   const spawner = createServerSpawner(options, egress);
-  const pool = createConnectionPool({
+  const pool = new ConnectionPool({
     idle_ms,
     max_connections,
     open: createOpener({ spawner, ports, egress, start_ms }),
   });
-  // What was changed, disabled or removed must not linger; the others keep their state.
+  const reads = new ReadCache();
+  ports.onUpdated?.((isChanged) => reads.drop(isChanged));
+  // Connections to servers that were changed, disabled or removed are closed. The others keep their state.
   ports.onChange(() => void pool.closeUnwanted((server) => isCurrent(server, ports)));
   return {
     type: 'mcp',
-    run: (call) => run({ pool, ports, spawner }, call).catch(expected),
+    run: (call) => run({ pool, ports, spawner, reads }, call).catch(expected),
+    stillAsks: (call, state) => {
+      const held = HeldState.parse(state);
+      return withClient({ pool, ports, spawner }, call, (client) => stillAsks(client, held, call.signal));
+    },
+    abandon: async (call, state) => {
+      const { task_id } = HeldState.parse(state);
+      await withClient({ pool, ports, spawner }, call, (client) => cancelTask(client, task_id));
+    },
     close: async () => {
       await pool.close();
       await spawner.close();
@@ -62,7 +72,7 @@ export function createMcpRunner(options: McpRunnerOptions): Runner {
 
 type Opener = { spawner: ServerSpawner; ports: McpPorts; egress: Egress; start_ms: number };
 
-/** How long a server is taken to speak the older protocol only, without being asked. */
+/** How long a server is assumed to speak only the older protocol without another probe. */
 const LEGACY_MS = 3_600_000;
 
 function createOpener({ spawner, ports, egress, start_ms }: Opener) {
@@ -80,12 +90,12 @@ function createOpener({ spawner, ports, egress, start_ms }: Opener) {
         ...{ config, is_legacy, listener: all, start_ms },
         onListChanged: () => ports.stale(name),
         onResourceUpdated: (uri) => ports.updated?.(name, uri),
-        // A program that ends at the first question is started again, and only then has it ended.
+        // A program that exits at the protocol probe is started again, so that first exit does not count.
         onEnd: () => isConnected && onEnd(),
       });
     const isKnown = (legacy.get(key) ?? 0) > performance.now();
     const connection = await open(isKnown).catch((error: unknown) => {
-      // Some programs end at a request that they do not know.
+      // Some programs exit at a request that they do not know.
       if (url !== undefined || isKnown || error instanceof Failure) throw error;
       return open(true);
     });
@@ -100,15 +110,35 @@ async function isCurrent({ config, allow_private }: ResolvedServer, ports: McpPo
   return now !== null && now.allow_private === allow_private && JSON.stringify(now.config) === JSON.stringify(config);
 }
 
-/** Faults of the runner go on; a secret that is not there, a wall that is missing, a host that is closed are outcomes. */
+/** Faults of the runner are thrown on. A missing secret, a missing sandbox or a refused host is an outcome. */
 function expected(error: unknown): ToolFailure {
   if (!(error instanceof Failure)) throw error;
   return { success: false, kind: error.kind, error: error.message, retryable: error.retryable };
 }
 
 type Means = { pool: ConnectionPool; ports: McpPorts; spawner: ServerSpawner };
+type RunMeans = Means & { reads: ReadCache };
 
-async function run({ pool, ports, spawner }: Means, call: Call): Promise<RunOutcome> {
+/** One request for a held call, for which no attempt is running. Other messages of the server are ignored. */
+async function withClient<T>(means: Means, call: WaitingCall, use: (client: Client) => Promise<T>): Promise<T> {
+  const { binding } = call.descriptor;
+  const settings = binding.kind === 'mcp' ? await means.ports.server(binding.server) : null;
+  if (!settings) throw new Failure('MCP_SERVER_FAILED', { detail: 'The MCP server is gone, or disabled.' });
+  const server = await resolveServer(settings, call);
+  await factsOf(server, means.spawner, call);
+  const deaf: Listener = { text: () => {}, domain: () => {}, ask: async () => null };
+  const lease = await means.pool.acquire(server, deaf, call.signal);
+  try {
+    return await use(lease.connection.client);
+  } catch (error) {
+    if (isForgottenSession(error)) lease.drop();
+    throw error;
+  } finally {
+    lease.release();
+  }
+}
+
+async function run({ pool, ports, spawner, reads }: RunMeans, call: Call): Promise<RunOutcome> {
   const { binding } = call.descriptor;
   const name = binding.kind === 'mcp' ? binding.server : String(call.inputs.server ?? '');
   const settings = await ports.server(name);
@@ -120,23 +150,27 @@ async function run({ pool, ports, spawner }: Means, call: Call): Promise<RunOutc
   const server = await resolveServer(settings, call);
   const facts = await factsOf(server, spawner, call);
   const domains = new Set(facts.observed?.domains);
-  const use = () => useOnce({ pool, ports, domains }, call, server);
+  const use = () => useOnce({ pool, ports, reads, domains }, call, server);
   const first = await use();
-  // The server was restarted and has forgotten us, so it has done nothing either.
+  // The server was restarted and does not know the session, so it has done nothing, and a second try is safe.
   const outcome = first === 'forgotten' ? settle(await use(), name) : first;
   return { ...outcome, facts: facts.observed ? { ...facts, observed: { domains: [...domains] } } : facts };
 }
 
-/** The walls a program runs behind, or the host that was contacted; a Failure when the walls are too low for this call. */
-async function factsOf({ config, rules }: ResolvedServer, spawner: ServerSpawner, call: Call): Promise<RunFacts> {
+/** The sandbox of a program, or the host that was contacted. A Failure if the sandbox does not meet the needs of this call. */
+async function factsOf(
+  { config, rules }: ResolvedServer,
+  spawner: ServerSpawner,
+  call: WaitingCall,
+): Promise<RunFacts> {
   const { url } = config;
   if (url !== undefined) {
-    // Whether its address may be private was settled when the host was registered.
+    // Whether its address may be private was decided when the host was registered.
     const refusal = urlRefusal(url, { ...rules, deny_private_ips: false });
     if (refusal !== null) throw new Failure('EGRESS_DENIED', { detail: refusal });
     return { observed: { domains: [new URL(url).hostname] } };
   }
-  // Without walls nothing would keep a program to what the policy says of the network.
+  // Without a sandbox nothing would hold a program to the policy's network rules.
   const isLimited = rules.network !== undefined || rules.deny_domains !== undefined;
   const needs = sandboxNeeds(call.limits, call.descriptor.risk);
   const { level, fact } = await spawner.containment(call.tenant, { ...needs, walls: isLimited || needs.walls });
@@ -146,10 +180,10 @@ async function factsOf({ config, rules }: ResolvedServer, spawner: ServerSpawner
 const settle = (outcome: RunOutcome | 'forgotten', name: string): RunOutcome =>
   outcome === 'forgotten' ? connectFailure(name, new Error('it forgets its sessions at once')) : outcome;
 
-type Using = Pick<Means, 'pool' | 'ports'> & { domains: Set<string> };
+type Using = Omit<RunMeans, 'spawner'> & { domains: Set<string> };
 
 async function useOnce(
-  { pool, ports, domains }: Using,
+  { pool, ports, reads, domains }: Using,
   call: Call,
   server: ResolvedServer,
 ): Promise<RunOutcome | 'forgotten'> {
@@ -162,8 +196,10 @@ async function useOnce(
   };
 
   let lease: Lease;
+  const over = new AbortController();
+  const ask = askerOf(call, server.config, over.signal);
   try {
-    lease = await pool.acquire(server, { text: log.hear, domain, ask: askerOf(call, server.config) }, call.signal);
+    lease = await pool.acquire(server, { text: log.hear, domain, ask }, call.signal);
   } catch (error) {
     if (!call.signal.aborted && call.descriptor.binding.kind === 'mcp') ports.stale(name);
     return clean(connectFailure(name, error));
@@ -172,7 +208,7 @@ async function useOnce(
   try {
     const { client } = connection;
     return call.descriptor.binding.kind === 'mcp'
-      ? await callServer({ call, client, config: server.config, log, redact }, call.descriptor.binding)
+      ? await callServer({ call, client, server, reads, log, redact }, call.descriptor.binding)
       : await discover(client, call.signal, requestTimeout(call));
   } catch (error) {
     if (isForgottenSession(error) && connection.ended() === null) {
@@ -183,6 +219,7 @@ async function useOnce(
     else ports.stale(name);
     return clean(callFailure(name, error, connection.ended(), call.descriptor.effects.idempotent));
   } finally {
+    over.abort();
     log.end();
     lease.release();
   }
@@ -192,14 +229,15 @@ async function useOnce(
 const stillAnswers = (client: Client): Promise<unknown> =>
   client.getProtocolEra() === 'modern' ? client.discover({ timeout: PING_MS }) : client.ping({ timeout: PING_MS });
 
-/** What a server of the 2025 protocol may ask of the call that is under way. */
+/** Lets a server of the 2025 protocol ask questions during a call, until it is `over`. */
 const askerOf =
-  (call: Call, { asks = [] }: NewMcpServer): Listener['ask'] =>
-  async (request) => {
+  (call: Call, { asks = [] }: NewMcpServer, over: AbortSignal): Listener['ask'] =>
+  async (request, signal) => {
     const what = request.method.split('/')[0];
     if ((what === 'sampling' || what === 'roots') && !(asks.includes(what) && callerTakes(call, what))) return null;
-    const asked = call.redact.json(JSON.parse(JSON.stringify(request))) as QuestionRequest;
-    return (await call.ask({ requests: { [QUESTION]: asked } }))?.[QUESTION] ?? null;
+    const asked = QuestionRequest.parse(call.redact.json(toJson(request)));
+    const answers = await call.ask({ requests: { [QUESTION]: asked } }, AbortSignal.any([over, signal]));
+    return answers?.[QUESTION] ?? null;
   };
 
 const QUESTION = 'question';

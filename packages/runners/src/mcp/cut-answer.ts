@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject } from '@capstan/contracts';
 import { cutText } from '../cut-text.js';
 
-/** Texts are cut where the limit is reached; any other part is whole or absent. All of them count. */
+/** Truncates text at the limit. Any other part is kept whole or left out. All parts count towards the limit. */
 export function cutAnswer(answer: Json, max_bytes: number): { payload: JsonObject; isCut: boolean } {
   const { content, structuredContent = null } = isObject(answer) ? answer : {};
   let left = max_bytes;
@@ -33,8 +33,5 @@ export function cutAnswer(answer: Json, max_bytes: number): { payload: JsonObjec
   return { payload: { content: blocks, ...(isWhole && { structuredContent }) }, isCut };
 }
 
-/** The usual block is a text and nothing else, and the limit is that of the text. */
+/** The usual block has only a text, and then only the text counts. */
 const isBare = (rest: JsonObject): boolean => Object.keys(rest).every((name) => name === 'type');
-
-export const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -44,7 +44,7 @@ describe('the depth of a message', () => {
   });
 });
 
-describe('a server that answers with endless nesting', async () => {
+describe('a server that answers with extreme nesting', async () => {
   const { servers, run } = await useTestMcp();
   const initialized = (message: { id: number; params: { protocolVersion: string } }) => ({
     jsonrpc: '2.0',
@@ -56,14 +56,14 @@ describe('a server that answers with endless nesting', async () => {
     },
   });
 
-  /** Nothing else is wrong with it. */
+  /** It is valid in all other respects. */
   const deepAnswer = (id: number) =>
     JSON.stringify({ jsonrpc: '2.0', id, result: { content: [], structuredContent: { deep: 'here' } } }).replace(
       '"here"',
       '['.repeat(MAX_RESULT_DEPTH) + ']'.repeat(MAX_RESULT_DEPTH),
     );
 
-  test('as a program is ended, and the call says why', async () => {
+  test('as a program is stopped, and the call reports why', async () => {
     const program = `
       const initialized = ${initialized};
       require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
@@ -94,6 +94,6 @@ describe('a server that answers with endless nesting', async () => {
     servers.set(name, { name, url: `${url}/mcp` });
     const outcome = await run(name, 'echo');
     expect(outcome.success).toBe(false);
-    expect(textOf(outcome)).toMatch(/nested deeper than 1000 levels|broke off during the call/);
+    expect(textOf(outcome)).toContain('nested deeper than 1000 levels');
   });
 });

@@ -1,6 +1,6 @@
 import { MAX_RESULT_DEPTH } from '@capstan/contracts';
 
-/** How messages follow each other: one to a line, one in all, or as the data of server-sent events. */
+/** How messages are framed: one per line, a single one, or as the data of server-sent events. */
 export type Framing = 'lines' | 'whole' | 'events';
 
 const LF = 0x0a;
@@ -11,8 +11,8 @@ const DATA = [...Buffer.from('data:')];
 const IGNORED = DATA.length + 1;
 
 /**
- * Counts how deep a server's JSON is nested while its bytes arrive, because the SDK parses a message before anyone can look at
- * it. A string ends with its line at the latest: JSON has no line end in a string, so no quote hides what follows.
+ * Measures how deeply a server's JSON is nested while its bytes arrive, because the SDK parses a message before anyone can check it.
+ * A string ends at the end of its line at the latest: JSON strings contain no line ends, so no quote can hide what follows.
  */
 export class DepthGuard {
   readonly #framing: Framing;
@@ -20,7 +20,7 @@ export class DepthGuard {
   #in_string = false;
   #escaped = false;
   #last = 0;
-  /** How much of `data:` the line of an event has begun with. */
+  /** How many characters of `data:` the line of an event has matched so far. */
   #field = 0;
   #is_first_line = true;
 
@@ -28,13 +28,13 @@ export class DepthGuard {
     this.#framing = framing;
   }
 
-  /** Throws once a message goes deeper than results may. */
+  /** Throws when a message is nested more deeply than results may be. */
   check(chunk: Uint8Array): void {
     for (const byte of chunk) {
       const after = this.#last;
       this.#last = byte;
       if (byte === LF || byte === CR) {
-        // In events both together are one line end.
+        // In events, CR LF is one line end.
         if (this.#framing !== 'events' || byte === CR || after !== CR) this.#endLine(byte);
       } else if (this.#framing !== 'events' || this.#isData(byte)) this.#count(byte);
     }
@@ -50,7 +50,7 @@ export class DepthGuard {
 
   #isData(byte: number): boolean {
     if (this.#field === DATA.length) return true;
-    // Before the first line a byte order mark may stand.
+    // A byte order mark may precede the first line.
     if (this.#field === 0 && this.#is_first_line && byte > 0x7f) return false;
     if (this.#field < DATA.length) this.#field = byte === DATA[this.#field] ? this.#field + 1 : IGNORED;
     return false;

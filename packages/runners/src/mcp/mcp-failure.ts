@@ -1,4 +1,4 @@
-import { Failure, type FailureName, type Json } from '@capstan/contracts';
+import { Failure, type FailureName, type Json, toJson } from '@capstan/contracts';
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client';
 import type { ToolFailure } from '../runner.js';
 
@@ -9,7 +9,7 @@ const failure = (kind: FailureName, error: string, retryable: boolean): ToolFail
   retryable,
 });
 
-/** The server could not be reached at all, so nothing has happened and another try is safe. */
+/** The server could not be reached, so nothing has happened and a retry is safe. */
 export function connectFailure(server: string, thrown: unknown): ToolFailure {
   const error = failureIn(thrown) ?? thrown;
   if (error instanceof Failure)
@@ -35,7 +35,7 @@ export function connectFailure(server: string, thrown: unknown): ToolFailure {
   );
 }
 
-/** The SDK puts what went wrong while it looks for the protocol into an error of its own. */
+/** The SDK wraps errors that happen while it negotiates the protocol. */
 function failureIn(error: unknown): Failure | null {
   if (error instanceof Failure) return error;
   const inner =
@@ -49,39 +49,45 @@ const causeIn = (data: unknown): unknown =>
 const loginNeeded = (server: string): ToolFailure =>
   failure('MCP_SERVER_FAILED', `the MCP server ${server} wants a login: capstan mcp login ${server}`, false);
 
-/** Where a request failed before any of it was sent. */
+/** Phases in which a request fails before any of it is sent. */
 const UNSENT: ReadonlySet<unknown> = new Set(['resolve', 'connect']);
 
-/** The call was sent; whether it took effect is known only of tools that may be repeated. */
+/** The call was sent, but no answer came. It may have taken effect, so only an idempotent tool may be called again. */
+const unanswered = (error: string, idempotent: boolean): ToolFailure =>
+  idempotent ? failure('MCP_SERVER_FAILED', error, true) : failure('OUTCOME_UNKNOWN', error, false);
+
 export function callFailure(server: string, error: unknown, ended: string | null, idempotent: boolean): ToolFailure {
-  if (error instanceof Failure && error.kind === 'EGRESS_FAILED')
-    return failure(
-      'MCP_SERVER_FAILED',
-      `the MCP server ${server} broke off: ${error.message}`,
-      idempotent || UNSENT.has(error.context.phase),
-    );
+  if (error instanceof Failure && error.kind === 'EGRESS_FAILED') {
+    const text = `the MCP server ${server} broke off: ${error.message}`;
+    return UNSENT.has(error.context.phase) ? failure('MCP_SERVER_FAILED', text, true) : unanswered(text, idempotent);
+  }
   if (error instanceof Failure) return failure(error.kind, error.message, false);
   if (error instanceof UnauthorizedError) return loginNeeded(server);
-  if (ended !== null)
-    return failure('MCP_SERVER_FAILED', `the MCP server ${server} ended during the call: it ${ended}`, idempotent);
-  if (isBrokenOff(error))
-    return failure('MCP_SERVER_FAILED', `the MCP server ${server} broke off during the call`, idempotent);
+  if (ended !== null) return unanswered(`the MCP server ${server} ended during the call: it ${ended}`, idempotent);
+  if (isBrokenOff(error)) {
+    const why = error instanceof ProtocolError ? `: ${error.message}` : '';
+    return unanswered(`the MCP server ${server} disconnected during the call${why}`, idempotent);
+  }
   if (error instanceof ProtocolError)
     return { ...failure('TOOL_ERROR', error.message, false), payload: { error: protocolError(error) } };
   return failure('TOOL_ERROR', `the MCP server ${server} gave no answer that can be used: ${messageOf(error)}`, false);
 }
 
-/** The SDK's own code for a connection that ended, and the one that our transport gives a stream without an answer. */
+/** The SDK's code for a closed connection. Our transport also uses it for a stream that ended without an answer. */
 const CONNECTION_CLOSED = -32_000;
 const isBrokenOff = (error: unknown): boolean =>
   (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) ||
   (error instanceof ProtocolError && error.code === CONNECTION_CLOSED);
 
-/** As the server gave it: whoever speaks the protocol with us gets it back in the same form. */
-const protocolError = ({ code, message, data }: ProtocolError): Json =>
-  JSON.parse(JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) }));
+/** Whether the error is temporary, so that the server may soon answer again. */
+export const isPassing = (error: unknown): boolean =>
+  (error instanceof Failure && error.kind === 'EGRESS_FAILED') || isBrokenOff(error) || (statusOf(error) ?? 0) >= 500;
 
-/** A server that was restarted does not know our session; nothing was run. */
+/** The error as the server sent it, so that MCP clients of ours get it in the same form. */
+const protocolError = ({ code, message, data }: ProtocolError): Json =>
+  toJson({ code, message, ...(data === undefined ? {} : { data }) });
+
+/** A server that was restarted does not know our session, and has run nothing. */
 export const isForgottenSession = (error: unknown): boolean => statusOf(error) === 404;
 
 const statusOf = (error: unknown): number | undefined => (error instanceof SdkHttpError ? error.status : undefined);

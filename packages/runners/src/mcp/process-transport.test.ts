@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Limits } from '@capstan/contracts';
+import { openCgroups } from '@capstan/sandbox';
+import { processesWith } from '@capstan/sandbox/testing';
 import { describe, expect, test } from 'vitest';
-import { openCgroups } from '../sandbox/cgroup/open-cgroups.js';
 import { keeper } from '../testing/keeper.js';
-import { processesWith } from '../testing/processes-with.js';
 import { serve } from '../testing/serve.js';
 import { FIXTURE, textOf, useTestMcp } from './testing/use-test-mcp.js';
 
@@ -17,7 +17,7 @@ describe('a program', () => {
     expect((await run('fixture', 'echo')).facts?.sandbox).toMatch(/bubblewrap|namespaces|process/);
   });
 
-  test.skipIf(!cgroups)('is bounded with all that it starts', async () => {
+  test.skipIf(!cgroups)('is limited together with its child processes', async () => {
     const mark = `bounded-${process.pid}`;
     servers.set('bounded', { name: 'bounded', command: 'node', args: [FIXTURE, mark] });
     await run('bounded', 'echo');
@@ -34,7 +34,7 @@ describe('a program', () => {
     expect(all).not.toContain('a-secret-of-the-worker');
   });
 
-  test('gets secrets by reference, and what it says of them is redacted', async () => {
+  test('gets secrets by reference, and they are redacted from its output', async () => {
     servers.set('secretive', {
       name: 'secretive',
       command: 'node',
@@ -49,7 +49,7 @@ describe('a program', () => {
     await expect(run('secretive', 'echo')).rejects.toThrow('no secret token');
   });
 
-  test('leaves files of text without its secrets', async () => {
+  test('stores text files without its secrets', async () => {
     servers.set('leaking', {
       name: 'leaking',
       command: 'node',
@@ -67,7 +67,7 @@ describe('a program', () => {
     }
   });
 
-  test('has no network, and with the permission the guard between itself and the rest', async () => {
+  test('has no network, and with the permission only through the egress guard', async () => {
     const url = 'http://127.0.0.1:9/mcp';
     expect(textOf(await run('fixture', 'proxied', { value: url }))).toBe('there is no proxy');
     servers.set('online', { name: 'online', command: 'node', args: [FIXTURE], permissions: ['network'] });
@@ -75,7 +75,7 @@ describe('a program', () => {
     expect(textOf(await run('online', 'proxied', { value: url }))).toMatch(/^403 .*127\.0\.0\.1/);
   });
 
-  test('connects where the policy of the call allows it, and the result says where that was', async () => {
+  test('connects where the policy of the call allows it, and the result lists the hosts', async () => {
     servers.set('limited', { name: 'limited', command: 'node', args: [FIXTURE], permissions: ['network'] });
     const url = await serve((_, response) => response.end('reached'));
     const get = (limits: Partial<Limits>) =>
@@ -118,7 +118,7 @@ describe('a program', () => {
     }
   });
 
-  test('is not shared between tenants, and is between the calls of one', async () => {
+  test('is not shared between tenants, but between calls of one tenant', async () => {
     const file = { value: 'shared' };
     const read = async (tenant: string) => textOf(await run('fixture', 'home', file, { tenant }));
     expect(await read('ann')).toBe('nothing');
@@ -139,7 +139,7 @@ describe('a program', () => {
     expect(textOf(await run('removed', 'echo'))).toContain('there is no MCP server removed');
   });
 
-  test('that hangs is ended after its call was stopped, and the next call gets another', async () => {
+  test('that hangs is stopped after its call was stopped, and the next call gets another', async () => {
     const stop = new AbortController();
     servers.set('hanging', { name: 'hanging', command: 'node', args: [FIXTURE] });
     await run('hanging', 'echo');
@@ -154,12 +154,12 @@ describe('a program', () => {
     expect(textOf(await run('hanging', 'echo', { value: 'new' }))).toBe('new');
   });
 
-  test('that is missing is named, with what to install', async () => {
+  test('that is missing is reported with what to install', async () => {
     servers.set('absent', { name: 'absent', command: 'no-such-program' });
     expect(await run('absent', 'echo')).toMatchObject({ success: false, kind: 'EXECUTABLE_NOT_FOUND' });
   });
 
-  test('that is no server is shown with what it said', async () => {
+  test('that is not an MCP server is reported with its output', async () => {
     servers.set('broken', { name: 'broken', command: 'sh', args: ['-c', 'echo cannot find the database >&2; exit 4'] });
     const outcome = await run('broken', 'echo');
     expect(outcome).toMatchObject({ success: false, kind: 'MCP_SERVER_FAILED', retryable: true });

@@ -3,20 +3,20 @@ import type { ContainedProcess } from './contained-process.js';
 import { DepthGuard } from './depth-guard.js';
 
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
-/** Time to end in good order once its input has ended, as the protocol asks. */
+/** Time for a clean exit after its input is closed, as the protocol requires. */
 const GOODBYE_MS = 300;
 
 type Options = {
   spawn(): Promise<ContainedProcess>;
-  /** What it prints beside the protocol. */
+  /** Receives what it prints to stderr. */
   onText(text: string): void;
-  /** Told once, in words. */
+  /** Called once, with a description. */
   onEnd(why: string): void;
 };
 
-/** The protocol over the pipes of a process that somebody else starts and contains. */
+/** The protocol over the pipes of a process. `spawn` starts and contains it. */
 export class ProcessTransport implements Transport {
-  /** By these two the SDK knows a transport over pipes: silence there means a server of the older protocol. */
+  /** By these two properties the SDK recognizes a transport over pipes, on which no answer to its probe means the older protocol. */
   readonly stderr = null;
   readonly pid = null;
   onclose?: () => void;
@@ -77,7 +77,7 @@ export class ProcessTransport implements Transport {
         if (message === null) return;
         this.onmessage?.(message);
       } catch (error) {
-        // Programs print banners where only messages belong; what cannot be read is passed over.
+        // Some programs print banners to stdout, where only messages belong. What cannot be parsed is skipped.
         this.onerror?.(toError(error));
       }
     }

@@ -1,12 +1,10 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { Failure, type NewMcpServer } from '@capstan/contracts';
-import { packageOf } from '../exec/package-of.js';
-import { findExecutable, isExecutable } from '../sandbox/find-executable.js';
-import type { Mount } from '../sandbox/sandbox.js';
-import { isVisible, type SystemPart } from '../sandbox/system-view.js';
+import { findExecutable, isExecutable, isVisible, type Mount, type SystemPart } from '@capstan/sandbox';
+import { packageOf } from '../exec/contain/missing-program.js';
 
-/** Where the program is, or a Failure that says what to install. */
+/** The path of the program. Throws a Failure that says what to install if it is missing. */
 export function findProgram(command: string, path: string): string {
   const file = command.includes('/')
     ? isAbsolute(command) && isExecutable(command) && command
@@ -15,14 +13,13 @@ export function findProgram(command: string, path: string): string {
   throw new Failure('EXECUTABLE_NOT_FOUND', {
     detail: command.includes('/')
       ? `${command} is no program on the worker; give its absolute path`
-      : `${command} was not found in the worker's PATH (${path}); install it there, on Debian: apt-get install ${packageOf(command)}`,
+      : `${command} was not found on the worker; install it there, on Debian: apt-get install ${packageOf(command)}`,
   });
 }
 
 /**
- * What a server needs to see of the machine beside the system: the installation its program belongs to, and the files and
- * folders that its arguments name, because an operator wrote them there. All of it read-only, but for the folders that it
- * was given to write to.
+ * What a server sees of the machine besides the system: the installation of its program, and the files and folders that its
+ * arguments name, because an operator wrote them. All of it is read-only, except the folders that it was given to write to.
  */
 export function programMounts(
   file: string,
@@ -40,7 +37,7 @@ export function programMounts(
     }));
 }
 
-/** Folders of the system itself stay as they are, whoever names them. */
+/** Folders of the system are never writable, even if they are named. */
 function namedFolder(path: string): string[] {
   if (!isAbsolute(path) || !existsSync(path) || !statSync(path).isDirectory()) return [];
   const real = realpathSync(path);
@@ -49,7 +46,7 @@ function namedFolder(path: string): string[] {
 
 const SYSTEM = /^\/(?:$|(?:bin|boot|etc|lib\w*|proc|sbin|sys|usr)\/|(?:dev|run)\/$)/;
 
-/** `…/bin/program` belongs to `…`, where its libraries are; anything else to its folder. */
+/** The installation of `…/bin/program` is `…`, where its libraries are. For other programs it is their folder. */
 const installationOf = (program: string): string => {
   const folder = dirname(program);
   return folder.endsWith('/bin') ? dirname(folder) : folder;
@@ -64,7 +61,7 @@ function namedPaths(arg: string): string[] {
 
 const PROJECT_FILES = ['package.json', 'pyproject.toml', 'requirements.txt'];
 
-/** A script needs the project it belongs to, and the packages that Node looks for in the folders above. */
+/** A script needs its project, and the packages that Node looks up in parent folders. */
 function projectOf(script: string): string[] {
   const folders = ancestors(dirname(script));
   const inside = script.indexOf('/node_modules/');

@@ -1,34 +1,37 @@
 import { Failure, type Limits, type NewMcpServer } from '@capstan/contracts';
 import type { EgressRules } from '@capstan/egress';
 import { hashJson } from '@capstan/integrity';
-import type { Call } from '../runner.js';
+import type { WaitingCall } from '../runner.js';
 import type { McpServerSettings } from './mcp-ports.js';
 
-/** A server with the values behind its references, ready to be connected to. */
+/** A server whose secret references have been replaced by their values, ready to connect to. */
 export type ResolvedServer = {
   config: NewMcpServer;
   tenant: string;
-  /** Whose calls share the connection, where people log in to the server; else it is of no consequence. */
+  /** The person whose login the connection uses; empty if the server is not one that people log in to. */
   actor: string;
   env: Record<string, string>;
   headers: Record<string, string>;
   allow_private: boolean;
-  /** Where the policy of the call lets a program connect to. */
+  /** The hosts that the call's policy lets a program connect to. */
   rules: EgressRules;
-  /** Values that must not come back in what the server says. */
+  /** Values to redact from everything that the server returns. */
   secrets: string[];
-  /** Equal for calls that may share a connection: the same tenant, configuration and secrets, and the same way out. */
+  /** Equal for calls that may share a connection: same tenant, login, configuration and secrets, and for programs the same egress rules. */
   key: string;
 };
 
 const REFERENCE = /^secret:\/\/([\w.-]{1,128})$/;
 const EMBEDDED = /secret:\/\/([\w.-]{1,128})/g;
-/** Names under which people keep what nobody should see, also where they did not use a reference. */
+/** Names of variables and headers that usually hold a secret, even if it is not given as a reference. */
 const SENSITIVE = /auth|token|secret|key|passw|credential|cookie/i;
 const MIN_SECRET = 8;
 
-/** Asked for each call, also over an open connection: so its redactor knows the secrets, and a rotated one opens another. */
-export async function resolveServer({ config, allow_private }: McpServerSettings, call: Call): Promise<ResolvedServer> {
+/** Runs for each call, even if a connection is open: the call's redactor must know the secrets, and a rotated secret needs a new connection. */
+export async function resolveServer(
+  { config, allow_private }: McpServerSettings,
+  call: WaitingCall,
+): Promise<ResolvedServer> {
   const secrets: string[] = [];
   const hosts = hostsOf(config);
   const resolveAll = async (values: Record<string, string> = {}) => {
@@ -42,7 +45,7 @@ export async function resolveServer({ config, allow_private }: McpServerSettings
   const [env, headers] = [await resolveAll(config.env), await resolveAll(config.headers)];
   const rules = rulesOf(call.limits);
   const way = isOnline(config) ? JSON.stringify(rules) : null;
-  // Tokens may be those of one person.
+  // Without credentials in the configuration, the tokens may be those of one person's login.
   const actor = config.url !== undefined && !hasCredentials(headers) ? call.actor : '';
   const key = hashJson([call.tenant, actor, JSON.stringify(config), env, headers, allow_private, way]);
   return { config, tenant: call.tenant, actor, env, headers, allow_private, rules, secrets, key };
@@ -57,16 +60,21 @@ const rulesOf = ({ network, deny_domains, deny_private_ips }: Limits): EgressRul
   ...(deny_private_ips === undefined ? {} : { deny_private_ips }),
 });
 
-/** A program that may have a network at all. */
+/** Whether it is a program with the permission `network`. */
 export const isOnline = ({ url, permissions = [] }: NewMcpServer): boolean =>
   url === undefined && permissions.includes('network');
 
-/** Where its secrets can get to: its own host, or all that a program with network reaches. */
+/** The hosts that its secrets can reach: its own host, or any host for a program with network access. */
 const hostsOf = (config: NewMcpServer): string[] =>
   config.url === undefined ? (isOnline(config) ? ['*'] : []) : [new URL(config.url).hostname];
 
-/** A reference alone, or within a value such as `Bearer secret://name`. */
-async function resolveValue(value: string, call: Call, hosts: readonly string[], secrets: string[]): Promise<string> {
+/** The value is a reference, or contains one, such as `Bearer secret://name`. */
+async function resolveValue(
+  value: string,
+  call: WaitingCall,
+  hosts: readonly string[],
+  secrets: string[],
+): Promise<string> {
   const whole = REFERENCE.exec(value)?.[1];
   const names = whole === undefined ? [...value.matchAll(EMBEDDED)].flatMap(([, name]) => name ?? []) : [whole];
   let clear = value;
@@ -82,7 +90,7 @@ async function resolveValue(value: string, call: Call, hosts: readonly string[],
   return clear;
 }
 
-/** `Bearer abc`: a server is likelier to repeat the token than the whole header. */
+/** Adds the token of `Bearer abc`: a server is more likely to repeat the token than the whole header. */
 const withoutScheme = (value: string): string[] => {
   const token = /^\w+ (\S{8,})$/.exec(value)?.[1];
   return token === undefined ? [value] : [value, token];

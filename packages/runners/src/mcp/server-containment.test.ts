@@ -1,10 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processesWith, worksHere } from '@capstan/sandbox/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Runner } from '../runner.js';
-import { processesWith } from '../testing/processes-with.js';
-import { worksHere } from '../testing/works-here.js';
 import { createMcpRunner } from './create-mcp-runner.js';
 import { callOf, FIXTURE, textOf } from './testing/use-test-mcp.js';
 
@@ -35,24 +34,24 @@ describe.each(['bubblewrap', 'namespaces', 'process'] as const)('a server contai
     });
     const call = (tool: string, value = '', tenant = 'acme') => runner.run(callOf('one', tool, { value }, { tenant }));
 
-    test('has its system calls filtered, and the result says so', async () => {
+    test('has a system call filter, and the result says so', async () => {
       const outcome = await call('status');
       expect(outcome.facts?.sandbox).toMatch(`${level}+seccomp`);
       expect(textOf(outcome)).toMatch(/^NoNewPrivs:\s+1\nSeccomp:\s+2$/m);
     });
 
-    test('leaves nothing when it ends', async () => {
+    test('leaves no processes when it exits', async () => {
       const mark = `66.${process.pid}${level.length}`;
       expect(textOf(await call('daemon', mark))).toBe('it goes on');
-      await vi.waitFor(async () => expect((await processesWith(`sleep\0${mark}`)).length).toBe(1));
+      await vi.waitFor(async () => expect((await processesWith(`sleep\0${mark}`)).length).toBe(1), 30_000);
       await call('crash');
       expect(await processesWith(`sleep\0${mark}`)).toEqual([]);
     });
 
-    test('leaves nothing when the worker closes it', async () => {
+    test('leaves no processes when the worker closes it', async () => {
       const mark = `67.${process.pid}${level.length}`;
       await call('daemon', mark, 'another');
-      await vi.waitFor(async () => expect((await processesWith(`sleep\0${mark}`)).length).toBe(1));
+      await vi.waitFor(async () => expect((await processesWith(`sleep\0${mark}`)).length).toBe(1), 30_000);
       await runner.close?.();
       expect(await processesWith(`sleep\0${mark}`)).toEqual([]);
     });

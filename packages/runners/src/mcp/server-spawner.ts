@@ -1,26 +1,35 @@
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Egress } from '@capstan/egress';
-import { openLoneTree } from '../exec/lone-tree.js';
-import { createOrphanGuard, type OrphanGuard } from '../exec/orphan-guard.js';
-import { removeForeign } from '../exec/work-place.js';
-import { type Cgroups, openCgroups } from '../sandbox/cgroup/open-cgroups.js';
-import { type Containment, makeOwned, openContainment } from '../sandbox/containment.js';
-import { requireSandbox, type SandboxNeeds } from '../sandbox/require-sandbox.js';
-import { DEFAULT_LIMITS } from '../sandbox/resource-limits.js';
-import { factOf, type Sandbox, type SandboxLevel } from '../sandbox/sandbox.js';
-import type { UserRange } from '../sandbox/tool-users.js';
+import type { Egress, EgressRules } from '@capstan/egress';
+import {
+  type Confined,
+  type Containment,
+  DEFAULT_LIMITS,
+  factOf,
+  type Identity,
+  type Mount,
+  makeOwned,
+  openContainment,
+  openLoneTree,
+  requireSandbox,
+  type Sandbox,
+  type SandboxLevel,
+  type SandboxNeeds,
+  type UserRange,
+} from '@capstan/sandbox';
+import { openEgressSocket } from '../egress-socket.js';
+import { BRIDGE } from '../exec/contain/network-access.js';
+import { removeForeign } from '../exec/prepare/work-place.js';
 import { type ContainedProcess, startContained } from './contained-process.js';
 import { findProgram, programMounts } from './program-mounts.js';
 import { isOnline, type ResolvedServer } from './resolve-server.js';
-import { openServerNetwork } from './server-network.js';
 
-/** Starts servers in the sandbox that exec tools run in. */
+/** Starts servers in the same sandbox as exec tools. */
 export type ServerSpawner = {
-  /** What a tenant's servers run under here; a Failure when it is too little for a call. */
+  /** The sandbox of a tenant's servers on this worker. Throws a Failure if it does not meet the needs of a call. */
   containment(tenant: string, needs: SandboxNeeds): Promise<{ level: SandboxLevel; fact: string }>;
-  /** `onDomain` hears where it connects to. */
+  /** `onDomain` is called with each host that the server connects to. */
   spawn(server: ResolvedServer, onDomain: (hostname: string) => void): Promise<ContainedProcess>;
   close(): Promise<void>;
 };
@@ -31,27 +40,19 @@ type Options = {
   sandbox_levels?: readonly SandboxLevel[] | undefined;
   tool_uids?: UserRange | undefined;
 };
-type Place = Containment & { guard: OrphanGuard; cgroups: Cgroups | null };
 
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-/** Where a server finds its own folder. */
+/** The path of a server's own folder inside the sandbox. */
 const HOME = '/home/server';
-/** A server lives as long as it is called; what bounds it is the deadline of each call. */
+/** Practically unlimited: a server lives as long as it is called, and each call has its own deadline. */
 const CPU_SECONDS = 7 * 24 * 3600;
 
 export function createServerSpawner(options: Options, egress: Egress): ServerSpawner {
   const { work_dir, env = {}, sandbox_levels, tool_uids } = options;
-  let opened: Promise<Place> | null = null;
-  const open = async (): Promise<Place> => {
-    const containment = await openContainment({ work_dir, levels: sandbox_levels, tool_uids });
-    const cgroups = containment.has_namespaces ? openCgroups() : null;
-    const guard = createOrphanGuard(containment.directory, cgroups?.folders);
-    guard.start();
-    return { ...containment, guard, cgroups };
-  };
-  const place = () => {
-    opened ??= open();
-    // What failed once may work later: a disk that was full.
+  let opened: Promise<Containment> | null = null;
+  const open = () => {
+    opened ??= openContainment({ work_dir, levels: sandbox_levels, tool_uids });
+    // A failure may be temporary, such as a full disk: the next call tries again.
     opened.catch(() => {
       opened = null;
     });
@@ -61,65 +62,102 @@ export function createServerSpawner(options: Options, egress: Egress): ServerSpa
 
   return {
     containment: async (tenant, needs) => {
-      const sandbox = requireSandbox((await place()).sandboxFor(tenant), needs);
+      const sandbox = requireSandbox((await open()).sandboxFor(tenant), needs);
       return { level: sandbox.level, fact: factOf(sandbox) };
     },
     spawn: async (server, onDomain) => {
-      const { sandboxFor, guard, cgroups, system, root, directory } = await place();
-      const sandbox = requireSandbox(sandboxFor(server.tenant), { walls: false, seccomp: false });
-      const { command = '', args = [], permissions = [] } = server.config;
+      const containment = await open();
+      const sandbox = requireSandbox(containment.sandboxFor(server.tenant), { walls: false, seccomp: false });
       const path = env.PATH ?? DEFAULT_PATH;
-      const program = findProgram(command, path);
-      const keeps = permissions.includes('home');
-      const work = keeps ? await keptFolder(root, server, sandbox) : freshFolder(directory, count++, sandbox);
-      const { rules } = server;
-      // Without walls the network is open as it is, and calls whose policy limits it are refused.
-      const online = isOnline(server.config) && rules.network !== 'none';
-      const leadsOut = online && sandbox.maps_paths;
-      const network = leadsOut ? await openServerNetwork({ egress, rules, onDomain }, sandbox.identity, path) : null;
-      const [file = program, ...before] = network?.command ?? [];
-      const home = sandbox.maps_paths ? HOME : work;
-      const launch = sandbox.launch({
-        file,
-        args: network ? [...before, program, ...args] : args,
-        env: { PATH: path, HOME: home, TMPDIR: sandbox.maps_paths ? '/tmp' : work, ...languages(env) },
-        secret_env: server.env,
-        work: { source: work, path: HOME, writable: true },
-        mounts: [...programMounts(program, server.config, system), ...(network?.mounts ?? [])],
-        temporary: null,
-        loopback: network !== null,
-        network: 'own',
-        sockets: online ? 'inet' : 'unix',
-        limits: { ...DEFAULT_LIMITS, cpu_seconds: CPU_SECONDS },
-        tty: false,
-        exec_once: false,
-      });
-      const leave = async () => {
+      const program = findProgram(server.config.command ?? '', path);
+      const keepsHome = server.config.permissions?.includes('home') ?? false;
+      const work = keepsHome
+        ? await keptFolder(containment.root, server, sandbox)
+        : freshFolder(containment.directory, count++, sandbox);
+      const online = isOnline(server.config) && server.rules.network !== 'none';
+      // Without a mapped view the network is open as it is, and calls whose policy limits it are refused.
+      const network =
+        online && sandbox.maps_paths
+          ? await openServerNetwork({ egress, rules: server.rules, onDomain }, sandbox.identity, path)
+          : null;
+      const launch = sandbox.launch(
+        confine(server, sandbox, { env, path, program, work, online, network, system: containment.system }),
+      );
+      const cleanUp = async () => {
         await network?.close().catch(() => {});
-        if (!keeps) await rm(work, { recursive: true, force: true }).catch(() => {});
+        if (!keepsHome) await rm(work, { recursive: true, force: true }).catch(() => {});
       };
       const child = await startContained(launch, sandbox).catch(async (error: unknown) => {
-        await leave();
+        await cleanUp();
         throw error;
       });
-      if (!sandbox.dies_with_worker) guard.watch(child.pid);
-      const tree = cgroups && openLoneTree(cgroups, DEFAULT_LIMITS);
-      // Not waited for: what it has to say at once is to be heard.
-      void tree?.join(child.pid);
-      void child.exited.then(() => {
-        guard.release(child.pid);
-        tree?.remove();
-        return leave();
-      });
+      supervise(child, sandbox, containment, cleanUp);
       return child;
     },
     close: async () => {
-      const open = await opened?.catch(() => null);
-      if (!open) return;
-      await open.guard.close();
-      await rm(open.directory, { recursive: true, force: true });
+      const containment = await opened?.catch(() => null);
+      await containment?.close();
     },
   };
+}
+
+type Surroundings = {
+  env: Record<string, string | undefined>;
+  path: string;
+  program: string;
+  work: string;
+  online: boolean;
+  network: ServerNetwork | null;
+  system: Containment['system'];
+};
+
+/** Everything that the server gets: its program, variables, files, network and limits. */
+function confine(
+  { config, env: secret_env }: ResolvedServer,
+  { maps_paths }: Sandbox,
+  { env, path, program, work, online, network, system }: Surroundings,
+): Confined {
+  const { args = [] } = config;
+  // With a network, the bridge to the egress guard starts the program.
+  const [file = program, ...before] = network?.command ?? [];
+  return {
+    file,
+    args: network ? [...before, program, ...args] : args,
+    env: {
+      PATH: path,
+      HOME: maps_paths ? HOME : work,
+      TMPDIR: maps_paths ? '/tmp' : work,
+      ...languages(env),
+    },
+    secret_env,
+    work: { source: work, path: HOME, writable: true },
+    mounts: [...programMounts(program, config, system), ...(network?.mounts ?? [])],
+    temporary: null,
+    loopback: network !== null,
+    network: 'own',
+    sockets: online ? 'inet' : 'unix',
+    limits: { ...DEFAULT_LIMITS, cpu_seconds: CPU_SECONDS },
+    tty: false,
+    exec_once: false,
+  };
+}
+
+/** Limits the server's processes together, and cleans up when it exits or the worker is killed. */
+function supervise(
+  child: ContainedProcess,
+  sandbox: Sandbox,
+  { guard, cgroups }: Containment,
+  cleanUp: () => Promise<void>,
+): void {
+  if (!sandbox.dies_with_worker) guard.watch(child.pid);
+  const tree = cgroups && openLoneTree(cgroups, DEFAULT_LIMITS);
+  // Not awaited, so that the caller can listen before the first output arrives.
+  void tree?.join(child.pid);
+  void child.exited.then(() => {
+    guard.release(child.pid);
+    tree?.remove();
+    return cleanUp();
+  });
 }
 
 function freshFolder(directory: string, number: number, { identity }: Sandbox): string {
@@ -128,7 +166,7 @@ function freshFolder(directory: string, number: number, { identity }: Sandbox): 
   return folder;
 }
 
-/** Each tenant has its own, as it has its own process. */
+/** The persistent home of a server, one for each tenant. */
 async function keptFolder(root: string, { config, tenant }: ResolvedServer, { identity }: Sandbox): Promise<string> {
   const parent = join(root, 'mcp-home', tenant);
   mkdirSync(parent, { recursive: true, mode: 0o711 });
@@ -144,3 +182,20 @@ async function keptFolder(root: string, { config, tenant }: ResolvedServer, { id
 
 const languages = (env: Record<string, string | undefined>): Record<string, string> =>
   Object.fromEntries(['LANG', 'LC_ALL'].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+
+/** The network access of a server in its sandbox: a bridge inside, which leads to the egress guard in the worker. */
+type ServerNetwork = { mounts: Mount[]; command: string[]; close(): Promise<void> };
+
+type Way = {
+  egress: Egress;
+  /** The rules of the calls that share this server. Without any, all public addresses are allowed. */
+  rules: EgressRules;
+  onDomain(hostname: string): void;
+};
+
+/** The egress guard's rules apply to the programs of servers as to everything else. */
+async function openServerNetwork(way: Way, identity: Identity, path: string): Promise<ServerNetwork> {
+  const node = findProgram('node', path);
+  const { mount, socket, close } = await openEgressSocket(identity, way);
+  return { mounts: [mount], command: [node, '-e', BRIDGE, socket], close };
+}

@@ -1,15 +1,15 @@
-import type { Artifact, Json, JsonObject } from '@capstan/contracts';
+import { type Artifact, isObject, type Json, type JsonObject, toJson } from '@capstan/contracts';
 import type { Redactor } from '@capstan/redact';
 import { redactedBytes } from '../redact-bytes.js';
 import type { Call, RunOutcome } from '../runner.js';
-import { cutAnswer, isObject } from './cut-answer.js';
+import { cutAnswer } from './cut-answer.js';
 
-/** Those without a word in them would cost nothing, however many there are. */
+/** Blocks without text do not count towards the size limit, so their number is limited. */
 const MAX_BLOCKS = 1000;
 
 /**
- * A tool's answer in the protocol's own spelling, `{content, structuredContent}`: whoever knows MCP knows it. Images, audio
- * and other blobs are kept as artifacts, and their blocks name them. Redacted before anything is cut or kept.
+ * A tool's result in the protocol's own form, `{content, structuredContent}`. Images, audio and other blobs are kept as artifacts, and their blocks
+ * refer to them. Redacted before anything is truncated or kept.
  */
 export async function toOutcome(call: Call, result: Answer, redact: Redactor): Promise<RunOutcome> {
   const content = Array.isArray(result.content) ? toJson(result.content) : [];
@@ -27,7 +27,7 @@ export async function toOutcome(call: Call, result: Answer, redact: Redactor): P
   return { ...common, success: false, kind: 'TOOL_ERROR', error: errorText(payload), retryable: false };
 }
 
-/** The answer to any other request, such as a prompt or a resource: whole, or not at all. */
+/** The response to any other request, such as a prompt or a resource. It is returned whole or not at all. */
 export async function toMethodOutcome(call: Call, { _meta, ...result }: Answer, redact: Redactor): Promise<RunOutcome> {
   const keeping: Keeping = { call, redact, artifacts: [], number: 1 };
   const payload = redact.json(await withoutBlobs(keeping, toJson(result)));
@@ -39,10 +39,10 @@ export async function toMethodOutcome(call: Call, { _meta, ...result }: Answer, 
 }
 
 type Answer = Record<string, unknown>;
-/** `number`: of the block that is looked at, for the names of what is kept. */
+/** `number`: the index of the block, for the names of artifacts. */
 type Keeping = { call: Call; redact: Redactor; artifacts: Artifact[]; number: number };
 
-/** Blocks of images and audio have `data`, resources have `blob`; both are artifacts from here on. */
+/** Blocks of images and audio have `data`, resources have `blob`. Both become artifacts here. */
 async function withoutBlobs(keeping: Keeping, value: Json): Promise<Json> {
   if (Array.isArray(value)) {
     const items: Json[] = [];
@@ -81,7 +81,7 @@ function errorText({ content }: JsonObject): string {
   return texts.join('\n').slice(0, 4000) || 'the tool reported an error and said nothing more';
 }
 
-/** What a header of ours can say of it later. */
+/** A media type that is safe in a response header. */
 const MEDIA_TYPE = /^[\w.+-]{1,80}\/[\w.+-]{1,80}(?:;[\w.+=\s"-]{0,80})?$/;
 const EXTENSIONS: Record<string, string> = {
   'image/jpeg': 'jpg',
@@ -91,6 +91,3 @@ const EXTENSIONS: Record<string, string> = {
 };
 const extension = (media_type: string): string =>
   EXTENSIONS[media_type] ?? /^[\w-]+\/([\w-]{1,16})(?:$|;)/.exec(media_type)?.[1] ?? 'bin';
-
-/** It came out of JSON.parse; members that are undefined go. */
-const toJson = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json;

@@ -25,7 +25,7 @@ afterAll(async () => {
 const LIMITS: Limits = { timeout_ms: 30_000, max_output_bytes: 1_000_000 };
 const echo = (limits: Limits) => runner.run(callOf('bare', 'echo', { value: 'here' }, { limits }));
 
-test('a program without walls is not called under a policy that limits the network', async () => {
+test('a program without a sandbox is not called under a policy that limits the network', async () => {
   expect(textOf(await echo(LIMITS))).toBe('here');
   const refused = { success: false, kind: 'SANDBOX_UNAVAILABLE' };
   expect(await echo({ ...LIMITS, network: 'none' })).toMatchObject(refused);

@@ -30,6 +30,7 @@ export const testCall = (descriptor: Descriptor, over: Partial<Call> = {}): Call
   labels: {},
   limits: { timeout_ms: 30_000, max_output_bytes: 1_000_000 },
   signal: new AbortController().signal,
+  beforeEffect: () => {},
   redact: createRedactor({ values: [] }),
   log: () => {},
   keep: async ({ name, media_type, content }) => {

@@ -2,7 +2,7 @@ import { at, countAt, type LlmWire, piece, textAt } from './llm-wire.js';
 
 const VERSION = '2023-06-01';
 
-/** Anthropic's messages. */
+/** Anthropic's Messages API. */
 export const anthropicWire: LlmWire = {
   request: ({ base_url, model, api_key, max_tokens }, { system, user }) => ({
     url: `${base_url.endsWith('/v1') ? base_url : `${base_url}/v1`}/messages`,

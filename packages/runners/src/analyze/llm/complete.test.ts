@@ -23,7 +23,7 @@ describe.each([
     key: { 'x-api-key': 'llm-key-of-the-operator', 'anthropic-version': '2023-06-01' },
   },
 ])('the format of $provider', ({ provider, answer, model, stop, path, key }) => {
-  test('is streamed, word by word, and counted', async () => {
+  test('an answer is streamed piece by piece, and its tokens are counted', async () => {
     answerWith(answer('It ', 'is ', 'fine ü😀.'));
     const logged: string[] = [];
     const outcome = await runnerFor(settings(provider)).run(
@@ -44,7 +44,7 @@ describe.each([
     expect(JSON.stringify(asked[0]?.body)).toContain('Question: Well?');
   });
 
-  test('a refusal for now is tried again, a bounded number of times', async () => {
+  test('a temporary refusal is retried a few times', async () => {
     answerWith(refuse(429), refuse(503), answer('Yes.'));
     const call = testCall(TOOL, { inputs: { content: 'x' } });
     expect(await runnerFor(settings(provider)).run(call)).toMatchObject({ payload: { answer: 'Yes.' } });
@@ -58,7 +58,7 @@ describe.each([
     expect(asked).toHaveLength(4);
   });
 
-  test('an answer that breaks off is a failure', async () => {
+  test('an answer that ends early is a failure', async () => {
     const broken =
       provider === 'openai'
         ? [data({ error: { message: 'overloaded' } })]

@@ -11,11 +11,11 @@ const WIRES: Record<LlmSettings['provider'], LlmWire> = { openai: openaiWire, an
 
 const TRIES = 4;
 const BASE_DELAY_MS = 500;
-/** A provider that asks for more patience than this is asked again by a later attempt. */
+/** If the provider asks to wait longer than this, the retry is left to the next attempt. */
 const MAX_DELAY_MS = 10_000;
 const MAX_ERROR_BYTES = 65_536;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-/** The first word of a long answer may take a while. */
+/** The first token of a long answer may take a while. */
 const FIRST_BYTE_MS = 120_000;
 const IDLE_MS = 120_000;
 const BROKE_OFF = "the model's endpoint broke off in the midst of its answer";
@@ -33,13 +33,13 @@ export type CompleteOptions = {
   rules: EgressRules;
   signal: AbortSignal;
   onText(text: string): void;
-  /** So far, as soon as it is known: what breaks off is paid for as well. */
+  /** Called as soon as tokens are counted, because an aborted request is charged as well. */
   onUsage(usage: Usage): void;
   onDomain(hostname: string): void;
   random?: () => number;
 };
 
-/** Asks, and gives the answer piece by piece. A request that was refused for now is sent again, a bounded number of times. */
+/** Sends the request and yields the answer piece by piece. A request that was refused temporarily is retried a few times. */
 export async function complete(options: CompleteOptions): Promise<Completion> {
   const response = await answered(options);
   const total: Completion = { input_tokens: 0, output_tokens: 0, stop_reason: null, model: options.settings.model };
@@ -82,7 +82,7 @@ async function ask({
       body: JSON.stringify(body),
       rules,
       signal,
-      // An endpoint that was configured answers itself; a redirect would carry the key elsewhere.
+      // The configured endpoint answers itself; a redirect would send the key elsewhere.
       max_redirects: 0,
       first_byte_timeout_ms: FIRST_BYTE_MS,
       idle_timeout_ms: IDLE_MS,

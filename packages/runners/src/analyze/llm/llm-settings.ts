@@ -22,7 +22,7 @@ export type LlmEnv = {
   CAPSTAN_LLM_OUTPUT_COST?: number | undefined;
 };
 
-/** Undefined without a model: then analyze.response says what to set. */
+/** Undefined if no model is configured. analyze.response then says what to set. */
 export const llmSettings = (env: LlmEnv): LlmSettings | undefined => {
   const provider = env.CAPSTAN_LLM_PROVIDER ?? 'openai';
   if (env.CAPSTAN_LLM_MODEL === undefined) return undefined;

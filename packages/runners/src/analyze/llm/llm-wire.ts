@@ -2,29 +2,29 @@ import type { LlmSettings } from './llm-settings.js';
 
 export type Prompt = { system: string; user: string };
 
-/** What one message of a stream, or a whole answer, adds. */
+/** The content of one message of a stream, or of a whole answer. */
 export type Piece = {
   text?: string;
   input_tokens?: number;
   output_tokens?: number;
   stop_reason?: string;
   model?: string;
-  /** The provider broke off, in its own words. */
+  /** The provider's error message, if it aborted the answer. */
   error?: string;
-  /** Nothing comes after this. */
+  /** True for the last piece. */
   done?: boolean;
 };
 
-/** The format of one provider. */
+/** The wire format of a provider. */
 export type LlmWire = {
   request(settings: LlmSettings, prompt: Prompt): { url: string; headers: Record<string, string>; body: unknown };
-  /** A message of the stream, parsed. */
+  /** Parses a message of the stream. */
   event(message: unknown): Piece;
-  /** An answer that was not streamed. */
+  /** Parses an answer that was not streamed. */
   whole(body: unknown): Piece;
 };
 
-/** Members of what came over the wire, without believing anything about it. */
+/** Reads a member of an untrusted value. */
 export const at = (value: unknown, ...path: (string | number)[]): unknown => {
   let current = value;
   for (const step of path) {
@@ -42,6 +42,6 @@ export const countAt = (value: unknown, ...path: (string | number)[]): number | 
   return typeof found === 'number' && Number.isFinite(found) && found >= 0 ? found : undefined;
 };
 
-/** Leaves out what is undefined. */
+/** Omits undefined members. */
 export const piece = (members: { [Key in keyof Piece]: Piece[Key] | undefined }): Piece =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));

@@ -1,6 +1,6 @@
 import { countAt, type LlmWire, type Piece, piece, textAt } from './llm-wire.js';
 
-/** Chat completions, as OpenAI defined them and most servers speak them. */
+/** Chat Completions, as defined by OpenAI and implemented by most servers. */
 export const openaiWire: LlmWire = {
   request: ({ base_url, model, api_key, max_tokens }, { system, user }) => ({
     url: `${base_url}/chat/completions`,

@@ -7,7 +7,7 @@ import { validateDocument } from './validate-document.js';
 
 export type SchemaRequest = { inputs: JsonObject; max_bytes: number };
 
-/** `analyze.schema`: infer, validate, diff. By rules alone, so the same inputs always give the same answer. */
+/** `analyze.schema`: infer, validate, diff. Deterministic: equal inputs give equal answers. */
 export const analyzeSchema = ({ inputs, max_bytes }: SchemaRequest): RunOutcome => {
   switch (inputs.operation) {
     case 'infer':
@@ -40,7 +40,7 @@ const validate = ({ schema, document }: JsonObject, max_bytes: number): RunOutco
 const diff = ({ before, after }: JsonObject, max_bytes: number): RunOutcome => {
   if (!isSchema(before) || !isSchema(after)) return invalid('diff needs before and after: two JSON Schemas');
   const outcome = diffSchemas(before, after);
-  // What is referred to from many places may be told of many times over.
+  // A change of a schema that is referenced from many places may be listed many times.
   const changes = fitting(outcome.changes, createRoom(max_bytes, { ...outcome, changes: [] }));
   return { success: true, payload: { ...outcome, changes }, truncated: changes.length < outcome.changes.length };
 };

@@ -4,7 +4,7 @@ import { narrowed, replaced, type SchemaChange, widened } from './schema-change.
 const LOWER = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties', 'minContains'];
 const UPPER = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties', 'maxContains'];
 
-/** How large, how long, how many. */
+/** Compares bounds: of numbers, lengths and counts. */
 export const diffBounds = (path: string, before: JsonObject, after: JsonObject): SchemaChange[] => [
   ...LOWER.flatMap((keyword) => diffBound(path, keyword, before[keyword], after[keyword], 1)),
   ...UPPER.flatMap((keyword) => diffBound(path, keyword, before[keyword], after[keyword], -1)),
@@ -12,7 +12,7 @@ export const diffBounds = (path: string, before: JsonObject, after: JsonObject):
   ...diffUnique(path, before.uniqueItems === true, after.uniqueItems === true),
 ];
 
-/** `strictness`: 1 where a larger bound takes less, -1 where a smaller one does. */
+/** `strictness`: 1 if a larger bound accepts less, -1 if a smaller one does. */
 const diffBound = (
   path: string,
   keyword: string,

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@capstan/contracts';
 import { asObject, harmless, narrowed, type SchemaChange, widened } from './schema-change.js';
 
-/** The members of objects: which there are, which there must be, and whether there may be others. */
+/** Compares the members of objects: which are known, which are required, and whether others are allowed. */
 export const diffMembers = (path: string, before: JsonObject, after: JsonObject): SchemaChange[] => {
   const [was, is] = [membersOf(before), membersOf(after)];
   const gone = [...was.keys()].filter((name) => !is.has(name)).sort();
@@ -14,7 +14,7 @@ export const diffMembers = (path: string, before: JsonObject, after: JsonObject)
   ];
 };
 
-/** Where to look on: each member, with what was said of it before and what is said after. */
+/** The members whose schemas are compared next, before and after. */
 export const memberPlaces = (path: string, before: JsonObject, after: JsonObject) => {
   const [was, is] = [membersOf(before), membersOf(after)];
   const names = [...new Set([...was.keys(), ...is.keys()])].sort();
@@ -28,7 +28,7 @@ export const memberPlaces = (path: string, before: JsonObject, after: JsonObject
 
 const otherPlaces = (path: string, before: Json | undefined, after: Json | undefined) => {
   if (before === undefined && after === undefined) return [];
-  // To close and to open is a change of the object.
+  // Allowing or forbidding other members is reported as a change of the object.
   return before === false || after === false ? [] : [toPlace(path, before, after)];
 };
 
@@ -76,7 +76,7 @@ const diffRequired = (path: string, before: Set<string>, after: Set<string>): Sc
     ),
 ];
 
-/** Whether there may be others. What these may be is looked at as a place of its own. */
+/** Compares whether other members are allowed. Their schemas are compared separately. */
 const diffOthers = (path: string, before: Json, after: Json): SchemaChange[] => {
   const sides = { before, after };
   if ((before === false) === (after === false)) return [];
@@ -88,13 +88,13 @@ const diffOthers = (path: string, before: Json, after: Json): SchemaChange[] => 
 const isClosed = ({ additionalProperties, unevaluatedProperties }: JsonObject): boolean =>
   additionalProperties === false || (additionalProperties === undefined && unevaluatedProperties === false);
 
-/** What members must be that are not named. Undefined when there may be none, or any. */
+/** The schema of members that are not listed. Undefined if none, or any, are allowed. */
 const ruleOfOthers = ({ additionalProperties }: JsonObject): JsonObject | undefined =>
   typeof additionalProperties === 'object' && Object.keys(asObject(additionalProperties)).length > 0
     ? asObject(additionalProperties)
     : undefined;
 
-/** A map: a member may have the name of something that every object has. */
+/** A map, because a member may have the name of an inherited property. */
 const membersOf = ({ properties }: JsonObject): Map<string, Json> => new Map(Object.entries(asObject(properties)));
 const namesIn = (required: Json | undefined): Set<string> =>
   new Set(Array.isArray(required) ? required.filter((name) => typeof name === 'string').sort() : []);

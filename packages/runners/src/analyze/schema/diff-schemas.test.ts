@@ -87,7 +87,7 @@ test.each<[string, JsonObject, JsonObject, string, string[]]>([
   });
 });
 
-test('looks into members, items and references, and says where', () => {
+test('compares members, items and references, and reports the path', () => {
   const before = object(
     { list: { type: 'array', items: { $ref: '#/$defs/item' } } },
     { $defs: { item: object({ 'a/b': text }) } },
@@ -103,7 +103,7 @@ test('looks into members, items and references, and says where', () => {
   });
 });
 
-test('what only tells changes nothing, nor does the order of members', () => {
+test('annotations and the order of members are not changes', () => {
   const before = object({ a: text, b: { ...text, description: 'x' } });
   const after = { properties: { b: text, a: text }, type: 'object', title: 'T' };
   expect(diff(before, after)).toMatchObject({ payload: { identical: true, changes: [] } });
@@ -142,7 +142,7 @@ test.each<[string, (item: JsonObject) => JsonObject]>([
   });
 });
 
-test('a member that is named no more is what other members may be', () => {
+test('a removed member falls under the schema of other members', () => {
   const others = { additionalProperties: number };
   expect(diff(object({ a: text }, others), object({}, others))).toMatchObject({
     payload: {
@@ -159,7 +159,7 @@ test('a member that is named no more is what other members may be', () => {
   });
 });
 
-test('a schema that refers to itself comes to an end', () => {
+test('recursive schemas are compared in finite time', () => {
   const tree = object({ a: { $ref: '#' }, b: { $ref: '#' } });
   expect(diff(tree, tree)).toMatchObject({ payload: { identical: true } });
   expect(diff(tree, object({}))).toMatchObject({
@@ -168,7 +168,7 @@ test('a schema that refers to itself comes to an end', () => {
   expect(diff({ items: { $ref: '#' } }, {})).toMatchObject({ success: true });
 });
 
-test('what a schema refers to many times over is compared a bounded number of times', () => {
+test('a schema with many references is compared a limited number of times', () => {
   const levels = (lowest: JsonObject): JsonObject => {
     const $defs: JsonObject = { level0: lowest };
     for (let level = 1; level <= 60; level += 1) {
@@ -182,7 +182,7 @@ test('what a schema refers to many times over is compared a bounded number of ti
   });
 });
 
-test('what changed is told of at each place that refers to it', () => {
+test('a change is reported at each place that refers to it', () => {
   const twice = (item: JsonObject) =>
     object({ a: { $ref: '#/$defs/item' }, b: { $ref: '#/$defs/item' } }, { $defs: { item } });
   expect(diff(twice(text), twice({}))).toMatchObject({

@@ -8,17 +8,17 @@ import { createReferences } from './references.js';
 import type { BothReferences } from './same-schemas.js';
 import { asObject, type SchemaChange } from './schema-change.js';
 
-/** What is referred to from many places is compared at each of them, until there are so many. */
+/** A schema that is referenced from many places is compared at each of them, up to this number. */
 const MANY_PLACES = 10_000;
 
 export type SchemaDiff = {
   identical: boolean;
-  /** Whether nobody of that party is broken. */
+  /** True if the changes break none of these. */
   compatible: { writers: boolean; readers: boolean };
   changes: SchemaChange[];
 };
 
-/** Two schemas: what changed, and whom each change breaks. */
+/** Compares two schemas: what changed, and whom each change breaks. */
 export const diffSchemas = (before: JsonObject | boolean, after: JsonObject | boolean): SchemaDiff & JsonObject => {
   const changes = changesOf(asObject(before), asObject(after));
   const isFine = (party: 'writers' | 'readers') => changes.every(({ breaks }) => !breaks.includes(party));
@@ -29,10 +29,10 @@ export const diffSchemas = (before: JsonObject | boolean, after: JsonObject | bo
   };
 };
 
-/** Two schemas that stand at the same path of documents. */
+/** Two schemas for the same path in documents. */
 type Place = { path: string; before: JsonObject; after: JsonObject; within?: Place };
 
-/** From the outside in, so that a schema that refers to itself is told of where it stands first. */
+/** Breadth-first, so that a recursive schema is reported at its outermost place. */
 const changesOf = (before: JsonObject, after: JsonObject): SchemaChange[] => {
   const references = { before: createReferences(before), after: createReferences(after) };
   const compared = createPairs();
@@ -74,7 +74,7 @@ const innerPlaces = ({ path, before, after }: Place): Place[] => [
 
 const itemPlaces = (path: string, before: Json | undefined, after: Json | undefined): Place[] => {
   if (before === undefined && after === undefined) return [];
-  // Lists of schemas, one for each item, are compared as a whole.
+  // Lists with one schema per item are compared as a whole.
   if (Array.isArray(before) || Array.isArray(after)) return [];
   return [{ path: `${path}/*`, before: asObject(before), after: asObject(after) }];
 };

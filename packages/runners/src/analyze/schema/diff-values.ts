@@ -3,7 +3,7 @@ import { narrowed, replaced, type SchemaChange, widened } from './schema-change.
 
 const ALL_TYPES = ['array', 'boolean', 'null', 'number', 'object', 'string'];
 
-/** Which values are taken at all: by type, by list, by form. */
+/** Compares the accepted values: by type, enum and format. */
 export const diffValues = (path: string, before: JsonObject, after: JsonObject): SchemaChange[] => [
   ...diffTypes(path, before, after),
   ...diffChoices(path, before, after),

@@ -23,7 +23,7 @@ const COMBINATIONS = [
   'contentSchema',
 ];
 
-/** Combinations are compared as they stand: to tell which of two takes more is no question for a rule. */
+/** Compares combinations (`anyOf` …) for equality only, because deciding which one accepts more is not possible in general. */
 export const diffWholes = (
   path: string,
   before: JsonObject,
@@ -47,7 +47,7 @@ export const diffWholes = (
   ];
 };
 
-/** With its keyword, which makes a reference one. */
+/** Keeps the keyword, because `$ref` has a meaning of its own. */
 const only = (keyword: string, schema: JsonObject): JsonObject => {
   const value = schema[keyword];
   return value === undefined ? {} : { [keyword]: value };

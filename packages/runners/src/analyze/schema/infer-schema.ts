@@ -1,12 +1,12 @@
-import type { Json, JsonObject } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject } from '@capstan/contracts';
 import { createAjv } from './create-ajv.js';
 
 const MAX_DEPTH = 100;
-/** So few different values, seen so often, are a choice rather than text. */
+/** So few different values, seen this often, are an enum rather than free text. */
 const MAX_ENUM = 8;
 const MIN_SEEN_PER_VALUE = 3;
 
-/** Narrower than what the formats allow: not every text with a colon is meant as an address. */
+/** Narrower than the formats themselves: not every text with a colon is a URI. */
 const FORMATS: [schema: { format: string }, shape: RegExp][] = [
   [{ format: 'date-time' }, /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/],
   [{ format: 'date' }, /^\d{4}-\d{2}-\d{2}$/],
@@ -17,7 +17,7 @@ const FORMATS: [schema: { format: string }, shape: RegExp][] = [
 
 const ajv = createAjv();
 
-/** The narrowest schema of the usual kind that all samples keep: types, required members, formats, small sets of values. */
+/** The narrowest usual schema that accepts all samples: types, required members, formats, small enums. */
 export const inferSchema = (samples: readonly Json[]): JsonObject => ({
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   ...schemaOf(samples, 0),
@@ -36,12 +36,9 @@ const schemaOf = (values: readonly Json[], depth: number): JsonObject => {
   };
 };
 
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const typeOf = (values: readonly Json[]): JsonObject => {
   const types = new Set(values.map(typeName));
-  // Every integer is a number.
+  // Every integer is a number as well.
   if (types.has('number')) types.delete('integer');
   const sorted = [...types].sort();
   return { type: sorted.length === 1 ? (sorted[0] ?? 'null') : sorted };
@@ -72,7 +69,7 @@ const membersOf = (objects: readonly JsonObject[], depth: number): JsonObject =>
 };
 
 const textOf = (strings: readonly string[]): JsonObject => {
-  // What is inferred has to take every sample.
+  // The schema has to accept every sample.
   const format = FORMATS.find(([schema, shape]) =>
     strings.every((text) => shape.test(text) && ajv.validate(schema, text)),
   );

@@ -1,9 +1,9 @@
 export type Pairs = {
-  /** False when the pair was there already. */
+  /** Returns false if the pair was added before. */
   add(one: object, other: object): boolean;
 };
 
-/** Pairs of objects that were met, told apart by what they are and not by what they hold. */
+/** A set of pairs of objects, compared by identity. */
 export const createPairs = (): Pairs => {
   const met = new Map<object, Set<object>>();
   return {

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@capstan/contracts';
 import { asObject } from './schema-change.js';
 import { indexSchema, NOWHERE, type SchemaIndex, toAddress } from './schema-index.js';
 
-/** They tell about a schema, or hold others, and say nothing of documents. */
+/** Keywords that describe a schema or contain others, and do not constrain documents. */
 const SILENT = new Set([
   '$schema',
   '$id',
@@ -17,11 +17,11 @@ const SILENT = new Set([
   'examples',
 ]);
 
-/** The references within one document. */
+/** Resolves references within one document. */
 export type References = {
-  /** What a reference that stands in `within` leads to. Undefined when that is not in the document. */
+  /** The target of a reference in `within`. Undefined if it is not in the document. */
   find(reference: string, within: JsonObject): JsonObject | undefined;
-  /** With its reference followed to the end. One that leads nowhere stays. The same schema gives the same object. */
+  /** The schema with its chain of references resolved; unresolvable ones stay. Equal schemas return the same object. */
   resolved(schema: JsonObject): JsonObject;
 };
 
@@ -46,13 +46,13 @@ const follow = (schema: JsonObject, find: References['find']): JsonObject => {
     const target = find(at.$ref, at);
     if (!target) break;
     passed.add(at);
-    // A circle says no more than what was passed on it.
+    // A circular reference adds nothing to the schemas along the circle.
     at = passed.has(target) ? {} : target;
   }
   return [...passed].reduceRight((inner, outer) => joined(outer, inner), at);
 };
 
-/** Both hold. Where they speak of the same, neither takes the place of the other. */
+/** A schema applies together with the one that it refers to. Where both constrain the same thing, both are kept. */
 const joined = ({ $ref: _, ...outer }: JsonObject, inner: JsonObject): JsonObject => {
   const said = Object.keys(outer).filter((keyword) => !SILENT.has(keyword));
   if (said.length === 0) return inner;

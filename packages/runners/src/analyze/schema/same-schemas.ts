@@ -6,7 +6,7 @@ export const REFERENCE_KEYWORDS = ['$ref', '$dynamicRef', '$recursiveRef'];
 
 export type BothReferences = { before: References; after: References };
 
-/** Whether two parts of schemas are the same, and all that they refer to. The order of members does not matter. */
+/** True if two parts of schemas are equal, including everything that they refer to. The order of members does not matter. */
 export const areSame = (before: Json | undefined, after: Json | undefined, references: BothReferences): boolean => {
   const met = createPairs();
   const left = [[before, after]];

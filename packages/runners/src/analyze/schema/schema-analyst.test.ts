@@ -30,12 +30,12 @@ const doubling = (levels: number, lowest: JsonObject): JsonObject => {
 const ENDLESS = { operation: 'validate', schema: doubling(60, { type: 'number' }), document: 1 };
 
 describe('analyze.schema', () => {
-  test('answers, and refuses what it cannot use', async () => {
+  test('answers, and refuses invalid inputs', async () => {
     expect(await run({ operation: 'infer', samples: [1] })).toMatchObject({ payload: { schema: { type: 'integer' } } });
     expect(await run({ operation: 'guess' })).toMatchObject({ kind: 'INVALID_INPUTS' });
   });
 
-  test('the worker goes on while it works, and a cancel stops it', async () => {
+  test('the worker stays responsive meanwhile, and a cancel stops it', async () => {
     const controller = new AbortController();
     const asked = run(ENDLESS, { signal: controller.signal });
     await setImmediate();
@@ -51,7 +51,7 @@ describe('analyze.schema', () => {
     expect(await run({ operation: 'infer', samples: [1] })).toMatchObject({ success: true });
   });
 
-  test('what needs too much memory is stopped', async () => {
+  test('an analysis that needs too much memory is stopped', async () => {
     const greedy = `import { parentPort } from 'node:worker_threads';
       const all = [];
       parentPort.on('message', () => { for (;;) all.push(new Array(1e5).fill(all.length)); });`;
@@ -62,7 +62,7 @@ describe('analyze.schema', () => {
     });
   });
 
-  test('what is nested too deep is an error of the call', async () => {
+  test('inputs that are nested too deeply are an error of the call', async () => {
     const before = JSON.parse(`${'{"items":'.repeat(3000)}{}${'}'.repeat(3000)}`);
     expect(await run({ operation: 'diff', before, after: {} })).toMatchObject({ success: true });
     const sample = JSON.parse(`${'['.repeat(200_000)}${']'.repeat(200_000)}`);

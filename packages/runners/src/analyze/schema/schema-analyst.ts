@@ -10,18 +10,18 @@ export type SchemaAnalyst = {
 };
 
 /**
- * A thread that wants more in small steps is ended; one large step beyond the limit ends the whole process. In a heap as small
- * as this, lists do not grow large enough for such a step.
+ * A thread that exceeds this limit in small steps is terminated, but one large allocation beyond it ends the whole process. In a heap this small,
+ * lists cannot grow large enough for such an allocation.
  */
 const HEAP_MB = 128;
 
-/** Tests run from the sources, which a thread cannot load. */
+/** The tests run from source files, which a thread cannot load. */
 const THREAD = new URL(
   import.meta.url.endsWith('.ts') ? '../../../dist/analyze/schema/schema-thread.js' : './schema-thread.js',
   import.meta.url,
 );
 
-/** Runs `analyze.schema` in a thread: one that takes long costs its caller the time, and not the worker its heartbeat. */
+/** Runs `analyze.schema` in a thread, so that a slow analysis delays its caller and not the worker's heartbeat. */
 export const createSchemaAnalyst = ({ thread = THREAD } = {}): SchemaAnalyst => {
   const threads = createThreads<SchemaRequest, RunOutcome>({ file: () => thread, heap_mb: HEAP_MB });
   return {
@@ -42,7 +42,7 @@ const whyStopped = (error: unknown): ToolFailure => {
     return stopped('TOOL_TIMEOUT', 'the analysis took too long, and was stopped');
   if (error instanceof Error && Reflect.get(error, 'code') === 'ERR_WORKER_OUT_OF_MEMORY')
     return toolError('the analysis needs more memory than it may have, and was stopped');
-  // What is thrown when the stack is not enough, there or on the way there.
+  // Thrown on stack overflow, in the thread or while the value is cloned.
   if (error instanceof RangeError) return toolError('the inputs are nested too deep');
   throw error;
 };

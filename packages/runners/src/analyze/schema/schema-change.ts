@@ -1,13 +1,13 @@
-import type { Json, JsonObject } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject } from '@capstan/contracts';
 
 /**
- * Who a change breaks. `writers` made documents for the old schema, and the new one refuses some of them. `readers` expect
- * documents of the old schema, and some of the new one are none.
+ * The parties that a change can break. `writers` produce documents for the old schema, and the new one rejects some of them. `readers` expect
+ * documents of the old schema, and some documents of the new one are not.
  */
 export type Party = 'writers' | 'readers';
 
 export type SchemaChange = {
-  /** A JSON pointer into the documents, `*` for any item or member. */
+  /** A JSON pointer into the documents, with `*` for any item or member. */
   path: string;
   change: string;
   before: Json;
@@ -29,20 +29,20 @@ const toChange =
     why,
   });
 
-/** The new schema takes less. */
+/** The new schema accepts less. */
 export const narrowed = toChange('writers');
-/** The new schema takes more. */
+/** The new schema accepts more. */
 export const widened = toChange('readers');
-/** Neither takes all that the other does. */
+/** Each of the two schemas accepts something that the other does not. */
 export const replaced = toChange('writers', 'readers');
 export const harmless = toChange();
 
-/** One of each, so that whoever remembers what was compared knows them again. */
+/** Single objects, so that pairs that contain them are recognized by identity. */
 const ANYTHING: JsonObject = {};
 const NOTHING: JsonObject = { not: {} };
 
-/** `true` takes everything, `false` nothing. */
+/** `true` accepts everything, `false` nothing. */
 export const asObject = (schema: Json | undefined): JsonObject => {
   if (schema === false) return NOTHING;
-  return typeof schema === 'object' && schema !== null && !Array.isArray(schema) ? schema : ANYTHING;
+  return isObject(schema) ? schema : ANYTHING;
 };

@@ -1,20 +1,20 @@
 import type { Json, JsonObject } from '@capstan/contracts';
 
-/** Where a schema is that does not say it. */
+/** The base URI of a schema without `$id`. */
 export const NOWHERE = 'schema://here/';
-/** They hold data, in which nothing is a schema. */
+/** Keywords that contain data instead of schemas. */
 const DATA = new Set(['const', 'default', 'enum', 'examples']);
 
 export type SchemaIndex = {
-  /** Schemas with an address of their own. */
+  /** Schemas with a URI of their own. */
   resources: Map<string, JsonObject>;
-  /** By address and name, as in `schema://here/#name`. */
+  /** Keyed by URI and name, as in `schema://here/#name`. */
   anchors: Map<string, JsonObject>;
-  /** What the references in a schema are relative to. */
+  /** The base URI for references in a schema. */
   bases: Map<JsonObject, string>;
 };
 
-/** What the references of a schema may lead to. */
+/** Indexes everything that references in a schema can point to. */
 export const indexSchema = (root: JsonObject): SchemaIndex => {
   const index: SchemaIndex = { resources: new Map([[NOWHERE, root]]), anchors: new Map(), bases: new Map() };
   const left: [value: Json, base: string][] = [[root, NOWHERE]];
@@ -33,13 +33,13 @@ const enter = ({ resources, anchors, bases }: SchemaIndex, schema: JsonObject, o
   const base = toAddress(address, outer) ?? outer;
   bases.set(schema, base);
   if (address !== '') resources.set(base, schema);
-  // The drafts before 2019 gave a name as `$id: "#name"`.
+  // Drafts before 2019 declared a name as `$id: "#name"`.
   for (const anchor of [schema.$anchor, schema.$dynamicAnchor, name])
     if (typeof anchor === 'string' && anchor !== '') anchors.set(`${base}#${anchor}`, schema);
   return base;
 };
 
-/** Undefined when it makes no address. */
+/** Undefined if the reference is not a valid URI. */
 export const toAddress = (reference: string, base: string): string | undefined => {
   if (reference === '') return base;
   return URL.canParse(reference, base) ? new URL(reference, base).href : undefined;

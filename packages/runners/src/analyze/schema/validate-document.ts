@@ -7,7 +7,7 @@ const MAX_ERRORS = 100;
 export type SchemaError = { path: string; message: string; keyword: string };
 export type Validation = { valid: boolean; errors: SchemaError[]; more_errors: number };
 
-/** `broken`: what is wrong with the schema itself. */
+/** `broken`: the error in the schema itself. */
 export const validateDocument = (schema: JsonObject | boolean, document: Json): Validation | { broken: string } => {
   try {
     const validate = createAjv().compile(schema);

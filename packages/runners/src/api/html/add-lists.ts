@@ -1,10 +1,10 @@
 import type TurndownService from 'turndown';
 
-/** What is used here of the nodes that turndown hands out; the project has no types of a DOM. */
+/** The members of turndown's nodes that are used here, because the project has no DOM types. */
 type Item = { parentNode: List | null; nextSibling: unknown; nodeName: string };
 type List = { nodeName: string; children: ArrayLike<Item>; getAttribute(name: string): string | null | undefined };
 
-/** One blank after the marker, as most people and formatters write it; turndown pads markers to four columns. */
+/** One space after the marker, as most people and formatters write it. Turndown pads markers to four columns. */
 export const addLists = (turndown: TurndownService): void => {
   turndown.addRule('item', {
     filter: 'li',
@@ -17,7 +17,7 @@ export const addLists = (turndown: TurndownService): void => {
   });
 };
 
-/** `-`, or the number that a browser shows. */
+/** `-`, or the number that a browser displays. */
 function markerOf(item: Item): string {
   const { parentNode: list } = item;
   if (list?.nodeName !== 'OL') return '-';

@@ -1,6 +1,6 @@
 import type TurndownService from 'turndown';
 
-/** What is used here of the nodes that turndown hands out; the project has no types of a DOM. */
+/** The members of turndown's nodes that are used here, because the project has no DOM types. */
 type Element = {
   nodeName: string;
   parentNode: Element | null;
@@ -8,7 +8,7 @@ type Element = {
   querySelector(selector: string): Element | null | undefined;
 };
 
-/** Tables as GitHub writes them, which turndown leaves out. Those that lay a page out stay what is in their cells. */
+/** Adds GitHub's tables, which turndown omits. Tables used for layout become the content of their cells. */
 export const addTables = (turndown: TurndownService): void => {
   const isData = createIsData();
   const within = (...names: string[]) => {
@@ -30,15 +30,15 @@ export const addTables = (turndown: TurndownService): void => {
 const tableOf = (node: Element | null): Element | null =>
   node === null || node.nodeName === 'TABLE' ? node : tableOf(node.parentNode);
 
-/** The first row is the head, whatever it is made of: without one there is no table. */
+/** The first row becomes the header, whatever its cells are, because Markdown tables need one. */
 const isFirst = (row: Element): boolean => tableOf(row)?.querySelector('tr') === row;
 
 const ruleBelow = ({ children }: Element): string => `\n|${' --- |'.repeat(children.length)}`;
 
-/** What does not fit into a cell, which is one line. */
+/** Content that does not fit into a cell, which is a single line. */
 const LARGE = 'table, ul, ol, dl, pre, blockquote, h1, h2, h3, h4, h5, h6, p + p';
 
-/** Asked for every cell, and looked at once for each table. */
+/** Called for every cell, so the result is cached for each table. */
 const createIsData = (): ((table: Element | null) => boolean) => {
   const known = new WeakMap<Element, boolean>();
   return (table) => {

@@ -10,7 +10,7 @@ export const toText = (html: string): string =>
     selectors: [
       ...['script', 'style', 'noscript', 'iframe', 'svg', 'img', 'title', 'template'].map(skip),
       { selector: 'a', options: { ignoreHref: true } },
-      // A line for each row, and something between its cells.
+      // One line for each row, with separators between cells.
       ...['tr', 'caption'].map((selector) => ({ selector, format: 'block', options: LINE })),
       ...['td', 'th'].map((selector) => ({ selector, format: 'inlineSurround', options: { suffix: '\t' } })),
       ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),

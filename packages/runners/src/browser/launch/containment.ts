@@ -1,25 +1,30 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
-import type { InitOrder } from '../../sandbox/init/open-inits.js';
-import type { Identity, Sandbox } from '../../sandbox/sandbox.js';
-import { defaultRange, reservedUser, type UserRange } from '../../sandbox/tool-users.js';
+import {
+  defaultRange,
+  type Identity,
+  type InitOrder,
+  reservedUser,
+  type Sandbox,
+  type UserRange,
+} from '@capstan/sandbox';
 
 export type Containment = Pick<Sandbox, 'level' | 'features' | 'holds'> & {
-  /** Whether Chromium may use its own sandbox as well. */
+  /** True if Chromium uses its own sandbox as well. */
   own_sandbox: boolean;
-  /** What stands before `init` in the command line; `$profile` and `$home` are set by the script around it. */
+  /** The command line before `init`. `$profile` and `$home` are set by the surrounding script. */
   prefix: string[];
-  /** Null where there is no `init`. */
+  /** Null if `init` is not available. */
   init: InitOrder | null;
-  /** Who owns what the browser writes to; null: the worker's user. */
+  /** The user who owns the files of the browser; null for the worker's own. */
   identity: Identity;
 };
 
 /**
- * The ways to contain a browser, the strongest first. Inside of bubblewrap it sees a read-only system, its own profile and
- * its own processes, and is not root, so that Chromium's sandbox for pages works as well. Without bubblewrap that sandbox
- * is all there is, and root cannot have it: then it runs as another user where that one can reach it.
+ * The ways to contain a browser, strongest first. In bubblewrap, it sees a read-only system, its own profile and its own processes, and is not root,
+ * so Chromium's sandbox for pages works as well. Without bubblewrap, only Chromium's sandbox is left, which does not work as root: then the browser
+ * runs as another user, if that user can access it.
  */
 export async function containments(
   path: string,
@@ -31,7 +36,7 @@ export async function containments(
   const init = (tree: InitOrder['tree'], own_sandbox: boolean, identity: Identity): InitOrder | null =>
     has_init ? { ...PLAIN, tree, identity, filter: { sockets: 'inet', own_sandbox } } : null;
   const features = has_init ? (['seccomp'] as const) : [];
-  // Some machines let bubblewrap make namespaces, and nobody inside of it.
+  // On some machines bubblewrap can create namespaces, but nothing inside of it can.
   const contained = (bwrap === null ? [] : [true, false]).map(
     (own_sandbox): Containment => ({
       ...{ level: 'bubblewrap', features, holds: 'namespace', own_sandbox, identity: null },
@@ -53,11 +58,11 @@ export async function containments(
   return [...contained, ...user, bare('process', null)];
 }
 
-/** Playwright speaks to it through descriptors 3 and 4. */
+/** Playwright talks to the browser through descriptors 3 and 4. */
 const PLAIN = { terminal: false, descriptors: 5, limits: [], files: null } as const;
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/opt'];
-/** Not all of /etc: who starts it may be allowed to read more there than a page should. */
+/** Not all of /etc, because the worker's user may be allowed to read more there than a page should. */
 const SETTINGS = [
   'alternatives',
   'ca-certificates',

@@ -9,7 +9,7 @@ const ELSEWHERE = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** A browser that is installed on this machine, or null. */
+/** Finds a browser that is installed on this machine; null if there is none. */
 export async function findChrome(path = ''): Promise<string | null> {
   const folders = path.split(delimiter).filter(isAbsolute);
   const places = [...NAMES.flatMap((name) => folders.map((folder) => join(folder, name))), ...ELSEWHERE];

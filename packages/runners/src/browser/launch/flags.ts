@@ -1,9 +1,9 @@
 /**
- * Beside Playwright's own. Everything a page asks for goes to the proxy of its context; these close the ways around it:
- * names that the browser would resolve itself, UDP, and what the browser does on its own account.
+ * Added to Playwright's own flags. All requests of a page go to the proxy of its context. These flags close the ways around it: DNS lookups by the
+ * browser, UDP, and requests that the browser makes on its own.
  */
 export const FLAGS = [
-  // Nothing is resolved here; the proxy is an address. Should anything try to connect directly by name, it finds nothing.
+  // The browser resolves no names, because the proxy is an IP address. A direct connection by name would fail.
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
   '--proxy-bypass-list=<-loopback>',
   '--disable-quic',
@@ -19,9 +19,9 @@ export const FLAGS = [
   '--disable-webgl',
   '--mute-audio',
   '--disk-cache-size=33554432',
-  // A page that takes more ends, and not the machine.
+  // A page that needs more memory crashes instead of exhausting the machine.
   '--js-flags=--max-old-space-size=512',
 ];
 
-/** The browser's own requests have no business anywhere: no proxy listens there. */
+/** For the browser's own requests, which should not go anywhere: no proxy listens at this address. */
 export const NOWHERE = 'http://127.0.0.1:1';

@@ -3,11 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '@capstan/contracts';
+import { factOf, killUntilGone, openInits, type SandboxLevel, type UserRange } from '@capstan/sandbox';
 import type { Browser } from 'playwright-core';
-import { killUntilGone } from '../../exec/signal-run.js';
-import { openInits } from '../../sandbox/init/open-inits.js';
-import { factOf, type SandboxLevel } from '../../sandbox/sandbox.js';
-import type { UserRange } from '../../sandbox/tool-users.js';
 import { type Containment, containments, quoted } from './containment.js';
 import { findChrome } from './find-chrome.js';
 import { FLAGS, NOWHERE } from './flags.js';
@@ -18,33 +15,33 @@ import { unpackChromium } from './unpack-chromium.js';
 export type LaunchedBrowser = {
   browser: Browser;
   level: SandboxLevel;
-  /** The level, and what else is in force. */
+  /** The sandbox level and the other active protections. */
   sandbox: string;
   memory(): Promise<number | null>;
-  /** Ends all its processes, whatever they are doing, and leaves nothing behind. */
+  /** Kills all its processes and removes its files. */
   close(): Promise<void>;
 };
 
 export type LaunchOptions = {
-  /** A browser to use instead of what is found. */
+  /** A browser to use instead of searching for one. */
   executable?: string | undefined;
   /** Where to look for a browser and for bubblewrap. */
   path?: string | undefined;
   cache_dir?: string | undefined;
-  /** What one file of the browser's may have, a download among them. */
+  /** The size limit of any single file that the browser writes, downloads included. */
   max_file_bytes?: number | undefined;
-  /** Where the worker is root and has no bubblewrap, the last of these users runs the browser. */
+  /** If the worker is root and has no bubblewrap, the last of these users runs the browser. */
   tool_uids?: UserRange | undefined;
 };
 
 type Program = { executable: string; readable: string[]; env: Record<string, string>; libraries: string | null };
 
 const LAUNCH_MS = 30_000;
-/** What comes in is counted packed, and may unpack to a thousand times as much. The picture of a long page still fits. */
+/** Incoming data is counted compressed and may expand a thousandfold. A screenshot of a long page still fits. */
 const MAX_FILE_BYTES = 320 * 1024 ** 2;
 const CLOSE_MS = 2000;
 
-/** Starts one in the strongest containment that works here. */
+/** Starts a browser in the strongest containment that works on this machine. */
 export async function launchBrowser(options: LaunchOptions): Promise<LaunchedBrowser> {
   const program = await findProgram(options);
   const { max_file_bytes = MAX_FILE_BYTES } = options;
@@ -75,7 +72,7 @@ async function findProgram({ executable, path, cache_dir }: LaunchOptions): Prom
   return { ...unpacked, readable: [folder], env: { FONTCONFIG_FILE: fonts_conf }, libraries };
 }
 
-/** Asked once for all the ways to start one. */
+/** Checked once for all ways to start one. */
 async function hasInit(): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), 'capstan-browser-'));
   try {
@@ -101,9 +98,9 @@ async function launch(program: Limited, containment: Containment, libraries: str
       chromiumSandbox: containment.own_sandbox,
       args: FLAGS,
       proxy: { server: NOWHERE, bypass: '<-loopback>' },
-      // Nothing of the worker's own environment.
+      // Without the worker's own environment.
       env: { HOME: home, LANG: 'C.UTF-8', ...program.env, ...(libraries && { LD_LIBRARY_PATH: libraries }) },
-      // The worker answers to signals, and closes it.
+      // The worker handles signals and closes the browser.
       handleSIGHUP: false,
       handleSIGINT: false,
       handleSIGTERM: false,
@@ -116,7 +113,7 @@ async function launch(program: Limited, containment: Containment, libraries: str
   }
 }
 
-/** Large, and most workers never need it. */
+/** Large, and not needed by most workers. */
 async function loadPlaywright() {
   try {
     return await import('playwright-core');
@@ -137,7 +134,7 @@ async function launched(browser: Browser, containment: Containment, home: string
   const watch = watchOrphan(leader, folders);
   let closing: Promise<void> | undefined;
   const close = async () => {
-    // Nothing in it is to be saved, and asking politely takes ten times as long.
+    // Killed, because there is nothing to save and a regular exit takes ten times as long.
     const stopKilling = killUntilGone(containment, () => [leader], leader);
     await Promise.race([browser.close().catch(() => {}), delay(CLOSE_MS, undefined, { ref: false })]);
     for (const until = performance.now() + CLOSE_MS; isThere(leader) && performance.now() < until; ) await delay(5);
@@ -159,8 +156,8 @@ async function launched(browser: Browser, containment: Containment, home: string
 }
 
 /**
- * Playwright names the profile's folder in the arguments and starts the script as the leader of a process group; `exec`
- * keeps its number. The shell counts blocks of 512 bytes; a write past the limit fails, because its signal is ignored.
+ * Playwright passes the profile folder as an argument and starts the script as the leader of a process group; `exec` keeps its pid. The shell's file
+ * size limit is in blocks of 512 bytes. A write beyond the limit fails, because its signal is ignored.
  */
 const startScript = (
   { executable, max_file_bytes }: Limited,
@@ -179,7 +176,7 @@ ${identity === null ? '' : `chown -R ${identity.uid}:${identity.gid} "$home/arti
 exec ${[...prefix, ...init, quoted(executable)].join(' ')} "$@"
 `;
 
-/** The path of the `init` that this containment wants, as a word of the command line. */
+/** The path of `init` for this containment, as a word of the command line. */
 async function writeInit(home: string, { init }: Containment): Promise<string[]> {
   if (init === null) return [];
   const inits = openInits(join(home, 'init'));
@@ -199,7 +196,7 @@ function killGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
-    // Gone already.
+    // It has already exited.
   }
 }
 

@@ -3,7 +3,7 @@ import { execa } from 'execa';
 
 export type OrphanWatch = { dismiss(): void };
 
-// Waits on a pipe whose other end this process holds, so it wakes however this process ends.
+// Waits on a pipe whose other end this process holds, so it continues however this process ends.
 const SCRIPT = `
 trap '' HUP INT TERM
 read -r word
@@ -18,7 +18,7 @@ for pause in 0.05 0.2 1; do
 done
 `;
 
-/** Should this process be killed, the browser's processes go and its folders with them. */
+/** If this process is killed, ends the browser's processes and removes its folders. */
 export function watchOrphan(leader: number, folders: string[]): OrphanWatch {
   const shell = execa('/bin/sh', ['-c', SCRIPT, 'capstan-browser-watch', String(leader), ...folders], {
     detached: true,

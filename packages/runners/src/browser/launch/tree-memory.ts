@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** Resident bytes of a process and all that descend from it; null where /proc does not say. */
+/** The resident memory of a process and all its descendants; null if /proc is not available. */
 export async function treeMemory(pid: number): Promise<number | null> {
   try {
     const [own, below] = await Promise.all([resident(pid), children(pid)]);
@@ -14,7 +14,7 @@ export async function treeMemory(pid: number): Promise<number | null> {
 const PAGE_BYTES = 4096;
 
 async function resident(pid: number): Promise<number> {
-  // Shared pages are counted once per process that maps them: private ones are what grows.
+  // Shared pages would be counted once for each process. Private pages show the growth.
   const [, rss = '0', shared = '0'] = (await readFile(`/proc/${pid}/statm`, 'utf8')).split(' ');
   return (Number(rss) - Number(shared)) * PAGE_BYTES;
 }

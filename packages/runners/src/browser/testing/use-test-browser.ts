@@ -25,7 +25,7 @@ export function useTestBrowser(options: LaunchOptions = {}) {
     const { url, close } = await startServer((_, response) => response.end('warm'));
     await run('browser.navigate', { url });
     close();
-  }, 120_000);
+  });
   afterAll(() => runner.close?.());
   return run;
 }

@@ -8,7 +8,7 @@ type Expectation = Extract<ScriptStep, { action: 'expect' }>;
 
 const POLL_MS = 50;
 
-/** Waits until everything named holds; what does not in time is the failure. */
+/** Waits until all expectations are met. The first that is not met in time is the failure. */
 export async function expectOnPage(page: Page, wanted: Expectation, timeout: number): Promise<void> {
   const deadline = performance.now() + timeout;
   for (;;) {
@@ -19,7 +19,7 @@ export async function expectOnPage(page: Page, wanted: Expectation, timeout: num
   }
 }
 
-/** What does not hold at the moment, or null. */
+/** The first expectation that is not met at present, or null. */
 async function missingOn(
   page: Page,
   { selector, text, visible, count, url, title }: Expectation,
@@ -39,7 +39,7 @@ async function missingOn(
       return `${where} is not there`;
     return null;
   } catch (error) {
-    // The page went elsewhere in between.
+    // The page navigated in the meantime.
     if (isTimeout(error) || !/context was destroyed|navigat/i.test(String(error))) throw error;
     return 'the page is loading';
   }

@@ -11,7 +11,7 @@ const Selector = z.union([
   z.string().min(1),
   z.strictObject({
     selector: z.string().min(1),
-    /** Its text without this. */
+    /** Without it, the text of the element. */
     attribute: z.string().min(1).optional(),
     all: z.boolean().default(false),
     limit: z.int().positive().max(MAX_MATCHES).default(MAX_MATCHES),
@@ -21,7 +21,7 @@ type Selector = z.infer<typeof Selector>;
 
 const ExtractInputs = z.strictObject({ ...PAGE_INPUTS, selectors: z.record(z.string(), Selector) });
 
-/** Opens a page and takes values out of it. */
+/** Opens a page and extracts values. */
 export const extract: BrowserTool = {
   prepare: (raw) => {
     const inputs = parseInputs(ExtractInputs, raw);
@@ -46,7 +46,7 @@ export const extract: BrowserTool = {
   },
 };
 
-/** A page can make its own scripts answer anything. */
+/** A page can manipulate the results of scripts that run in it. */
 const Values = z.array(z.string().nullable()).catch([]);
 
 async function extractOne(page: Page, wanted: Selector): Promise<Json> {

@@ -10,7 +10,7 @@ const NavigateInputs = z.strictObject({
   links: z.boolean().default(true),
 });
 
-/** Opens a page with its scripts, and reads it. */
+/** Opens a page, runs its scripts and returns its content. */
 export const navigate: BrowserTool = {
   prepare: (raw) => {
     const inputs = parseInputs(NavigateInputs, raw);

@@ -9,7 +9,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 export const timeoutOf = ({ call }: BrowserRun, timeout_ms: number | undefined): number =>
   Math.min(timeout_ms ?? DEFAULT_TIMEOUT_MS, call.limits.timeout_ms);
 
-/** Goes there and waits as asked. */
+/** Opens a URL and waits as requested. */
 export async function openPage(run: BrowserRun, inputs: Omit<PageInputs, 'viewport'>): Promise<Opened> {
   const { page } = run.visit;
   const timeout = timeoutOf(run, inputs.timeout_ms);

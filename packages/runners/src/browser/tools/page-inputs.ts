@@ -1,9 +1,9 @@
-import { Failure, type JsonObject } from '@capstan/contracts';
+import { Failure, issueText, type JsonObject } from '@capstan/contracts';
 import { z } from 'zod';
 
 export const WaitUntil = z.enum(['load', 'domcontentloaded', 'networkidle', 'commit']);
 
-/** What every tool that opens a page takes. */
+/** The inputs of every tool that opens a page. */
 export const PAGE_INPUTS = {
   url: z.string().min(1),
   wait_until: WaitUntil.default('load'),
@@ -14,10 +14,12 @@ export const PAGE_INPUTS = {
 const PageInputs = z.object(PAGE_INPUTS);
 export type PageInputs = z.infer<typeof PageInputs>;
 
-/** Checked here again, whatever admission checked. */
+/** Repeats the checks of admission. */
 export function parseInputs<T>(schema: z.ZodType<T>, inputs: JsonObject): T {
   const parsed = schema.safeParse(inputs);
   if (parsed.success) return parsed.data;
-  const detail = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'inputs'}: ${message}`).join('; ');
+  const detail = parsed.error.issues
+    .map((issue) => `${issue.path.join('.') || 'inputs'}: ${issueText(issue)}`)
+    .join('; ');
   throw new Failure('INVALID_INPUTS', { detail });
 }

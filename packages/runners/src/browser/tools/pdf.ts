@@ -10,7 +10,7 @@ const PdfInputs = z.strictObject({
   background: z.boolean().default(true),
 });
 
-/** A page as it would be printed, kept as an artifact. */
+/** Prints a page to a PDF, which is kept as an artifact. */
 export const pdf: BrowserTool = {
   prepare: (raw) => {
     const inputs = parseInputs(PdfInputs, raw);

@@ -5,7 +5,7 @@ import type { BrowserRun } from '../browser-tool.js';
 
 export type PageFormat = 'text' | 'markdown' | 'html';
 
-/** What a reader sees; markdown falls back to text where a page cannot be converted. */
+/** The visible content. Markdown falls back to text if the page cannot be converted. */
 export async function readPage(run: BrowserRun, format: PageFormat): Promise<{ content: string; truncated: boolean }> {
   const { page } = run.visit;
   const content = (await contentOf(run, format)) ?? (await page.locator('body').innerText());
@@ -20,7 +20,7 @@ async function contentOf({ call, visit, converter }: BrowserRun, format: PageFor
 }
 
 const MAX_LINKS = 200;
-/** A page can make its own scripts answer anything. */
+/** A page can manipulate the results of scripts that run in it. */
 const Links = z.array(z.object({ text: z.string(), url: z.string() })).catch([]);
 
 export async function linksOf(page: Page): Promise<{ text: string; url: string }[]> {

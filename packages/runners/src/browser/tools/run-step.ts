@@ -10,7 +10,7 @@ export type StepResult = { detail: Json; artifact?: Artifact };
 
 const STEP_MS = 10_000;
 
-/** One step; it throws when it cannot be done. */
+/** Runs one step. Throws if it cannot be done. */
 export async function runStep(run: BrowserRun, step: ScriptStep, index: number): Promise<StepResult> {
   const { page } = run.visit;
   const timeout = timeoutOf(run, 'timeout_ms' in step ? (step.timeout_ms ?? STEP_MS) : STEP_MS);
@@ -50,7 +50,7 @@ const SECRET = /^secret:\/\/([A-Za-z0-9_.-]{1,200})$/;
 
 async function typedValue({ call, visit }: BrowserRun, value: string): Promise<string> {
   const name = SECRET.exec(value)?.[1];
-  // Whatever the page loads can read what is typed into it, so where the page is from is what counts.
+  // Everything that the page loads can read what is typed into it, so the secret must be allowed for the host of the page.
   return name === undefined ? value : call.secret(name, [new URL(visit.page.url()).hostname]);
 }
 
@@ -60,12 +60,13 @@ async function wait(
   timeout: number,
 ): Promise<void> {
   const { page } = visit;
-  const { selector, ms, until, url } = step;
-  if (selector === undefined && ms === undefined && until === undefined && url === undefined)
-    throw new Failure('INVALID_INPUTS', { detail: 'wait needs selector, ms, until or url' });
+  const { selector, ms, until, url, download } = step;
+  if ([selector, ms, until, url, download].every((one) => one === undefined))
+    throw new Failure('INVALID_INPUTS', { detail: 'wait needs selector, ms, until, url or download' });
   if (selector !== undefined) await page.locator(selector).first().waitFor({ timeout });
   if (url !== undefined) await page.waitForURL((now) => now.href.includes(url), { timeout });
   if (until !== undefined) await page.waitForLoadState(until, { timeout });
+  if (download) await visit.untilDownload(timeout);
   if (ms !== undefined) await page.waitForTimeout(ms);
 }
 

@@ -11,7 +11,7 @@ const ScreenshotInputs = z.strictObject({
   format: z.enum(['png', 'jpeg']).default('png'),
 });
 
-/** A picture of a page, kept as an artifact. */
+/** Takes a screenshot, which is kept as an artifact. */
 export const screenshot: BrowserTool = {
   prepare: (raw) => {
     const inputs = parseInputs(ScreenshotInputs, raw);

@@ -21,12 +21,13 @@ export const ScriptStep = z.discriminatedUnion('action', [
     ms: z.int().positive().max(60_000).optional(),
     until: WaitUntil.exclude(['commit']).optional(),
     url: z.string().min(1).optional(),
+    download: z.literal(true).optional(),
     timeout_ms,
   }),
   z.strictObject({
     action: z.literal('expect'),
     selector: selector.optional(),
-    /** Contained in what the selector finds, or in the page. */
+    /** The text that the selected element, or the page, must contain. */
     text: z.string().optional(),
     visible: z.boolean().optional(),
     count: z.int().nonnegative().optional(),
@@ -46,7 +47,7 @@ export const ScriptStep = z.discriminatedUnion('action', [
 ]);
 export type ScriptStep = z.infer<typeof ScriptStep>;
 
-/** What a short form like `{ click: "#buy" }` or `{ wait: 500 }` stands for. */
+/** The main field of each short form, such as `{ click: "#buy" }` or `{ wait: 500 }`. */
 const MAIN: Record<ScriptStep['action'], (value: string | number) => object> = {
   goto: (url) => ({ url }),
   click: (found) => ({ selector: found }),
@@ -60,7 +61,7 @@ const MAIN: Record<ScriptStep['action'], (value: string | number) => object> = {
 const isAction = (name: string | undefined): name is ScriptStep['action'] =>
   name !== undefined && Object.hasOwn(MAIN, name);
 
-/** Takes `{action: 'click', selector: …}` as well as `{click: …}`. */
+/** Accepts both `{action: 'click', selector: …}` and `{click: …}`. */
 export const AnyStep = z.preprocess((step) => {
   if (typeof step !== 'object' || step === null || 'action' in step) return step;
   const [[action, value] = [], ...more] = Object.entries(step);

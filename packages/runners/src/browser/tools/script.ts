@@ -14,7 +14,7 @@ const ScriptInputs = z.strictObject({
   viewport: PAGE_INPUTS.viewport,
 });
 
-/** Does a list of steps on one page, and stops at the first that fails. */
+/** Runs a list of steps on one page, and stops at the first that fails. */
 export const script: BrowserTool = {
   prepare: (raw) => {
     const { url, steps, viewport } = parseInputs(ScriptInputs, raw);
@@ -41,7 +41,7 @@ async function runSteps(run: BrowserRun, steps: ScriptStep[]): Promise<RunOutcom
       const said = run.call.redact.text(why);
       run.call.log('stderr', `${name}: ${said}\n`);
       done.push({ action: step.action, ok: false, error: said });
-      // Steps before it may have taken effect.
+      // Earlier steps may have taken effect.
       return { success: false, error: `${name}: ${said}`, kind, retryable: false, payload: { steps: done }, artifacts };
     }
   }

@@ -7,7 +7,7 @@ export type ShotOptions = {
   timeout_ms: number;
 };
 
-/** A page decides how long it is; the picture of it has to fit into memory. */
+/** A page determines its own height, and the screenshot has to fit into memory. */
 const MAX_HEIGHT = 16_384;
 
 export async function takeScreenshot(

@@ -13,7 +13,7 @@ const limits: Limits = {
 const [EXECVE, EXECVEAT] = process.arch === 'arm64' ? [221, 281] : [59, 322];
 
 attackEachLevel(({ run, attack, level }) => {
-  test('a program that may start no other starts none, by whatever call', async () => {
+  test('a program that may not start others cannot start one with any system call', async () => {
     const script = `
 import ctypes, errno, os, subprocess
 libc = ctypes.CDLL(None, use_errno=True)
@@ -38,7 +38,7 @@ print(os.waitstatus_to_exitcode(os.system('true')))`;
     expect(await run(['/usr/bin/ldd', '--version'], { limits })).toMatchObject({ success: true });
   });
 
-  test.skipIf(level === 'process')('what lets the first program start cannot be read', async () => {
+  test.skipIf(level === 'process')('the password for the first start cannot be read', async () => {
     const answer = await attack(`
 found = os.listdir('/etc/capstan')
 for name in found:

@@ -1,5 +1,5 @@
+import { processesWith } from '@capstan/sandbox/testing';
 import { expect, test } from 'vitest';
-import { processesWith } from '../../testing/processes-with.js';
 import { stdoutOf } from '../testing/on-each-level.js';
 import { attackEachLevel } from './with-python.js';
 
@@ -22,14 +22,17 @@ os.wait()
 time.sleep(0.2)
 `;
 
+/** Everybody may read what is created: version 2, then tag, permissions and id of user, group and others. */
+const ACCESS_LIST = '0200000001000700ffffffff04000500ffffffff20000700ffffffff';
+
 attackEachLevel(({ attack, run, level }) => {
-  test('nothing is left of a run when its end is told, however it hides', async () => {
+  test('no process of a run is left when its end is reported, however it hides', async () => {
     const name = mark();
     expect(await attack(`${HIDE(name)}\nprint('done')`)).toBe('done');
     expect(await processesWith(name)).toEqual([]);
   });
 
-  test('nothing is left of a run that was stopped when its end is told', async () => {
+  test('no process of a stopped run is left when its end is reported', async () => {
     const name = mark();
     const controller = new AbortController();
     const script = `import os, signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n${HIDE(name)}\nprint('ready', flush=True)\ntime.sleep(60)`;
@@ -41,7 +44,7 @@ attackEachLevel(({ attack, run, level }) => {
     expect(await processesWith(name)).toEqual([]);
   });
 
-  test('a process that is always another one does not get away', async () => {
+  test('a process that keeps forking does not escape', async () => {
     const name = mark();
     // Each lives for a moment and starts the next, so that a list of processes is old when it is read.
     const answer = await attack(`
@@ -62,7 +65,7 @@ print('done')`);
     for (let look = 0; look < 10; look += 1) expect(await processesWith(name)).toEqual([]);
   });
 
-  test('the parent cannot be starved of what it needs to end the run', async () => {
+  test('the parent cannot be starved of the resources it needs to end the run', async () => {
     const name = mark();
     const answer = await attack(`
 import resource
@@ -78,7 +81,7 @@ print(resource.prlimit(0, resource.RLIMIT_NOFILE, (64, 64))[0] > 0)`);
     expect(await processesWith(name)).toEqual([]);
   });
 
-  test('the parent that reports the end cannot be taken over', async () => {
+  test('the parent that reports the exit cannot be taken over', async () => {
     const answers = await attack(`
 first = ${level === 'process' ? 'os.getppid()' : '1'}
 def tried(attempt):
@@ -96,16 +99,33 @@ print(tried(lambda: os.readlink(f'/proc/{first}/exe')))
     ]);
   });
 
-  test('the status that is told is the one that the tool ended with', async () => {
+  test('the reported status is the exit status of the tool', async () => {
     const parent = level === 'process' ? '$PPID' : '1';
     const script = `for s in KILL TERM STOP QUIT ABRT; do kill -s $s ${parent} 2>/dev/null; done; exit 23`;
     expect(await run(['sh', '-c', script])).toMatchObject({ success: false, exit_code: 23 });
   });
 
-  test('each run has pipes of its own', async () => {
+  test('each run has its own pipes', async () => {
     const names = new Set<string>();
     for (let index = 0; index < 4; index += 1)
       for (const stream of [1, 2]) names.add(stdoutOf(await run(['readlink', `/proc/self/fd/${stream}`])));
     expect(names.size).toBe(8);
+  });
+
+  test('a directory with attributes or access lists of one run is not given to the next', async () => {
+    const mark = `
+for place in ('.', 'artifacts'):
+    os.utime(place, (1, 1))
+    for name, value in (('user.note', b'x'), ('system.posix_acl_default', bytes.fromhex('${ACCESS_LIST}'))):
+        try: os.setxattr(place, name, value)
+        except OSError as error: assert error.errno == errno.ENOTSUP
+print(os.getcwd())`;
+    const first = await attack(mark);
+    const [second, ...left] = (
+      await attack("print(os.getcwd(), *os.listxattr('.'), *os.listxattr('artifacts'))")
+    ).split(' ');
+    expect(left).toEqual([]);
+    expect(second).not.toBe(first);
+    expect(await attack('print(os.getcwd())')).toBe(second);
   });
 });

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { describe } from 'vitest';
 import { onEachLevel, stdoutOf, type TestExec } from '../testing/on-each-level.js';
 
-/** Attacks make system calls by number, which takes a language that can. */
+/** Attacks make system calls by number, which needs a language that supports it. */
 const PYTHON = '/usr/bin/python3';
 const has_python = process.platform === 'linux' && existsSync(PYTHON);
 
-/** Raw system calls: the result, or the name of the error. */
+/** Raw system calls: returns the result, or the name of the error. */
 const PRELUDE = `
 import ctypes, errno, os, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -17,11 +17,11 @@ def call(number, *args):
 `;
 
 export type Attack = TestExec & {
-  /** What an attack in Python printed, to the last line end. */
+  /** The output of an attack in Python, without the last line break. */
   attack(script: string): Promise<string>;
 };
 
-/** The same attacks at each level. */
+/** Runs the same attacks at each sandbox level. */
 export const attackEachLevel = (tests: (attack: Attack) => void): void => {
   const name = has_python ? 'attacks' : `NOT TESTED: attacks need ${PYTHON}`;
   describe.skipIf(!has_python)(name, () => {

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '@capstan/contracts';
 import { createRedactor } from '@capstan/redact';
+import type { SandboxLevel } from '@capstan/sandbox';
+import { worksHere } from '@capstan/sandbox/testing';
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { Call, Runner, RunOutcome } from '../../runner.js';
-import type { SandboxLevel } from '../../sandbox/sandbox.js';
 import { testCall, testDescriptor } from '../../testing/test-call.js';
-import { worksHere } from '../../testing/works-here.js';
 import { createExecRunner } from '../create-exec-runner.js';
 
-/** The worker knows it, and so redacts it. */
+/** A secret of the worker, which it therefore redacts. */
 export const SECRET = 'correct-horse-battery-staple';
 export const PATH = '/usr/local/bin:/usr/bin:/bin';
 const SHELL_RUN = testDescriptor({ tool_id: 'shell.run', runner: 'exec', risk: 'HIGH', side_effects: ['system.exec'] });
@@ -20,17 +20,17 @@ type RunOptions = Options & { stdin?: string };
 
 export interface TestExec {
   readonly level: SandboxLevel;
-  /** Where runs have their directories. */
+  /** The parent of the directories of runs. */
   readonly work_dir: string;
   readonly runner: Runner;
   run(cmd: Json, options?: RunOptions): Promise<RunOutcome>;
   sh(script: string, options?: RunOptions): Promise<RunOutcome>;
   node(script: string, options?: RunOptions): Promise<RunOutcome>;
-  /** What runs have left. Empty directories wait for the next run. */
+  /** Files left behind by runs, except empty directories, which are reused. */
   leftovers(): Promise<string[]>;
 }
 
-/** The same tests for each way to contain commands that works here, on a runner that has no other. */
+/** Runs the same tests on each sandbox level that works here, with a runner restricted to that level. */
 export function onEachLevel(tests: (exec: TestExec) => void): void {
   describe.each(['bubblewrap', 'namespaces', 'process'] as const)('with containment by %s', (level) => {
     const { works, name } = worksHere(level);

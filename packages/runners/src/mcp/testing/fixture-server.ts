@@ -10,9 +10,10 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 
-/** A server with a tool for everything that can go right or wrong; a program of its own, started by tests with node. */
+/** A server with a tool for everything that can succeed or fail, as a program that tests start with node. */
 const text = (value: string) => ({ content: [{ type: 'text' as const, text: value }] });
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 let canceled = 0;
@@ -30,7 +31,7 @@ function createFixture(): McpServer {
   tool('env', (name) => text(process.env[name] ?? '(not set)'));
   tool('environment', () => text(JSON.stringify(process.env)));
   tool('canceled', () => text(String(canceled)));
-  // As programs do that know proxies; Node's own fetch does not before version 24.
+  // Uses the proxy like other programs; Node's own fetch does not before version 24.
   tool('proxied', async (url) => {
     const proxy = process.env.HTTP_PROXY;
     if (proxy === undefined) return text('there is no proxy');
@@ -57,6 +58,25 @@ function createFixture(): McpServer {
     process.stderr.write('hanging\n');
     for (;;) Math.random();
   });
+  const plain = tool('plain', () => text('as ever'));
+  tool('redescribe', (description) => {
+    plain.update({ description });
+    return text('it says something else now');
+  });
+  // Asks something, and does not wait for the answer.
+  tool('impatient', (message) => {
+    const requestedSchema = { type: 'object' as const, properties: { city: { type: 'string' as const } } };
+    server.server.elicitInput({ message, requestedSchema }).catch(() => {});
+    return text('it goes on');
+  });
+  // Wants a page opened first, and is content the second time.
+  let asked = false;
+  tool('page', (elicitationId) => {
+    if (asked) return text('opened');
+    asked = true;
+    const url = 'https://pages.example/open';
+    throw new UrlElicitationRequiredError([{ mode: 'url', elicitationId, url, message: 'Open this' }]);
+  });
   tool('remove_all', () => text('removed'));
   tool('grow', () => {
     server.registerTool('grown', { annotations: READ_ONLY }, () => text('grown'));
@@ -69,7 +89,7 @@ function createFixture(): McpServer {
       { type: 'resource', resource: { uri: 'file:///blob', mimeType: 'application/zip', blob: 'AAAA' } },
     ],
   }));
-  // What a variable holds, as a file of text.
+  // The value of a variable, as a text file.
   server.registerTool('leak', { inputSchema: { value: z.string() }, annotations: READ_ONLY }, ({ value }) => {
     const blob = Buffer.from(`it is ${process.env[value]}\n`).toString('base64');
     return { content: [{ type: 'resource', resource: { uri: 'file:///leak', mimeType: 'text/plain', blob } }] };
@@ -85,7 +105,7 @@ function createFixture(): McpServer {
     { inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() }, annotations: READ_ONLY },
     ({ a, b }) => ({ ...text(`${a + b}`), structuredContent: { sum: a + b } }),
   );
-  // Goes on until it is canceled, and says so.
+  // Runs until it is canceled, and reports that.
   server.registerTool(
     'wait',
     { annotations: { destructiveHint: true } },

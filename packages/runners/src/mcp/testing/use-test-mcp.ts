@@ -36,7 +36,8 @@ export async function useTestMcp() {
   });
   const endpoints: Endpoint[] = [];
   const startHttp = async (env: Record<string, string> = {}, port = 0): Promise<Endpoint> => {
-    const endpoint = await startEndpoint(env, port);
+    // Files in its home are deleted after the test.
+    const endpoint = await startEndpoint({ HOME: work_dir, ...env }, port);
     endpoints.push(endpoint);
     return endpoint;
   };

@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, constants, mkdirSync, openSync, unlinkSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+
+const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
+
+/** A named pipe (FIFO). Whoever knows its name can write to it. */
+export type Pipe = {
+  name: string;
+  reader: Socket;
+  /** Kept open so that the reader sees no end of file before a writer has opened the pipe. */
+  writer: number;
+};
+
+/** Created in batches, because each call of mkfifo is a process. */
+const AT_ONCE = 256;
+
+/**
+ * Creates the pipes of runs. Each is used by one run only, so a descriptor that a run keeps or passes on cannot reach the output of
+ * another run. Node's own pipes are sockets, which programs cannot reopen through /dev/stdout. If tools run as another user than
+ * the worker, they may only write.
+ */
+export const createPipes = (directory: string): (() => Pipe) => {
+  const folder = join(directory, 'pipes');
+  mkdirSync(folder, { recursive: true, mode: 0o711 });
+  const mode = process.getuid?.() === 0 ? '602' : '600';
+  const made: string[] = [];
+  return () => {
+    if (made.length === 0) {
+      made.push(...Array.from({ length: AT_ONCE }, () => join(folder, randomUUID())));
+      execFileSync('mkfifo', ['-m', mode, ...made], { stdio: 'ignore' });
+    }
+    const name = made.pop() ?? '';
+    const reader = new Socket({ fd: openSync(name, O_RDONLY | O_NONBLOCK), readable: true, writable: false });
+    reader.on('error', () => {});
+    return { name, reader, writer: openSync(name, O_WRONLY) };
+  };
+};
+
+/** From now on nobody can open it. The reader sees its end when all writers are gone. */
+export const closePipe = ({ name, writer }: Pipe): void => {
+  closeSync(writer);
+  unlinkSync(name);
+};
