@@ -1,6 +1,6 @@
 /**
- * Arrays in Postgres' binary format, for statements that every invocation passes through. As text, an array is escaped here
- * and parsed there character by character, which was a tenth of what Postgres spent on a batch.
+ * Arrays in Postgres' binary format, for the statements on the path of every invocation. As text, an array is escaped here
+ * and parsed there character by character, which took a tenth of Postgres' time for a batch.
  */
 export function textArray(values: readonly (string | null | undefined)[]): Buffer {
   const lengths = values.map((value) => (value === null || value === undefined ? -1 : Buffer.byteLength(value)));
@@ -39,11 +39,11 @@ export function floatArray(values: readonly (number | null | undefined)[]): Buff
   return bytes;
 }
 
-/** Object ids of the types, which every Postgres has in common. */
+/** Object ids of built-in types, the same in every Postgres. */
 const TEXT = 25;
 const INT4 = 23;
 const FLOAT8 = 701;
-/** Dimensions, whether there are nulls, the type; then the length and the lower bound of the one dimension. */
+/** Number of dimensions, null flag, element type; then length and lower bound of the only dimension. */
 const HEADER = 20;
 
 function header(type: number, length: number, size: number, hasNull: boolean): Buffer {

@@ -6,7 +6,7 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 type Write = { items: number[]; finish(): void; fail(error: Error): void };
 
-/** Writes that end when the test says so. */
+/** Writes that end on command of the test. */
 function controlled({
   max_batch = 100,
   max_waiting = 100,
@@ -72,7 +72,7 @@ describe('a group commit', () => {
     expect(await Promise.all(later)).toEqual(['did 2', 'did 3']);
   });
 
-  test('waits for company as long as the least patient item does', async () => {
+  test('waits for others only as long as the least patient item allows', async () => {
     vi.useFakeTimers();
     const { commit, writes } = controlled({ patience_ms: (item) => item });
     const all = [30, 20, 40].map((item) => commit(item));
@@ -85,7 +85,7 @@ describe('a group commit', () => {
     await Promise.all(all);
   });
 
-  test('takes the patient along with one that does not wait', async () => {
+  test('writes patient items together with one that does not wait', async () => {
     const { commit, write } = controlled({ patience_ms: (item) => item });
     const patient = commit(60_000);
     const hasty = commit(0);
@@ -103,7 +103,7 @@ describe('a group commit', () => {
     expect(writes.map((one) => one.items)).toEqual([[1, 2], [3, 4], [5]]);
   });
 
-  test('has one write under way at a time', async () => {
+  test('runs one write at a time', async () => {
     const { commit, writes, write } = controlled();
     const first = commit(1);
     (await write(0)).items satisfies number[];
@@ -115,7 +115,7 @@ describe('a group commit', () => {
     await Promise.all([first, second]);
   });
 
-  test('fails all of a batch alike when trying again one by one cannot help', async () => {
+  test('fails the whole batch if a retry item by item cannot help', async () => {
     const { commit, writes, write } = controlled();
     const all = Promise.allSettled([1, 2].map((item) => commit(item)));
     (await write(0)).fail(new Error('gone'));
@@ -126,7 +126,7 @@ describe('a group commit', () => {
     expect(writes).toHaveLength(1);
   });
 
-  test('does not fail the neighbours of one bad item', async () => {
+  test('does not fail the other items of a batch with one bad item', async () => {
     const { commit, writes, write } = controlled({ isolate: true });
     const all = Promise.allSettled([1, 2, 3].map((item) => commit(item)));
     (await write(0)).fail(new Error('one of these'));
@@ -141,7 +141,7 @@ describe('a group commit', () => {
     expect(writes.map((one) => one.items)).toEqual([[1, 2, 3], [1], [2], [3]]);
   });
 
-  test('goes on after a failure', async () => {
+  test('continues after a failure', async () => {
     const { commit, write } = controlled();
     const bad = commit(1);
     (await write(0)).fail(new Error('gone'));
@@ -151,7 +151,7 @@ describe('a group commit', () => {
     expect(await good).toBe('did 2');
   });
 
-  test('refuses at once what is more than may wait', async () => {
+  test('rejects an item at once if too many are waiting', async () => {
     const { commit, write } = controlled({ max_waiting: 2 });
     const first = commit(1);
     const writing = await write(0);
@@ -164,7 +164,7 @@ describe('a group commit', () => {
     expect(await Promise.all(waiting)).toEqual(['did 2', 'did 3']);
   });
 
-  test('rejects an item that the write gave no outcome for', async () => {
+  test('rejects an item for which the write returned no outcome', async () => {
     const commit = groupCommit<number, string>({
       write: (items) => Promise.resolve(items.slice(1).map(String)),
       max_batch: 10,
@@ -177,11 +177,11 @@ describe('a group commit', () => {
 });
 
 describe('idle', () => {
-  test('is so at once when nothing was handed over', async () => {
+  test('resolves at once if nothing was passed in', async () => {
     await controlled().commit.idle();
   });
 
-  test('waits for what is being written and for what waits', async () => {
+  test('waits for the current write and for waiting items', async () => {
     const { commit, write } = controlled({ max_batch: 1 });
     const seen: string[] = [];
     const note = (what: string) => () => void seen.push(what);
@@ -193,7 +193,7 @@ describe('idle', () => {
     expect(seen).toEqual(['1', '2', 'idle']);
   });
 
-  test('waits for what fails too', async () => {
+  test('waits for failing items too', async () => {
     const { commit, write } = controlled();
     const bad = commit(1).catch(() => 'refused');
     const idle = commit.idle();
@@ -202,14 +202,14 @@ describe('idle', () => {
     expect(await bad).toBe('refused');
   });
 
-  test('does not wait for what is handed over after it was asked', async () => {
+  test('does not wait for items that arrive after the call', async () => {
     const { commit, write } = controlled();
     const all = [commit(0)];
     let idle = false;
     const waiting = commit.idle().then(() => {
       idle = true;
     });
-    // As with steady traffic: there is always one more before the last is written.
+    // Simulates steady traffic: another item always arrives before the last one is written.
     for (let item = 1; item <= 5; item += 1) {
       const writing = await write(item - 1);
       all.push(commit(item));

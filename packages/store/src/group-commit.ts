@@ -1,23 +1,24 @@
 import { Failure } from '@capstan/contracts';
 
 export type GroupCommit<Item, Outcome> = ((item: Item) => Promise<Outcome>) & {
-  /** Resolves when everything handed over so far is written or refused. */
+  /** Resolves when every item passed in so far has been written or rejected. */
   idle(): Promise<void>;
-  /** How long the item has waited that has waited longest for its write to begin. */
+  /** How long the oldest item has waited for its write to start. */
   waited_ms(): number;
 };
 
 type Options<Item, Outcome> = {
-  /** Writes all items at once and answers one outcome for each, in order. */
+  /** Writes all items at once and returns one outcome for each, in order. */
   write(items: Item[]): Promise<Outcome[]>;
   /**
-   * How long an item may wait for others to share its write; the least patient decides. Each write costs the processes that
-   * it wakes far more than it costs per item. `company`: the last write was shared, so callers are many at the moment.
+   * How long an item may wait for others to share its write; the shortest time in the batch decides. A write costs the
+   * processes that it wakes far more than an additional item does. `company`: the last write had several items, so there are
+   * many callers at the moment.
    */
   patience_ms?(item: Item, company: boolean): number;
   max_batch: number;
   max_waiting: number;
-  /** Whether a failed batch is tried again item by item, so that one bad item does not fail its neighbours. */
+  /** Whether a failed batch is retried item by item, so that a bad item does not fail the others. */
   isolate(error: unknown): boolean;
 };
 
@@ -28,10 +29,7 @@ type Waiting<Item, Outcome> = {
   reject(error: unknown): void;
 };
 
-/**
- * Concurrent callers share one write. An idle committer writes at once, and what arrives during a write goes together in
- * the next.
- */
+/** Combines the items of concurrent callers in one write. An idle committer writes at once; items that arrive during a write share the next. */
 export function groupCommit<Item, Outcome>(options: Options<Item, Outcome>): GroupCommit<Item, Outcome> {
   let waiting: Waiting<Item, Outcome>[] = [];
   let busy = false;
@@ -62,9 +60,9 @@ export function groupCommit<Item, Outcome>(options: Options<Item, Outcome>): Gro
     if (latest >= begins) return;
     clearTimeout(timer);
     begins = latest;
-    // Timers count in whole milliseconds.
+    // Timers have a resolution of one millisecond.
     busy = ms < 1;
-    // Lets every request of this turn of the event loop join; it is not a delay.
+    // Not a delay: lets every request of this turn of the event loop join.
     if (busy) setImmediate(writeNext);
     else timer = setTimeout(writeNext, ms);
   };

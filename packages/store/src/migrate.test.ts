@@ -21,7 +21,7 @@ const shape = async (store: Store) => {
 };
 
 describe('migrations', () => {
-  test('go up, all the way down without a trace, and up to the same again', async () => {
+  test('go up, all the way down without leftovers, and up to the same schema again', async () => {
     const store = await openTestStore({ migrated: false });
     expect(await migrate(store)).toEqual(names);
     const first = await shape(store);
@@ -35,12 +35,12 @@ describe('migrations', () => {
     expect(await insertInvocations(store, [newInvocation()])).toMatchObject({ inserted: 1 });
   });
 
-  test('that were made are not made again', async () => {
+  test('are not applied twice', async () => {
     const store = await openTestStore();
     expect(await migrate(store)).toEqual([]);
   });
 
-  test('started by five at once are made once, and none of the five fails', async () => {
+  test('started by five processes at once are applied once, and none of the five fails', async () => {
     const store = await openTestStore({ migrated: false });
     await Promise.all(Array.from({ length: 5 }, () => migrateDatabase(store.url)));
     const { rows } = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(store.db);

@@ -6,16 +6,16 @@ const migratorOf = (store: Store): Migrator =>
   new Migrator({
     db: store.db,
     provider: { getMigrations: () => Promise.resolve(MIGRATIONS) },
-    // Numbers are given out to branches, which do not arrive in their order.
+    // Branches take their numbers before they are merged, and are not merged in that order.
     allowUnorderedMigrations: true,
   });
 
-/** What the schema of a database is, beside what this version knows. */
+/** The migrations of a database, compared with those that this version knows. */
 export type SchemaStatus = {
   migrations: { name: string; applied_at: string | null }[];
-  /** Known here, and not applied: `capstan migrate` does it. */
+  /** Known to this version but not applied; `capstan migrate` applies them. */
   missing: string[];
-  /** Applied by a newer version. Migrations only add to what the version before works with, so this one still works. */
+  /** Applied by a newer version. Migrations keep the schema compatible with the previous version, so this one still works. */
   unknown: string[];
 };
 
@@ -29,12 +29,20 @@ export async function readSchema(store: Store): Promise<SchemaStatus> {
   };
 }
 
-/** Kysely's own table, which is not there before the first migration. */
+/** Reads Kysely's own table, which does not exist before the first migration. */
 async function readApplied(store: Store): Promise<{ name: string; timestamp: string }[]> {
-  const [table] = await store.query<{ name: string | null }>(
-    { name: 'find-migrations', text: `SELECT to_regclass('kysely_migration')::text AS name` },
-    [],
-  );
+  const [table] = await store
+    .query<{ name: string | null }>(
+      { name: 'find-migrations', text: `SELECT to_regclass('kysely_migration')::text AS name` },
+      [],
+    )
+    .catch((error: unknown) => {
+      // The first statement of a service: whoever starts it may have named the wrong database.
+      const why = error instanceof Error ? error.message : String(error);
+      throw new SchemaError(`Postgres cannot be used: ${why}. Check DATABASE_URL, and that Postgres is running.`, {
+        cause: error,
+      });
+    });
   if (!table?.name) return [];
   return store.query(
     { name: 'read-migrations', text: 'SELECT name, timestamp FROM kysely_migration ORDER BY name' },
@@ -46,7 +54,7 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
 
-/** Stops a service that would fail at its first statement, and says what to run. */
+/** Throws if migrations are missing, so that a service stops at its start instead of failing at its first statement. */
 export async function requireSchema(url: string): Promise<SchemaStatus> {
   const store = openStore({ url, name: 'capstan-schema', connections: 1 });
   try {
@@ -65,16 +73,16 @@ const describe = (names: readonly string[]): string =>
   names.length === 1 ? `the migration ${names[0]}` : `${names.length} migrations, from ${names[0]} to ${names.at(-1)}`;
 
 /**
- * Brings the schema up to date, one migration back, or to a migration by its name or number. Kysely takes an advisory lock first,
- * so several processes may start at once: one migrates, the others wait.
+ * Migrates to the newest version, back by one migration, or to a migration by its name or number. Kysely takes an advisory lock
+ * first, so several processes may start at once: one migrates, the others wait.
  */
 export async function migrate(store: Store, target: 'up' | 'down' | { to: string } = 'up'): Promise<string[]> {
   const { unknown } = await readSchema(store);
   if (unknown.length > 0) {
-    // There is nothing to add to what a newer version made, and only that version can take it back.
+    // A newer version has already applied everything that this one knows, and only it can revert its own migrations.
     if (target === 'up') return [];
     throw new SchemaError(
-      `The database has ${describe(unknown)}, of a newer version. Take them back with that version: \`capstan migrate --to ${Object.keys(MIGRATIONS).at(-1)}\`.`,
+      `The database has ${describe(unknown)}, of a newer version. Revert with that version: \`capstan migrate --to ${Object.keys(MIGRATIONS).at(-1)}\`.`,
     );
   }
   const migrator = migratorOf(store);

@@ -7,7 +7,7 @@ const store = await openTestStore();
 const INSERT = { name: 'insert-note', text: 'INSERT INTO notes VALUES ($1)' };
 const count = async () => (await store.query({ name: 'count-notes', text: 'SELECT FROM notes' }, [])).length;
 
-test('statements of a transaction that are asked for at once run one after the other, as one', async () => {
+test('concurrent statements of a transaction run one after the other, and are committed together', async () => {
   const warnings: Error[] = [];
   const onWarning = (warning: Error) => warnings.push(warning);
   process.on('warning', onWarning);
@@ -25,7 +25,7 @@ test('statements of a transaction that are asked for at once run one after the o
   expect(warnings).toEqual([]);
 });
 
-test('a connection that takes no writes is replaced, as after a failover', async () => {
+test('a read-only connection is replaced, as after a failover', async () => {
   await sql`SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY`.execute(store.db);
   const write = () => sql`CREATE TABLE failed_over ()`.execute(store.db);
   const refused = await write().catch((error: unknown) => error);
@@ -38,18 +38,18 @@ test('a connection that takes no writes is replaced, as after a failover', async
   });
 });
 
-describe('a transaction in which nothing happens', () => {
+describe('an idle transaction', () => {
   const ask = (name: string, text: string) => ({ name, text });
 
-  test('does not keep its locks for ever', async () => {
+  test('does not keep its locks forever', async () => {
     const allowed = ask('allowed', 'SHOW idle_in_transaction_session_timeout');
     expect(await store.query(allowed, [])).toEqual([{ idle_in_transaction_session_timeout: '10s' }]);
   });
 
-  test('is ended by Postgres with an error that is worth trying again', async () => {
+  test('is ended by Postgres with an error that allows a retry', async () => {
     const work = store.transact(async (query) => {
       await query(ask('hurry', "SELECT set_config('idle_in_transaction_session_timeout', '1', true)"), []);
-      // As a process that is frozen: it asks for the next before it hears that the connection has ended.
+      // Simulates a frozen process: it sends the next statement before it learns that the connection has ended.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
       await query(ask('too-late', 'SELECT 1'), []);
     });

@@ -8,15 +8,15 @@ import type { Tables } from './tables.js';
 export type Db = Kysely<Tables>;
 
 /**
- * Cold paths are written with Kysely. The few statements that every invocation passes through are fixed texts, prepared
- * once per connection and run through `query`: building and compiling them anew cost more than executing them.
+ * Cold paths use Kysely. The few statements on the path of every invocation are fixed texts, prepared once per connection
+ * and run through `query`: building and compiling them each time cost more than executing them.
  */
 export type Store = {
   db: Db;
   query: Query;
-  /** Such statements as one transaction; `query` is good until `work` has ended. */
+  /** Runs such statements in one transaction. `query` is valid until `work` ends. */
   transact<T>(work: (query: Query) => Promise<T>): Promise<T>;
-  /** How its connections are used at the moment. */
+  /** Current use of the connection pool. */
   pool(): { busy: number; idle: number; waiting: number; max: number };
   url: string;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export type Store = {
 export type Statement = { name: string; text: string };
 export type Query = <Row extends object>(statement: Statement, values: unknown[]) => Promise<Row[]>;
 
-/** Runs such a statement as part of a transaction. */
+/** Runs a fixed statement within a Kysely transaction. */
 export const queryIn =
   (db: Db): Query =>
   async <Row extends object>({ text }: Statement, values: unknown[]) => {
@@ -33,7 +33,7 @@ export const queryIn =
     return rows;
   };
 
-/** What is read in `read` is as of one moment, however many statements it takes. */
+/** All statements in `read` see the same snapshot. */
 export const asOfOneMoment = <T>({ db }: Pick<Store, 'db'>, read: (db: Db) => Promise<T>): Promise<T> =>
   db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read);
 
@@ -41,20 +41,20 @@ export type StoreOptions = { url: string; name: string; connections?: number };
 
 const TIMESTAMPTZ = 1184;
 const types = new pg.TypeOverrides();
-/** `2026-01-02 03:04:05.678+00` → `2026-01-02T03:04:05.678Z`; sessions run in UTC, so no Date needs to be made. */
+/** `2026-01-02 03:04:05.678+00` → `2026-01-02T03:04:05.678Z`. Sessions run in UTC, so no Date is needed. */
 export const toRfc3339 = (text: string): string => `${text.slice(0, 10)}T${text.slice(11).replace(/\+00$/, 'Z')}`;
 types.setTypeParser(TIMESTAMPTZ, toRfc3339);
 
-/** Postgres itself ends a statement that takes longer. */
+/** Postgres cancels a statement that takes longer. */
 const STATEMENT_MS = 60_000;
 
 /**
- * Prepared plans are made when tables are small, without statistics, and kept. A plan that scans a small table scans a
- * large one later (measured: 30,000 rows drained at 50 a second until the first ANALYZE), and one that sorts what it found
- * sorts all of a large run for its first page. So plans are told to walk the indexes from the start, and statements over
- * a batch name its ids (`= ANY (ids)`), which only an index can answer.
+ * Plans of prepared statements are made while tables are small and have no statistics, and are then kept. A plan that scans
+ * a small table later scans a large one (measured: 30,000 rows drained at 50 a second until the first ANALYZE), and a plan
+ * that sorts its matches sorts a whole large run to return its first page. So these settings force index scans from the
+ * start, and statements over a batch list its ids (`= ANY (ids)`), which only an index can answer.
  *
- * A process that is frozen or cut off within a transaction keeps its locks for ten seconds and no longer.
+ * The idle timeout limits how long a process that is frozen or cut off within a transaction keeps its locks.
  */
 const OPTIONS = toOptions({
   timezone: 'UTC',
@@ -85,33 +85,7 @@ export function openStore({ url, name, connections = 10 }: StoreOptions): Store 
       const { rows } = await pool.query<Row>({ ...statement, values });
       return rows;
     },
-    transact: async (work) => {
-      const client = await pool.connect();
-      let broken = false;
-      // A connection takes one statement at a time: what is asked for meanwhile waits here, and the end waits for it.
-      let last: Promise<unknown> = Promise.resolve();
-      const query: Query = <Row extends object>(statement: Statement, values: unknown[]) => {
-        const answered = last.then(() => client.query<Row>({ ...statement, values }));
-        last = answered.catch(() => undefined);
-        return answered.then(({ rows }) => rows);
-      };
-      try {
-        await client.query('BEGIN');
-        const done = await work(query);
-        await last;
-        await client.query('COMMIT');
-        return done;
-      } catch (error) {
-        await last;
-        // What a connection was left in by an error cannot be known if it cannot be taken back.
-        await client.query('ROLLBACK').catch(() => {
-          broken = true;
-        });
-        throw error;
-      } finally {
-        client.release(broken);
-      }
-    },
+    transact: (work) => transactOn(pool, work),
     pool: () => ({
       busy: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,
@@ -120,15 +94,43 @@ export function openStore({ url, name, connections = 10 }: StoreOptions): Store 
     }),
     close: async () => {
       await db.destroy();
-      // Kysely leaves the pool open where it was never used through it.
+      // Kysely does not end a pool that it has never used.
       if (!pool.ended) await pool.end();
     },
   };
 }
 
+async function transactOn<T>(pool: pg.Pool, work: (query: Query) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken = false;
+  // A connection takes one statement at a time: concurrent statements wait for each other, and the COMMIT for all of them.
+  let last: Promise<unknown> = Promise.resolve();
+  const query: Query = <Row extends object>(statement: Statement, values: unknown[]) => {
+    const answered = last.then(() => client.query<Row>({ ...statement, values }));
+    last = answered.catch(() => undefined);
+    return answered.then(({ rows }) => rows);
+  };
+  try {
+    await client.query('BEGIN');
+    const done = await work(query);
+    await last;
+    await client.query('COMMIT');
+    return done;
+  } catch (error) {
+    await last;
+    // If the rollback fails, the state of the connection is unknown, so the pool must not reuse it.
+    await client.query('ROLLBACK').catch(() => {
+      broken = true;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
 /**
- * Classes 08 (connection), 53 (resources), 57 (operator intervention), a transaction that was idle for too long (25P03), a Postgres
- * that takes no writes (25006, during a failover), and the socket's own errors: worth trying again.
+ * Errors that a retry may overcome: classes 08 (connection), 53 (resources) and 57 (operator intervention), a transaction that
+ * was idle for too long (25P03), a read-only Postgres (25006, during a failover), and errors of the socket.
  */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -143,7 +145,7 @@ export function isUnavailable(error: unknown): boolean {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** What Postgres is short of, for whoever can give it more. */
+/** Causes that an operator can fix. */
 const SHORT_OF: Readonly<Record<string, string>> = {
   '25006': 'Postgres takes no writes at the moment.',
   '53100': 'Postgres has no space left on its disk.',
@@ -151,7 +153,7 @@ const SHORT_OF: Readonly<Record<string, string>> = {
   '53300': 'Postgres has no connections left.',
 };
 
-/** NUL within a text, a year before there were any: what was sent is no value that Postgres has. */
+/** The request contained a value that Postgres cannot represent, such as a NUL in a text or a date out of range. */
 export const isUnstorable = (error: unknown): error is Error =>
   error instanceof pg.DatabaseError && ['22003', '22007', '22008', '22021', '22P05'].includes(error.code ?? '');
 

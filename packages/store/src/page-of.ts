@@ -1,9 +1,9 @@
 import type { Page } from '@capstan/contracts';
 
-/** The cursor is the `seq` of the last row of the page before. */
+/** The cursor is the `seq` of the last row of the previous page. */
 export type PageWanted = { limit: number; cursor?: string | undefined };
 
-/** `rows` are one more than the page holds, where there are: that one tells that there is a next page. */
+/** `rows` were read with a limit of one more than the page; the extra row shows that there is a next page. */
 export function pageOf<Row extends { seq: string }, Item>(
   rows: readonly Row[],
   limit: number,

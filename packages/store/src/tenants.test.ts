@@ -90,7 +90,7 @@ describe('another tenant', () => {
     expect(await everything()).toEqual(before);
   });
 
-  test('may use the same session, label and idempotency key, and sees its own alone', async () => {
+  test('may use the same session, label and idempotency key, and sees only its own', async () => {
     const own = newInvocation({
       tenant: 'initech',
       idempotency_key: 'secret',
@@ -106,7 +106,7 @@ describe('another tenant', () => {
 });
 
 describe('a key', () => {
-  test('is found by its secret, which is nowhere in the database', async () => {
+  test('is found by its secret, which is not stored', async () => {
     expect(await findPrincipal(db, secret)).toEqual({
       key_id,
       tenant: 'acme',
@@ -118,7 +118,7 @@ describe('a key', () => {
     expect(JSON.stringify(await everything())).not.toContain(secret);
   });
 
-  test('that was deleted opens nothing, and both are on the audit', async () => {
+  test('that was deleted is refused, and both are audited', async () => {
     const key = await createKey(store, owner, { tenant: 'acme', actor: 'bob', roles: ['operate'] });
     expect(await deleteKey(store, owner, key.key_id, 'acme')).toBe(true);
     expect(await findPrincipal(db, key.key)).toBeUndefined();

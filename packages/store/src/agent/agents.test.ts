@@ -10,7 +10,7 @@ const agent = (over: object = {}) => NewAgent.parse({ name: 'Helper', capabiliti
 const fine = () => {};
 
 describe('an agent', () => {
-  test('is kept as it was given, also with text that Postgres’ own cannot hold', async () => {
+  test('is stored as sent, including text that Postgres’ own json functions refuse', async () => {
     const made = await createAgent(store, ann, agent({ system_prompt: 'a\u0000b "quoted" 🌍' }));
     expect(made).toMatchObject({
       agent_id: expect.stringMatching(/^agt_/),
@@ -20,7 +20,7 @@ describe('an agent', () => {
     expect(await getAgent(store.db, 'acme', made.agent_id)).toEqual(made);
   });
 
-  test('is changed field by field, each change a version; what the check refuses changes nothing', async () => {
+  test('is changed field by field, each change a version; a refused change changes nothing', async () => {
     const { agent_id } = await createAgent(store, ann, agent());
     const changed = await changeAgent(store, ann, agent_id, { description: 'new' }, fine);
     expect(changed).toMatchObject({ version: 2, description: 'new', name: 'Helper', capabilities: ['test_math'] });
@@ -33,7 +33,7 @@ describe('an agent', () => {
     expect(await getAgent(store.db, 'acme', agent_id)).toMatchObject({ version: 5 });
   });
 
-  test('is its tenant’s alone', async () => {
+  test('belongs to its tenant only', async () => {
     const { agent_id } = await createAgent(store, ann, agent());
     expect(await getAgent(store.db, 'globex', agent_id)).toBeUndefined();
     expect(await changeAgent(store, eve, agent_id, { name: 'x' }, fine)).toBeUndefined();
@@ -43,7 +43,7 @@ describe('an agent', () => {
     expect(await getAgent(store.db, 'acme', agent_id)).toBeUndefined();
   });
 
-  test('is listed newest first, page by page, and all of it is on the audit', async () => {
+  test('is listed newest first, page by page, and every change is audited', async () => {
     const made = [];
     for (const name of ['1', '2', '3']) made.push(await createAgent(store, eve, agent({ name })));
     const first = await listAgents(store.db, 'globex', { limit: 2 });

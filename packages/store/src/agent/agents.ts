@@ -50,7 +50,7 @@ export async function listAgents(db: Db, tenant: string, page: PageWanted): Prom
   return pageOf(rows, page.limit, toAgent);
 }
 
-/** `check` sees the agent as it would be, while nobody else can change it; what it throws leaves it as it was. */
+/** `check` gets the changed agent while its row is locked. If it throws, nothing is changed. */
 export async function changeAgent(
   store: Store,
   by: Principal,

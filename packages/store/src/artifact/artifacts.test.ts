@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { settleClaims } from '../claim/settle-claims.js';
 import type { Store } from '../open-store.js';
-import { removeResults } from '../retention/remove-results.js';
+import { resultsWalk } from '../retention/remove-results.js';
 import { retentionRules } from '../retention/retention-rule.js';
 import { newSettlement } from '../testing/new-settlement.js';
 import { openTestStore } from '../testing/open-test-store.js';
@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** As little of S3 as there is to it: objects by path, signed requests, hashes that are checked. */
+/** A minimal S3: objects by path, signed requests, verified hashes. */
 const startBucket = async () => {
   const objects = new Map<string, Buffer>();
   const server: Server = createServer(async (request, response) => {
@@ -72,13 +72,13 @@ const runThatKeeps = async (storage: ArtifactStorage, content: Uint8Array, name 
   const { claimed } = await startOne(store);
   const { tenant, invocation_id } = claimed;
   const file = { name, media_type: 'text/plain', content: [content.subarray(0, 7), content.subarray(7)] };
-  const artifact = await keepArtifact(store, storage, { tenant, invocation_id }, file);
+  const artifact = await keepArtifact(store, storage, { tenant, invocation_id, attempt: 1 }, file);
   await settleClaims(store, [newSettlement(claimed, { result: { artifacts: [artifact] } })]);
   return artifact;
 };
 
 describe.each(['postgres', 'disk', 's3'] as const)('an artifact in %s', (place) => {
-  test('is named by its hash, and comes back as it was', async () => {
+  test('is named by its hash, and is returned unchanged', async () => {
     const storage = storages()[place];
     const content = Buffer.from(`in ${place} ${'x'.repeat(5000)}`);
     const artifact = await runThatKeeps(storage, content);
@@ -93,7 +93,7 @@ describe.each(['postgres', 'disk', 's3'] as const)('an artifact in %s', (place) 
     if (found) expect(await buffer(await readArtifact(store, storage, found))).toEqual(content);
   });
 
-  test('that two runs have is there once, under the name of the later', async () => {
+  test('of two runs is stored once, under the later name', async () => {
     const storage = storages()[place];
     const content = Buffer.from(`twice in ${place} ${'y'.repeat(5000)}`);
     await runThatKeeps(storage, content, 'first');
@@ -103,7 +103,7 @@ describe.each(['postgres', 'disk', 's3'] as const)('an artifact in %s', (place) 
     expect(rows).toHaveLength(1);
   });
 
-  test('is forgotten with the last invocation that names it, and not before', async () => {
+  test('is deleted with the last invocation that refers to it', async () => {
     const storage = storages()[place];
     const { sha256: hash } = await runThatKeeps(storage, Buffer.from(`forgotten in ${place} ${'z'.repeat(500)}`));
     await sql`UPDATE artifacts SET used_at = now() - interval '2 days'`.execute(store.db);
@@ -111,7 +111,7 @@ describe.each(['postgres', 'disk', 's3'] as const)('an artifact in %s', (place) 
     expect(await findArtifact(store, 'acme', hash)).toBeDefined();
     await sql`UPDATE invocations SET created_at = now() - interval '2 days'`.execute(store.db);
     await sql`UPDATE results SET finished_at = now() - interval '2 days'`.execute(store.db);
-    for (const rule of retentionRules({ results_days: 1 }, [])) await removeResults(store, rule, 100);
+    await resultsWalk().step(store, retentionRules({ results_days: 1 }, []), 100);
     expect(await deleteUnusedArtifacts(store, storage, 100)).toBeGreaterThan(0);
     expect(await findArtifact(store, 'acme', hash)).toBeUndefined();
     if (place === 'disk') expect(await readdir(join(directory, hash.slice(0, 2)))).not.toContain(hash);
@@ -119,25 +119,30 @@ describe.each(['postgres', 'disk', 's3'] as const)('an artifact in %s', (place) 
   });
 });
 
-describe('who may read it', () => {
-  test('is a tenant with a result that names it, and nobody else', async () => {
+describe('an artifact can be read', () => {
+  test('only by a tenant with a result that refers to it', async () => {
     const content = Buffer.from('only for acme');
     const { sha256: hash } = await runThatKeeps(storages().postgres, content);
     expect(await findArtifact(store, 'other', hash)).toBeUndefined();
     expect(await findArtifact(store, 'acme', '0'.repeat(64))).toBeUndefined();
   });
 
-  test('is nobody as long as no result names it', async () => {
+  test('by nobody as long as no result refers to it', async () => {
     const { claimed } = await startOne(store);
     const { tenant, invocation_id } = claimed;
     const file = { name: 'a', media_type: 'text/plain', content: Buffer.from('not settled') };
-    const { sha256: hash } = await keepArtifact(store, storages().postgres, { tenant, invocation_id }, file);
+    const { sha256: hash } = await keepArtifact(
+      store,
+      storages().postgres,
+      { tenant, invocation_id, attempt: 1 },
+      file,
+    );
     expect(await findArtifact(store, 'acme', hash)).toBeUndefined();
   });
 });
 
-describe('what is too large', () => {
-  test('says what to set when there is no place for it, and leaves nothing behind', async () => {
+describe('an artifact that is too large', () => {
+  test('is refused with the setting for large artifacts, and leaves nothing behind', async () => {
     const small = artifactStorage(null, 10);
     const { claimed } = await startOne(store);
     const file = { name: 'a', media_type: 'text/plain', content: Buffer.alloc(100) };

@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import type { Store } from '../open-store.js';
 import type { ArtifactStorage } from './artifact-place.js';
 
-/** Longer than any run takes from keeping a file to its result. */
+/** Longer than any run takes from storing a file to writing its result. */
 const GRACE = "interval '1 day'";
 
-/** Retention: forgets contents that no invocation names any more, and answers how many. */
+/** Retention: deletes contents that no invocation refers to. Returns their number. */
 export const deleteUnusedArtifacts = async (
   { db }: Pick<Store, 'db'>,
   { place }: ArtifactStorage,

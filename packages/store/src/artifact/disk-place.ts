@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { nanoid } from 'nanoid';
 import type { ArtifactPlace } from './artifact-place.js';
 
-/** A directory that every gateway and worker of the installation sees. A file appears in it complete or not at all. */
+/** A directory that every gateway and worker of the installation can access. Files appear in it atomically. */
 export const diskPlace = (directory: string): ArtifactPlace => {
   const root = resolve(directory);
   const pathOf = (sha256: string) => join(root, sha256.slice(0, 2), sha256);

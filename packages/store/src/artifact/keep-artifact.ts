@@ -5,9 +5,9 @@ import type { ArtifactStorage } from './artifact-place.js';
 import { type Content, type Spooled, spool } from './spool.js';
 
 export type NewArtifact = { name: string; media_type: string; content: Content };
-export type ArtifactOwner = { tenant: string; invocation_id: string };
+export type ArtifactOwner = { tenant: string; invocation_id: string; attempt: number };
 
-/** Keeps a content under its hash, once for everybody who has it, and notes who may read it. */
+/** Stores content under its hash, once for all owners, and records who may read it. */
 export const keepArtifact = (
   store: Store,
   storage: ArtifactStorage,
@@ -19,8 +19,11 @@ export const keepArtifact = (
     await keepContent(store, storage, spooled);
     await store.db
       .insertInto('artifact_names')
-      .values({ tenant: owner.tenant, invocation_id: owner.invocation_id, sha256, name, media_type })
-      .onConflict((conflict) => conflict.doNothing())
+      .values({ ...owner, sha256, name, media_type })
+      // A retry may write the same file as the attempt before.
+      .onConflict((conflict) =>
+        conflict.columns(['invocation_id', 'sha256', 'name']).doUpdateSet({ attempt: owner.attempt }),
+      )
       .execute();
     return { sha256, name, media_type, size };
   });
@@ -33,11 +36,11 @@ const keepContent = async (store: Store, { place }: ArtifactStorage, spooled: Sp
     });
   await place.put(spooled.sha256, spooled.file);
   await note(store, spooled, place.name, null);
-  // It may have been forgotten between these two; from now on it is in use, and is not.
+  // Retention may have deleted it between the two steps. It is in use now, so that cannot happen again.
   await place.put(spooled.sha256, spooled.file);
 };
 
-/** A content that is there already stays where it is. */
+/** Existing content stays where it is. */
 const note = async (
   { db }: Store,
   { sha256, size }: Spooled,

@@ -6,7 +6,7 @@ import type { ArtifactStorage } from './artifact-place.js';
 
 export type FoundArtifact = Artifact & { place: 'postgres' | 'disk' | 's3' };
 
-/** Only what a result of this tenant names. Of several names the latest counts. */
+/** Finds an artifact that a result of this tenant refers to. If it has several names, the latest is returned. */
 export const findArtifact = async (
   { db }: Pick<Store, 'db'>,
   tenant: string,

@@ -6,7 +6,7 @@ import { AwsClient } from 'aws4fetch';
 import type { ArtifactPlace } from './artifact-place.js';
 
 export type S3Options = {
-  /** `https://host/bucket`, or with a prefix after it; any service that speaks S3. */
+  /** `https://host/bucket`, optionally with a prefix, of any S3-compatible service. */
   url: string;
   region: string;
   access_key_id: string;
@@ -42,14 +42,14 @@ export const s3Place = ({ url, region, access_key_id, secret_access_key }: S3Opt
     has,
     put: async (sha256, file) => {
       if (await has(sha256)) return;
-      // A blob on the file has a length and is read as it is sent. Its hash is known, and the service checks it.
+      // A blob of the file has a known length and is read while it is sent. The service verifies its hash.
       const body = await openAsBlob(file);
       const { status } = await send('PUT', sha256, { body, headers: { 'x-amz-content-sha256': sha256 } });
       if (status === 404) throw new Failure('STORAGE_REFUSED', { detail: 'The bucket for artifacts does not exist.' });
     },
     get: async (sha256) => {
       const { status, body } = await send('GET', sha256);
-      // The same class under two names: that of the web, and Node's.
+      // The web's ReadableStream and Node's are the same class under two types.
       return status === 404 || body === null ? null : Readable.fromWeb(body as ReadableStream);
     },
     delete: async (sha256) => {

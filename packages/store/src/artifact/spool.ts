@@ -6,10 +6,10 @@ import { Failure } from '@capstan/contracts';
 
 export type Content = Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
-/** A content that is complete, with its hash: in memory when it is small, else in a file. */
+/** Complete content with its hash: in memory if it is small, otherwise in a file. */
 export type Spooled = { sha256: string; size: number } & ({ bytes: Buffer } | { file: string });
 
-/** Reads all of it, and gives it to `use`; what it took on disk is gone after. */
+/** Reads all content and passes it to `use`. The temporary file is removed afterwards. */
 export const spool = async <T>(
   content: Content,
   { inline_bytes, max_bytes }: { inline_bytes: number; max_bytes: number },

@@ -9,5 +9,12 @@ export type ArtifactTables = {
     content: Buffer | null;
     used_at: Timestamp;
   };
-  artifact_names: { invocation_id: string; sha256: string; name: string; media_type: string; tenant: string };
+  artifact_names: {
+    invocation_id: string;
+    sha256: string;
+    name: string;
+    media_type: string;
+    tenant: string;
+    attempt: number | null;
+  };
 };

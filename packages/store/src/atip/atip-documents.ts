@@ -14,7 +14,7 @@ export const readAtipDocuments = (db: Db) => db.selectFrom('atip_documents').sel
 export const readAtipDocument = (db: Db, name: string): Promise<AtipRow | undefined> =>
   db.selectFrom('atip_documents').select(columns).where('name', '=', name).executeTakeFirst();
 
-/** Keeps the document as it was sent, in place of an earlier one of that name, and its commands as tools. */
+/** Stores the document as sent, replaces an earlier one of that name, and adds its commands as tools. */
 export function putAtipDocument(
   store: Store,
   by: Actor,
@@ -42,7 +42,7 @@ export function putAtipDocument(
   });
 }
 
-/** Removes a document with its tools; false when there is none. */
+/** Removes a document with its tools. Returns false if there is none. */
 export function removeAtipDocument(store: Store, by: Actor, name: string): Promise<boolean> {
   return store.db.transaction().execute(async (db) => {
     const gone = await db.deleteFrom('atip_documents').where('name', '=', name).returning('name').executeTakeFirst();

@@ -26,7 +26,7 @@ test.each([
   expect(await audit()).toEqual(before);
 });
 
-test('what is rolled back leaves no audit', async () => {
+test('a rolled back transaction leaves no audit event', async () => {
   const before = await audit();
   const failing = store.db.transaction().execute(async (db) => {
     await appendAudit(db, [event]);
@@ -36,7 +36,7 @@ test('what is rolled back leaves no audit', async () => {
   expect(await audit()).toEqual(before);
 });
 
-test('details are kept, and nothing to say is nothing written', async () => {
+test('details are stored, and no events mean no statement', async () => {
   const before = await audit();
   await appendAudit(store.db, []);
   await appendAudit(store.db, [{ ...event, detail: { nested: ['\u0000', 1] } }]);

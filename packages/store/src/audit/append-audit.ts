@@ -5,8 +5,8 @@ import type { Db } from '../open-store.js';
 export type AuditEvent = { tenant: string; actor: string; event: string; subject: string; detail?: JsonObject };
 
 /**
- * Called inside the transaction of what it describes, so that neither is ever there without the other. All events are one
- * parameter: a statement takes 65,535 at most, and an operator may cancel more than that at once.
+ * Called in the transaction of the change that it describes, so that one never exists without the other. All events are one
+ * parameter: a statement takes at most 65,535, and an operator may cancel more calls than that at once.
  */
 export async function appendAudit(db: Db, events: AuditEvent[]): Promise<void> {
   if (events.length === 0) return;

@@ -13,11 +13,11 @@ const AUDIT: Statement = {
 
 type Settled = { invocation_id: string; status: InvocationStatus };
 
-/** In the transaction that settles them: calls that were let in, and that the policy refuses right before the run or while they run. */
+/** Audits calls that were admitted, but denied by policy right before or during the run. Called in the transaction that settles them. */
 export async function auditDenials<T extends Settled>(
   query: Query,
   settled: T[],
-  /** Of those that were found while they ran: the rule behind it, by invocation. */
+  /** The rules that denied calls during their run, by invocation. */
   rules: Readonly<Record<string, string>>,
 ): Promise<T[]> {
   const denied = settled.filter(({ status }) => status === 'denied').map(({ invocation_id }) => invocation_id);

@@ -1,7 +1,7 @@
 /**
- * What the audit says of executions that end together (`moved`): one event for each actor, as of submissions, with how each
- * ended, how long it took and with which exit code. Short, because it is written for every call: the rest is with its result,
- * and `of` has more only where the risk of the call asks for it.
+ * The audit events of executions that end together (`moved`): one for each actor, as for submissions, with the status, duration
+ * and exit code of each call. Short, because every call is in one: the rest is stored with its result, and `of` has more detail
+ * only if the risk of the call requires it.
  */
 export const AUDIT_ENDS = `
   INSERT INTO audit (tenant, actor, event, subject, detail)

@@ -12,19 +12,19 @@ export type AuditRow = {
   detail: unknown;
 };
 
-/** What a link covers of an event. */
+/** The fields of an event that its link covers. */
 export const auditEntry = ({ seq, at, tenant, actor, event, subject, detail }: AuditRow): unknown => ({
   ...{ seq, at, tenant, actor, event, subject, detail },
 });
 export const auditStart = (tenant: string): string => chainStart(`audit of ${tenant}`);
 
 /**
- * Gives events that have none a link in the chain of their tenant, in the order in which they are found. Transactions
- * commit in another order than they took their numbers, so that the chain has places of its own; appending takes no lock.
+ * Links new events into the chain of their tenant, in the order in which they are found. Transactions do not commit in the order of
+ * their `seq`, so the chain has its own numbering. This way, appending an event takes no lock.
  */
 export async function chainAudit(store: Store, limit: number): Promise<number> {
   return store.db.transaction().execute(async (db) => {
-    // Whoever comes second waits for nothing: the first does the work.
+    // SKIP LOCKED: another process that is already linking does the work.
     const { rows: locked } = await sql<{ low: string }>`SELECT low FROM audit_cursor FOR UPDATE SKIP LOCKED`.execute(
       db,
     );
@@ -41,8 +41,8 @@ export async function chainAudit(store: Store, limit: number): Promise<number> {
 }
 
 /**
- * Below `low` every event has its link. Transactions that were under way when a candidate was noted have ended once none
- * of them is left in the snapshot, and no statement takes ten seconds between its number and its first write.
+ * Every event up to `low` has its link. A candidate for the next `low` is safe once all transactions that were open when it was noted
+ * have left the snapshot; no statement takes ten seconds between getting its number and its first write.
  */
 async function advanceCursor(db: Db): Promise<void> {
   await sql`

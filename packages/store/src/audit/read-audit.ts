@@ -22,7 +22,7 @@ export async function listAudit(
   return pageOf(rows, limit, (row) => row);
 }
 
-/** All of them, the oldest first, in pages. */
+/** All events, oldest first, in pages. */
 export async function* exportAudit(
   store: Pick<Store, 'db'>,
   tenant: string,
@@ -55,7 +55,7 @@ function matching(tenant: string, { event, subject, actor, since, until }: Audit
   return sql.join(all, sql` AND `);
 }
 
-/** An invocation may be one of many that were submitted or ended together, and a run has many: found by when that was. */
+/** One event may cover many invocations that were submitted or ended together, so those events are found by their time. */
 const about = (tenant: string, subject: string): RawBuilder<unknown> => sql`
   SELECT seq FROM audit WHERE tenant = ${tenant} AND subject = ${subject} AND event NOT IN ('invocation.submit', 'invocation.end')
   UNION ALL

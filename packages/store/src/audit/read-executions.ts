@@ -2,7 +2,7 @@ import type { AuditedExecution, JsonObject } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
 
-/** What was executed under these ids, with the inputs that its command is made of. */
+/** An execution, with the inputs from which its command is built. */
 export type ReadExecution = Omit<AuditedExecution, 'action' | 'command'> & { inputs: JsonObject };
 
 export async function readExecutions(db: Db, tenant: string, ids: readonly string[]): Promise<ReadExecution[]> {

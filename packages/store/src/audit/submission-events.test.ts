@@ -30,7 +30,7 @@ test('a bulk is cut into events of 500 calls, found by its run', async () => {
   expect(calls.map(([ids]) => Object.keys(Object(ids)).length).sort()).toEqual([1, 500, 500]);
 });
 
-test('what is held or denied is told alone, with the reason, and a key that is known adds nothing', async () => {
+test('held and denied calls are audited individually with the reason, and a known key adds nothing', async () => {
   const { decision, ...row } = newInvocation({ status: 'denied', idempotency_key: 'once' });
   const denied = { ...row, decision: { ...decision, reason: 'no rule allows it', code: 'POLICY_DENIED' as const } };
   await insertInvocations(store, [denied]);
@@ -40,7 +40,7 @@ test('what is held or denied is told alone, with the reason, and a key that is k
   ]);
 });
 
-test('all of them are chained', async () => {
+test('all events are chained', async () => {
   while ((await chainAudit(store, 2)) > 0);
   expect(await verifyAudit(store, 'acme')).toMatchObject({ ok: true, unchained: 0 });
 });

@@ -7,16 +7,16 @@ export type SubmissionEvent = {
   event: 'invocation.submit' | 'invocation.hold' | 'invocation.deny';
   subject: string;
   detail: JsonObject;
-  /** The invocation that must have been inserted: its idempotency key may be known already. */
+  /** Write the event only if this invocation is inserted: its idempotency key may exist already. */
   only_with?: string;
 };
 
-/** So many calls are one event at most: an audit is read and chained event by event. */
+/** The most calls in one event, because the audit is read and chained event by event. */
 const MAX_CALLS = 500;
 
 /**
- * What the audit says of a batch of submissions. Calls that are let through are one event for each actor, with the hash of
- * what each was given; what is held or denied is told one by one, with the reason.
+ * The audit events of a batch of submissions. Allowed calls share one event for each actor, with the hash of each call's inputs;
+ * held and denied calls have one event each, with the reason.
  */
 export function submissionEvents(rows: readonly NewInvocation[]): SubmissionEvent[] {
   const events: SubmissionEvent[] = [];

@@ -27,7 +27,7 @@ beforeEach(() => sql`TRUNCATE invocations, work, claims, attempts, results, work
 const claim = (worker_id: string) => claimNext(store, worker_id, 'exec', 100);
 
 describe('a claim', () => {
-  test('starts an attempt, with all that a worker needs', async () => {
+  test('starts an attempt, with everything that a worker needs', async () => {
     const row = newInvocation({ session_id: 's', inputs: { deep: [1] } });
     await insert(row);
     const worker_id = await liveWorker(store);
@@ -42,6 +42,7 @@ describe('a claim', () => {
       watched: false,
       followed: false,
       traceparent: null,
+      waited_s: expect.any(Number),
     });
     expect(await getInvocation(store.db, 'acme', row.invocation_id)).toMatchObject({ status: 'running', attempt: 1 });
     expect(await listAttempts(store.db, row.invocation_id)).toMatchObject([
@@ -49,7 +50,7 @@ describe('a claim', () => {
     ]);
   });
 
-  test('says whose end makes room in a quota, or is told to somebody', async () => {
+  test('marks calls whose end concerns a quota or a webhook', async () => {
     const [, counted, watched] = await insert(
       newInvocation(),
       newInvocation({ quota_scopes: ['tenant:acme'] }),
@@ -60,7 +61,7 @@ describe('a claim', () => {
     expect(new Set(followed)).toEqual(new Set([counted, watched]));
   });
 
-  test('finds nothing the second time', async () => {
+  test('finds no call twice', async () => {
     await insert(newInvocation());
     const worker_id = await liveWorker(store);
     expect(await claim(worker_id)).toHaveLength(1);
@@ -91,13 +92,13 @@ describe('a claim', () => {
     expect(await claim(await liveWorker(store))).toHaveLength(1);
   });
 
-  test('leaves what has expired, though no sweep has marked it yet', async () => {
+  test('skips expired calls, even if no sweep has ended them yet', async () => {
     const [late, fresh] = await insert(newInvocation({ expires_in_ms: 1 }), newInvocation({ expires_in_ms: 60_000 }));
     await sql`UPDATE work SET expires_at = now() WHERE invocation_id = ${late}`.execute(store.db);
     expect(idsOf(await claim(await liveWorker(store)))).toEqual([fresh]);
   });
 
-  test('counts the next attempt when one was handed back', async () => {
+  test('counts the next attempt after a return', async () => {
     const [id = ''] = await insert(newInvocation());
     const worker_id = await liveWorker(store);
     await settleClaims(store, [newSettlement(await claimOne(store, worker_id, id), { status: 'queued' })]);
@@ -116,7 +117,7 @@ describe('claims in turn', () => {
     expect(idsOf(claimed)).toEqual(order);
   });
 
-  test('give those of their runner type alone, and no more than asked for', async () => {
+  test('return only calls of their runner type, and no more than requested', async () => {
     await insert(...manyInvocations(5), ...manyInvocations(5, { runner: 'builtin' }));
     const worker_id = await liveWorker(store);
     expect(await claimNext(store, worker_id, 'exec', 3)).toHaveLength(3);
@@ -125,7 +126,7 @@ describe('claims in turn', () => {
     expect(await claimNext(store, worker_id, 'browser', 10)).toEqual([]);
   });
 
-  test('give nothing of a queue that is paused, from the moment it is', async () => {
+  test('return nothing from a paused queue, from the moment it is paused', async () => {
     await insert(newInvocation(), newInvocation({ runner: 'builtin' }));
     const worker_id = await liveWorker(store);
     await setPaused(store, operator, 'exec', true);
@@ -135,7 +136,7 @@ describe('claims in turn', () => {
     expect(await claimNext(store, worker_id, 'exec', 10)).toHaveLength(1);
   });
 
-  test('by four workers at once give each of 2,000 exactly once', async () => {
+  test('by four workers at once return each of 2,000 exactly once', async () => {
     const ids = await insert(...manyInvocations(2000));
     const claimAll = async () => {
       const worker_id = await liveWorker(store);
@@ -182,7 +183,7 @@ describe('between tenants', () => {
     expect(tenantsOf([...first, ...second]).sort()).toEqual(['acme', 'globex']);
   });
 
-  test('a claim of many is shared evenly, and what one has no use for goes to the others', async () => {
+  test('a claim of many is shared evenly, and unused shares go to the others', async () => {
     await insert(...flood('acme', 50), ...flood('globex', 3), ...flood('initech', 50));
     const claimed = await claimNext(store, await liveWorker(store), 'exec', 30);
     const count = (tenant: string) => tenantsOf(claimed).filter((one) => one === tenant).length;
@@ -201,7 +202,7 @@ describe('between tenants', () => {
     expect(served.toSorted()).toEqual([...tenants, ...tenants].toSorted());
   });
 
-  test('nobody is left out: all of everyone is claimed in the end, once', async () => {
+  test('every call of every tenant is claimed in the end, exactly once', async () => {
     const ids = await insert(...flood('acme', 40), ...flood('globex', 7), ...flood('initech', 1));
     const worker_id = await liveWorker(store);
     expect(idsOf(await claimNext(store, worker_id, 'exec', 100)).sort()).toEqual(ids.sort());

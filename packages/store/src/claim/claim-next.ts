@@ -3,17 +3,17 @@ import { nanoid } from 'nanoid';
 import type { Statement, Store } from '../open-store.js';
 import { type Claimed, callsOn } from './claimed.js';
 
-/** Calls on one receipt. Settling looks for a call among those of its receipt, one by one. */
+/** Calls on one receipt. Settling searches a receipt's calls linearly. */
 export const MAX_ON_RECEIPT = 100;
 
-/** Also here, so that a pause holds from the moment it is committed. */
+/** Checked here too, so that a pause takes effect when it is committed. */
 const NOT_PAUSED = 'NOT EXISTS (SELECT FROM queues WHERE runner = $2 AND paused)';
-/** A worker without a live lease claims nothing: it may have been declared lost already. Null claims for the queue. */
+/** A worker without a live lease claims nothing: it may already have been declared lost. Null claims for the queue. */
 const ALIVE = '($1::text IS NULL OR EXISTS (SELECT FROM workers WHERE worker_id = $1 AND lease_until > now()))';
 const CLAIMABLE = `(expires_at IS NULL OR expires_at > now()) AND ${ALIVE} AND ${NOT_PAUSED}`;
 const READY = `runner = $2 AND status = 'queued' AND available_at IS NULL`;
 
-/** One look into the index for each tenant that waits, however much it has waiting. */
+/** A loose index scan: one lookup for each waiting tenant, however long its backlog. */
 const tenantsWhere = (name: string, range: string) => `${name} AS (
     (SELECT tenant FROM work WHERE ${READY} AND ${range} ORDER BY tenant LIMIT 1)
     UNION ALL
@@ -23,10 +23,12 @@ const tenantsWhere = (name: string, range: string) => `${name} AS (
   )`;
 
 /**
- * Takes calls out of `work` and writes receipts for them. Retries whose backoff has passed go first: they have waited
- * longest. Then every tenant in turn, from the one after the last that was served ($4), each for an equal share: whoever
- * floods a queue waits for itself alone. A receipt for the queue is of one tenant. $5 names the receipts, $6 says how many calls a receipt has at most; one that
- * expires has a receipt to itself while nobody owns it, so that it can expire alone.
+ * Moves calls from `work` to receipts. Retries whose backoff has passed go first: they have waited longest. Then every tenant
+ * in turn gets an equal share, starting after the last one served ($4): a tenant that floods a queue delays only itself. A receipt
+ * for the queue has calls of one tenant only, and a call with an expiry has its own, so that it can expire alone.
+ *
+ * $1 the worker, null for the queue; $2 the runner type; $3 the limit; $4 the tenant served last; $5 the prefix of receipt ids;
+ * $6 the most calls on a receipt.
  */
 const CLAIM = `
   WITH RECURSIVE due AS (
@@ -79,14 +81,11 @@ const CLAIM_FOR_QUEUE: Statement = {
     ORDER BY first.priority, first.place, first.seq`,
 };
 
-/** Which tenant was served last, so that the next one is the next. */
+/** The tenant served last; the next claim starts after it. */
 export type Turn = { last: string };
 type OfTurn = { tenants: number; last_tenant: string | null };
 
-/**
- * Claims as many as there are, up to `limit`, in the order of turns. Shares of several tenants may leave some of the limit
- * over, which goes to those who have more.
- */
+/** Claims up to `limit` calls, tenant by tenant. If the equal shares do not use up the limit, tenants with more calls get the rest. */
 export async function claimNext(
   store: Store,
   worker_id: string,
@@ -103,10 +102,10 @@ export async function claimNext(
   }
 }
 
-/** A receipt on its way through the queue. `ahead`: of a tenant that has nothing else there; it does not wait for the others. */
+/** A receipt to be delivered by the queue. `ahead`: its tenant has nothing else in the queue, so it goes to the head. */
 export type Delivery = { claim_id: string; runner: QueueName; size: number; priority: number; ahead: boolean };
 
-/** Writes receipts that nobody owns yet, for the queue to bring to a worker. */
+/** Writes receipts without an owner, for the queue to deliver. */
 export async function claimForQueue(
   store: Store,
   runner: QueueName,
@@ -125,7 +124,7 @@ export async function claimForQueue(
   }
 }
 
-/** Whether there may be more: with one tenant alone, all that fits was taken. */
+/** Whether another claim may find more: with a single tenant, this one already took all that fits. */
 function goesOn([first]: readonly OfTurn[], turn: Turn): boolean {
   turn.last = first?.last_tenant ?? turn.last;
   return first !== undefined && first.tenants > 1;

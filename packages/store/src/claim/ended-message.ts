@@ -1,6 +1,6 @@
-/** The address of results, for whoever waits for them. */
+/** The address of results, for waiting callers. */
 export const ENDED = 'ended';
 
-/** The SQL of a message (`said`, an expression) as it is sent: where it carries results, Postgres says when they ended. */
+/** SQL that adds the time from Postgres' clock to a message (`said`, an expression) with results. Other messages stay as they are. */
 export const stamped = (said: string): string => `CASE WHEN starts_with(${said}, '${ENDED} ')
   THEN '${ENDED} ' || replace(now()::text, ' ', 'T') || substr(${said}, ${ENDED.length + 1}) ELSE ${said} END`;

@@ -23,7 +23,7 @@ const places = async (ids: string[]) => Promise.all(ids.map((id) => placesOf(sto
 beforeEach(() => sql`TRUNCATE invocations, work, claims, attempts, results, workers, queues, holds`.execute(store.db));
 
 describe('a call that is handed over as it is inserted', () => {
-  test('runs at once at the worker that owns its receipt, and is nowhere else', async () => {
+  test('runs at once at the worker that owns its receipt, and is stored nowhere else', async () => {
     const worker_id = await liveWorker(store);
     const { receipt, ids, inserted } = await handOver(store, { worker_id, owned: true });
     expect(inserted).toMatchObject({ inserted: 1, handed: [receipt.claim_id] });
@@ -57,7 +57,7 @@ describe('a call that is handed over as it is inserted', () => {
     },
   );
 
-  test('is stored as it would be without a receipt, with all that it has', async () => {
+  test('is stored as without a receipt, with all columns', async () => {
     const given = {
       session_id: 'ses_1',
       labels: { team: 'blue' },

@@ -38,7 +38,7 @@ describe('a receipt', () => {
     expect(await ownClaims(store, await liveWorker(store), [receipt.claim_id])).toEqual([]);
   });
 
-  test('that ten workers reach for at once is owned by one of them', async () => {
+  test('is owned by one of ten workers that try at once', async () => {
     const { receipt } = await handOver(store);
     const workers = await Promise.all(Array.from({ length: 10 }, () => liveWorker(store)));
     const owned = await Promise.all(workers.map((worker_id) => ownClaims(store, worker_id, [receipt.claim_id])));
@@ -52,7 +52,7 @@ describe('a receipt', () => {
     expect(await ownClaims(store, worker_id, [receipt.claim_id])).toHaveLength(1);
   });
 
-  test('is not owned by a worker without a live lease, or that nobody knows', async () => {
+  test('is not owned by a worker without a live lease, or by an unknown one', async () => {
     const { receipt } = await handOver(store);
     const lost = await liveWorker(store);
     await endLease(store, lost);
@@ -97,7 +97,7 @@ describe('receipts for the queue', () => {
     expect(await claimForQueue(store, 'exec', 100, { turn: { last: '' }, on_receipt: 2 })).toEqual([]);
   });
 
-  test('that nobody was told of are owned in the order in which they were written, by their runner type', async () => {
+  test('whose message was lost are owned by runner type, in the order in which they were written', async () => {
     const [first, second] = [await handOver(store), await handOver(store)];
     await handOver(store, {}, [newInvocation({ runner: 'builtin' })]);
     await handOver(store, { worker_id: await liveWorker(store) });

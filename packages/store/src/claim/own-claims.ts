@@ -6,7 +6,7 @@ const OWNABLE = `EXISTS (SELECT FROM workers WHERE worker_id = $1 AND lease_unti
   AND (c.expires_at IS NULL OR c.expires_at > now())
   AND NOT EXISTS (SELECT FROM queues q WHERE q.runner = c.runner AND q.paused)`;
 
-/** A receipt that was handed to somebody else, taken back, or owned before is not answered. */
+/** Skips receipts that another worker has, that were taken back, or that are owned already. */
 const OWN: Statement = {
   name: 'own-claims',
   text: `
@@ -17,7 +17,7 @@ const OWN: Statement = {
     ) ${callsOn('receipts')} ORDER BY c.place`,
 };
 
-/** Makes receipts this worker's own, and answers the calls on them. From here on they may have taken effect. */
+/** Takes ownership of receipts and returns their calls. From now on, the calls count as started. */
 export const ownClaims = (store: Store, worker_id: string, claim_ids: readonly string[]): Promise<Claimed[]> =>
   store.query<Claimed>(OWN, [worker_id, claim_ids]);
 
@@ -35,7 +35,7 @@ const OWN_ANY: Statement = {
     ) ${callsOn('receipts')} ORDER BY c.place`,
 };
 
-/** Receipts whose delivery came while the queue was paused. */
+/** Takes ownership of receipts that were delivered while the queue was paused. */
 export const ownAnyClaims = (store: Store, worker_id: string, runner: QueueName, limit: number): Promise<Claimed[]> =>
   store.query<Claimed>(OWN_ANY, [worker_id, runner, limit]);
 
@@ -49,6 +49,6 @@ const READ: Statement = {
     ORDER BY c.place`,
 };
 
-/** The calls on receipts that are this worker's already: it was not told of them, so it has not begun. */
+/** The calls on receipts assigned to this worker whose message was lost, so they have not started. */
 export const readClaims = (store: Store, worker_id: string, claim_ids: readonly string[]): Promise<Claimed[]> =>
   store.query<Claimed>(READ, [worker_id, claim_ids]);

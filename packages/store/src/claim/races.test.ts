@@ -18,7 +18,7 @@ import { ownClaims } from './own-claims.js';
 import { rescueClaims } from './rescue-claims.js';
 import { settleClaims } from './settle-claims.js';
 
-// Of two that act on the same call, one is in the middle of its transaction when the other comes.
+// Two processes act on the same call: the second starts while the first is in the middle of its transaction.
 const store = await openTestStore();
 const operator: Principal = { key_id: 'key_1', tenant: 'acme', actor: 'ann', roles: ['operate'] };
 const read = (id: string) => getInvocation(store.db, 'acme', id);
@@ -28,7 +28,7 @@ const completes = () => true;
 afterEach(() => sql`TRUNCATE invocations, work, claims, attempts, results, workers, runs`.execute(store.db));
 
 describe('a cancel', () => {
-  test('that comes while a worker takes the call from work marks it at that worker', async () => {
+  test('during a claim from work marks the call at the worker', async () => {
     const { invocation_id } = await insertOne();
     const worker_id = await liveWorker(store);
     const taking = await holdOpen(store, (within) => claimNext(within, worker_id, 'exec', 1));
@@ -40,7 +40,7 @@ describe('a cancel', () => {
     expect(await canceledOn(worker_id)).toEqual([invocation_id]);
   });
 
-  test('that comes while a worker begins the call marks it at that worker', async () => {
+  test('during the start of a call marks it at the worker', async () => {
     const { receipt, ids } = await handOver(store);
     const [invocation_id = ''] = ids;
     const worker_id = await liveWorker(store);
@@ -52,7 +52,7 @@ describe('a cancel', () => {
     expect(await canceledOn(worker_id)).toEqual([invocation_id]);
   });
 
-  test('that comes while the last call of a receipt ends finds nothing to cancel', async () => {
+  test('during the end of the last call of a receipt finds nothing to cancel', async () => {
     const { claimed } = await startOne(store);
     const ending = await holdOpen(store, (within) => settleClaims(within, [newSettlement(claimed)], completes));
     const canceled = cancel(claimed.invocation_id);
@@ -62,7 +62,7 @@ describe('a cancel', () => {
     expect(await read(claimed.invocation_id)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('that comes while a retry goes back to work ends it there', async () => {
+  test('during the return of a retry to work ends the call there', async () => {
     const { claimed } = await startOne(store);
     const retry = newSettlement(claimed, { status: 'queued', backoff_ms: 60_000 });
     const returning = await holdOpen(store, (within) => settleClaims(within, [retry]));
@@ -73,7 +73,7 @@ describe('a cancel', () => {
     expect(await placesOf(store, claimed.invocation_id)).toEqual(['results']);
   });
 
-  test('that comes while the call is rescued ends it in work', async () => {
+  test('during the rescue of a call ends it in work', async () => {
     const { worker_id, claimed } = await startOne(store);
     const { invocation_id } = claimed;
     await endLease(store, worker_id);
@@ -108,7 +108,7 @@ describe('a cancel', () => {
     expect(await getRun(store, 'acme', run.run_id)).toMatchObject({ completed_steps: 1, canceled_steps: 1 });
   });
 
-  test('of a call in work, on a receipt of nobody, and on that of a worker takes each where it is', async () => {
+  test('finds calls in work, on a receipt without an owner, and on that of a worker', async () => {
     const waiting = await insertOne();
     const { ids } = await handOver(store);
     const { worker_id, claimed } = await startOne(store);
@@ -129,7 +129,7 @@ describe('a cancel', () => {
   });
 });
 
-describe('what a cancel is in the middle of ending', () => {
+describe('a call that a cancel is ending', () => {
   /** The cancel stops where it writes the end. */
   const cancelSlowly = async (invocation_id: string) => {
     const obstacle = await holdOpen(store, ({ db }) =>
@@ -140,7 +140,7 @@ describe('what a cancel is in the middle of ending', () => {
     return { canceled, goOn: obstacle.rollback };
   };
 
-  test('is not taken from work by a worker', async () => {
+  test('is not claimed from work', async () => {
     const { invocation_id } = await insertOne();
     const { canceled, goOn } = await cancelSlowly(invocation_id);
     expect(await claimNext(store, await liveWorker(store), 'exec', 1)).toEqual([]);
@@ -149,7 +149,7 @@ describe('what a cancel is in the middle of ending', () => {
     expect(await placesOf(store, invocation_id)).toEqual(['results']);
   });
 
-  test('is not begun by the worker that its receipt reaches', async () => {
+  test('is not started by the worker that its receipt reaches', async () => {
     const { receipt, ids } = await handOver(store);
     const [invocation_id = ''] = ids;
     const { canceled, goOn } = await cancelSlowly(invocation_id);
@@ -163,13 +163,13 @@ describe('what a cancel is in the middle of ending', () => {
 });
 
 describe('a rescue', () => {
-  test('leaves alone what is being settled, and moves nothing of it later', async () => {
+  test('skips calls that are being settled, and does not move them later', async () => {
     const { worker_id, claimed } = await startOne(store);
     await endLease(store, worker_id);
     const ending = await holdOpen(store, (within) => settleClaims(within, [newSettlement(claimed)]));
-    expect(await rescueClaims(store, 10)).toMatchObject({ count: 0 });
+    expect((await rescueClaims(store, 10)).moved).toEqual([]);
     await ending.commit();
-    expect(await rescueClaims(store, 10)).toMatchObject({ count: 0 });
+    expect((await rescueClaims(store, 10)).moved).toEqual([]);
     expect(await placesOf(store, claimed.invocation_id)).toEqual(['results']);
     expect(await read(claimed.invocation_id)).toMatchObject({ status: 'succeeded', attempt: 1 });
   });
@@ -183,7 +183,7 @@ describe('a rescue', () => {
       await untilBlocked(store);
       expect(await settleClaims(store, [newSettlement(claimed)])).toMatchObject([{ status: 'succeeded' }]);
       await letPass();
-      expect(await rescued).toMatchObject({ ids: [], ended: [], count: 0 });
+      expect(await rescued).toMatchObject({ ids: [], ended: [], moved: [] });
     });
     expect(await placesOf(store, claimed.invocation_id)).toEqual(['results']);
     expect(await listAttempts(store.db, claimed.invocation_id)).toMatchObject([{ attempt: 1, outcome: 'succeeded' }]);
@@ -221,7 +221,7 @@ async function canceledOn(worker_id: string): Promise<string[]> {
   return rows.flatMap(({ canceled }) => canceled);
 }
 
-/** Meanwhile, whoever reads `workers` waits within its statement, until it may pass. */
+/** Meanwhile, every reader of `workers` blocks within its statement until it is released. */
 async function whileReadersOfWorkersWait(act: (letPass: () => Promise<void>) => Promise<void>): Promise<void> {
   await sql`ALTER TABLE workers RENAME TO real_workers`.execute(store.db);
   await sql`CREATE FUNCTION passes() RETURNS boolean LANGUAGE plpgsql VOLATILE AS

@@ -1,6 +1,6 @@
 import type { QueueName } from '@capstan/contracts';
 
-/** Calls that wait for a worker from here on, and the runner types that thereby have work. */
+/** Calls that now wait for a worker, and their runner types. */
 export type Readied = { ids: string[]; ready: QueueName[] };
 
 export const readied = (calls: readonly { invocation_id: string; runner: QueueName }[]): Readied => ({

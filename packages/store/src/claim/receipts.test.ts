@@ -87,7 +87,7 @@ describe('a receipt', () => {
     for (const call of [one, two, three]) expect(await placesOf(store, call.invocation_id)).toEqual(['results']);
   });
 
-  test('goes with the last one that is returned, after the others have ended', async () => {
+  test('is deleted with the last call that is returned, after the others have ended', async () => {
     const [one, two, three] = await claimThree();
     await settleClaims(store, [newSettlement(one), newSettlement(two)]);
     await settleClaims(store, [newSettlement(three, { status: 'queued' })]);
@@ -95,7 +95,7 @@ describe('a receipt', () => {
     expect(await placesOf(store, three.invocation_id)).toEqual(['work']);
   });
 
-  test('that is ended and returned from in one batch goes as well', async () => {
+  test('is deleted if its calls end and are returned in one batch', async () => {
     const [one, two, three] = await claimThree();
     const batch = [newSettlement(one), newSettlement(two, { status: 'queued' }), newSettlement(three)];
     const settled = await settleClaims(store, batch, completes);
@@ -103,7 +103,7 @@ describe('a receipt', () => {
     expect(await receipts()).toEqual([]);
   });
 
-  test('that was handed over goes with the last of its calls that is canceled', async () => {
+  test('that was handed over is deleted when its last call is canceled', async () => {
     const { ids } = await handOver(store, {}, manyInvocations(2));
     await cancelInvocations(store, operator, { invocation_id: ids[0] ?? '' });
     expect(await receipts()).toMatchObject([{ ids: [ids[1]] }]);
@@ -125,7 +125,7 @@ describe('a call that failed and is redriven while others on its receipt go on',
       .where('claim_id', '=', running.claim_id)
       .executeTakeFirstOrThrow();
     await endLease(store, worker_id ?? '');
-    expect(await rescueClaims(store, 10)).toMatchObject({ count: 2 });
+    expect((await rescueClaims(store, 10)).moved).toHaveLength(2);
     expect(await placesOf(store, failed.invocation_id)).toEqual(['claims']);
     expect(await settleClaims(store, [newSettlement(again)], completes)).toMatchObject([{ status: 'succeeded' }]);
   });

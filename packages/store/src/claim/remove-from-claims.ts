@@ -1,8 +1,9 @@
 /**
  * CTEs that take calls off receipts. `locked` selects the receipts (claim_id, worker_id, owned_at, ids, attempts,
- * first_attempts, canceled) and locks them; `wanted` is a condition on a receipt `l` and a call `u` (id, attempt) on it. Calls
- * that have ended go as well, and with the last of its calls the receipt. `taken` then has one row for each call. What is read
- * of a receipt is as of its lock, whatever the statement's snapshot says: whoever waited for it sees what the one before left.
+ * first_attempts, canceled) and locks them; `wanted` is a condition on a receipt `l` and a call `u` (id, attempt) on it. `taken`
+ * has one row for each wanted call. Ended calls are removed as well, and a receipt is deleted with its last call. FOR UPDATE
+ * returns a receipt as of its lock, not as of the statement's snapshot: a transaction that waited for the lock sees what the
+ * previous holder left.
  */
 export const removeFromClaims = (locked: string, wanted: string): string => `
   locked AS MATERIALIZED (${locked}),

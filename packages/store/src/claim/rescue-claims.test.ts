@@ -17,7 +17,7 @@ import { rescueClaims } from './rescue-claims.js';
 import { settleClaims } from './settle-claims.js';
 
 const store = await openTestStore();
-const NOTHING = { ids: [], ready: [], ended: [], count: 0 };
+const NOTHING = { ids: [], ready: [], ended: [], moved: [] };
 const operator = { key_id: 'key_1', tenant: 'acme', actor: 'ann', roles: [] };
 const read = (id: string) => getInvocation(store.db, 'acme', id);
 
@@ -30,10 +30,15 @@ async function lose(given: Partial<NewInvocation> = {}): Promise<string> {
 
 afterEach(() => sql`TRUNCATE invocations, work, claims, attempts, results, workers`.execute(store.db));
 
-describe('what a lost worker ran', () => {
+describe('a call that a lost worker ran', () => {
   test('is queued again when it is idempotent and has attempts left', async () => {
     const id = await lose({ priority: 7 });
-    expect(await rescueClaims(store, 10)).toEqual({ ids: [id], ready: ['exec'], ended: [], count: 1 });
+    expect(await rescueClaims(store, 10)).toEqual({
+      ids: [id],
+      ready: ['exec'],
+      ended: [],
+      moved: [expect.objectContaining({ runner: 'exec', status: 'queued' })],
+    });
     expect(await read(id)).toMatchObject({ status: 'queued', attempt: 1, finished_at: null, result: null });
     expect(await listAttempts(store.db, id)).toMatchObject([
       { attempt: 1, outcome: 'lost', error: 'the worker was lost', ended_at: expect.any(String) },
@@ -43,7 +48,12 @@ describe('what a lost worker ran', () => {
 
   test('fails with a result when its attempts are used up', async () => {
     const id = await lose({ max_attempts: 1 });
-    expect(await rescueClaims(store, 10)).toEqual({ ids: [], ready: [], ended: [id], count: 1 });
+    expect(await rescueClaims(store, 10)).toEqual({
+      ids: [],
+      ready: [],
+      ended: [id],
+      moved: [expect.objectContaining({ runner: 'exec', status: 'failed' })],
+    });
     const input_hash = hashJson({ a: 1 });
     expect(await read(id)).toMatchObject({
       status: 'failed',
@@ -90,7 +100,7 @@ describe('what a lost worker ran', () => {
     expect(await read(other.claimed.invocation_id)).toMatchObject({ status: 'ambiguous' });
   });
 
-  test('is on the audit', async () => {
+  test('is audited', async () => {
     const id = await lose();
     await rescueClaims(store, 10);
     const events = await store.db.selectFrom('audit').selectAll().where('subject', '=', id).orderBy('seq').execute();
@@ -101,12 +111,17 @@ describe('what a lost worker ran', () => {
   });
 });
 
-describe('what a lost worker had not begun', () => {
+describe('a call that a lost worker had not started', () => {
   test('goes back to work without an attempt counted, whether it may be repeated or not', async () => {
     const worker_id = await liveWorker(store);
     const { ids } = await handOver(store, { worker_id }, [newInvocation({ idempotent: false, max_attempts: 1 })]);
     await endLease(store, worker_id);
-    expect(await rescueClaims(store, 10)).toEqual({ ids, ready: ['exec'], ended: [], count: 1 });
+    expect(await rescueClaims(store, 10)).toEqual({
+      ids,
+      ready: ['exec'],
+      ended: [],
+      moved: [expect.objectContaining({ runner: 'exec', status: 'queued' })],
+    });
     const [id = ''] = ids;
     expect(await placesOf(store, id)).toEqual(['work']);
     expect(await read(id)).toMatchObject({ status: 'queued', attempt: 0 });
@@ -114,7 +129,7 @@ describe('what a lost worker had not begun', () => {
     expect(await claimOne(store, await liveWorker(store), id)).toMatchObject({ attempt: 1, first_attempt: 1 });
   });
 
-  test('is not on the audit, because nothing happened to it', async () => {
+  test('is not audited, because nothing happened to it', async () => {
     const worker_id = await liveWorker(store);
     const { ids } = await handOver(store, { worker_id });
     await endLease(store, worker_id);
@@ -125,7 +140,7 @@ describe('what a lost worker had not begun', () => {
     expect(events.rows).toEqual([]);
   });
 
-  test('and travels through the queue, to no worker yet, is left to the queue', async () => {
+  test('on its way through the queue, without a worker, is left to the queue', async () => {
     const worker_id = await liveWorker(store);
     await endLease(store, worker_id);
     const { ids } = await handOver(store);
@@ -134,21 +149,21 @@ describe('what a lost worker had not begun', () => {
   });
 });
 
-test('of a receipt on which some calls have ended, only the others are moved', async () => {
+test('on a receipt with ended calls is moved alone', async () => {
   await insertInvocations(store, manyInvocations(3));
   const worker_id = await liveWorker(store);
   const [ended, running, other] = await claimNext(store, worker_id, 'exec', 3);
   if (!ended || !running || !other) throw new Error('not all were claimed');
   await settleClaims(store, [newSettlement(ended)]);
   await endLease(store, worker_id);
-  const { ids, count } = await rescueClaims(store, 10);
-  expect(count).toBe(2);
+  const { ids, moved } = await rescueClaims(store, 10);
+  expect(moved).toHaveLength(2);
   expect(ids.sort()).toEqual([running.invocation_id, other.invocation_id].sort());
   expect(await placesOf(store, ended.invocation_id)).toEqual(['results']);
   expect(await read(ended.invocation_id)).toMatchObject({ status: 'succeeded' });
 });
 
-test('what a live worker runs, and what waits, is left alone', async () => {
+test('running calls of live workers and waiting calls are left alone', async () => {
   const { claimed } = await startOne(store);
   await insertInvocations(store, manyInvocations(1));
   expect(await rescueClaims(store, 10)).toEqual(NOTHING);
@@ -164,7 +179,7 @@ test('two rescues at once share the receipts, in pieces no larger than asked for
   await endLease(store, worker_id);
   const rescueAll = async () => {
     for (let sum = 0; ; ) {
-      const { count } = await rescueClaims(store, 7);
+      const { length: count } = (await rescueClaims(store, 7)).moved;
       expect(count).toBeLessThanOrEqual(7);
       if (count === 0) return sum;
       sum += count;

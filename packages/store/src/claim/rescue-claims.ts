@@ -6,7 +6,8 @@ import type { Db, Store } from '../open-store.js';
 import { tally } from '../run/tally.js';
 import { type Readied, readied } from './readied.js';
 
-export type Rescued = Readied & { ended: string[]; count: number };
+/** `moved`: each call, with its new status. */
+export type Rescued = Readied & { ended: string[]; moved: Moved[] };
 
 type Receipt = {
   worker_id: string;
@@ -22,16 +23,24 @@ type Moved = {
   attempt: number;
   status: InvocationStatus;
   tenant: string;
+  run_id: string | null;
+  traceparent: string | null;
   begun: boolean;
 };
 
 /**
- * Takes receipts away from workers whose lease has run out. From here on their workers, should they wake, settle nothing.
- * What may be repeated goes back to `work` while it has attempts left, and so does what was not begun; what may have taken
- * effect ends `ambiguous`, for a person to decide.
+ * A call that follows a task on a server gets at least this many attempts, even if its tool allows only one, because following
+ * has no effect. There is a limit because a task may kill every worker that follows it.
+ */
+const FOLLOWING_ATTEMPTS = 5;
+
+/**
+ * Takes receipts away from workers whose lease has expired; if those wake up, they can no longer settle. Idempotent calls go back
+ * to `work` while they have attempts left, and so do calls that never started. Calls that may have taken effect end `ambiguous`,
+ * for a person to decide.
  *
- * Two statements, and not one: a settlement may commit between the snapshot of the first and its lock on the receipt. Only
- * the second, whose snapshot is younger, sees the results that were written by then.
+ * It takes two statements, because a settlement may commit between the snapshot of the first and its lock on the receipt. Only
+ * the second, with a newer snapshot, sees those results.
  */
 export async function rescueClaims(store: Store, limit: number): Promise<Rescued> {
   return store.db.transaction().execute(async (db) => {
@@ -51,7 +60,7 @@ export async function rescueClaims(store: Store, limit: number): Promise<Rescued
     return {
       ...readied(moved.filter(({ status }) => status === 'queued')),
       ended: moved.filter(({ status }) => status !== 'queued').map(({ invocation_id }) => invocation_id),
-      count: moved.length,
+      moved,
     };
   });
 }
@@ -75,16 +84,18 @@ async function moveCalls(db: Db, receipts: readonly Receipt[]): Promise<Moved[]>
   const { rows } = await sql<Moved>`
     WITH moved AS MATERIALIZED (
       SELECT i.invocation_id, i.seq, i.tenant, i.runner, i.priority, i.run_id, i.input_hash, i.expires_at, i.quota_scopes,
-        i.watched, c.worker_id, c.owned_at, c.attempt, c.first_attempt, c.owned_at IS NOT NULL AS begun,
+        i.watched, i.traceparent, c.worker_id, c.owned_at, c.attempt, c.first_attempt, c.owned_at IS NOT NULL AS begun,
         CASE WHEN c.owned_at IS NULL THEN 'queued'
-          WHEN NOT i.idempotent AND NOT EXISTS (SELECT FROM checkpoints k
-            WHERE k.invocation_id = i.invocation_id AND k.repeatable) THEN 'ambiguous'
+          WHEN NOT i.idempotent AND NOT k.repeatable THEN 'ambiguous'
           WHEN c.canceled THEN 'canceled'
-          WHEN c.attempt - c.first_attempt + 1 < i.max_attempts THEN 'queued'
+          WHEN c.attempt - c.first_attempt + 1 < CASE WHEN k.repeatable THEN greatest(i.max_attempts, ${FOLLOWING_ATTEMPTS})
+            ELSE i.max_attempts END THEN 'queued'
           ELSE 'failed' END AS status
       FROM json_to_recordset(${JSON.stringify(calls)}::json) AS c (invocation_id text, worker_id text, owned_at timestamptz,
           attempt int, first_attempt int, canceled boolean)
-        JOIN invocations i ON i.invocation_id = c.invocation_id
+        JOIN invocations i ON i.invocation_id = c.invocation_id,
+        LATERAL (SELECT EXISTS (SELECT FROM checkpoints p WHERE p.invocation_id = i.invocation_id AND p.repeatable)
+          AS repeatable) AS k
       WHERE i.invocation_id = ANY (${calls.map(({ invocation_id }) => invocation_id)})
         AND NOT EXISTS (SELECT FROM results r WHERE r.invocation_id = i.invocation_id)
     ), recorded AS (
@@ -110,6 +121,6 @@ async function moveCalls(db: Db, receipts: readonly Receipt[]): Promise<Moved[]>
     ), tallied AS (
       ${sql.raw(tally("SELECT run_id, 'running' AS was, status FROM moved WHERE run_id IS NOT NULL AND status <> 'queued'"))}
     )
-    SELECT invocation_id, runner, attempt, status, tenant, begun FROM moved`.execute(db);
+    SELECT invocation_id, run_id, traceparent, runner, attempt, status, tenant, begun FROM moved`.execute(db);
   return rows;
 }

@@ -6,9 +6,8 @@ import { removeFromClaims } from './remove-from-claims.js';
 import type { Settlement } from './settlement.js';
 
 /**
- * Calls leave their receipt for `work`, to be tried again or to wait for a person. What would be tried again although its
- * cancellation was asked for ends here. A call that has a result already stays where it is: it was settled before. An
- * attempt that its worker gave back at shutdown does not count towards max_attempts.
+ * Moves calls from their receipt to `work`, to be retried or to wait for a person. A retry of a call that was to be canceled ends
+ * here. A call that already has a result is left alone. An attempt returned at shutdown does not count towards max_attempts.
  */
 const RETURN: Statement = {
   name: 'return-calls',

@@ -44,7 +44,7 @@ async function startTwice() {
 }
 
 describe('the end of an attempt', () => {
-  test('is kept whole', async () => {
+  test('is stored completely', async () => {
     const { claimed } = await startOne(store);
     const settlement = newSettlement(claimed, {
       status: 'failed',
@@ -79,7 +79,7 @@ describe('the end of an attempt', () => {
     expect(await read(claimed.invocation_id)).toMatchObject({ status, result: { success: status === 'succeeded' } });
   });
 
-  test.each(['ambiguous', 'denied'] as const)('as %s leaves none', async (status) => {
+  test.each(['ambiguous', 'denied'] as const)('as %s leaves no result', async (status) => {
     const { claimed } = await startOne(store);
     await settleAndTell(store, [newSettlement(claimed, { status })]);
     expect(await read(claimed.invocation_id)).toMatchObject({ status, result: null, finished_at: expect.any(String) });
@@ -125,7 +125,7 @@ describe('the end of an attempt', () => {
     ]);
   });
 
-  test('is written for 500 at once, each its own', async () => {
+  test('is written for 500 calls at once, each with its own result', async () => {
     const rows = manyInvocations(500);
     await insertInvocations(store, rows);
     const claimed = await claimByIds(
@@ -167,7 +167,7 @@ describe('an attempt handed back', () => {
     });
   });
 
-  test('after a cancel was asked for ends canceled, and does not run again', async () => {
+  test('ends canceled if a cancel was requested, and does not run again', async () => {
     const { claimed } = await startOne(store);
     await cancelInvocations(store, operator, { invocation_id: claimed.invocation_id });
     await settleAndTell(store, [newSettlement(claimed, { status: 'queued', backoff_ms: 1 })]);
@@ -235,7 +235,7 @@ describe('a late settlement', () => {
     expect(await read(claimed.invocation_id)).toMatchObject({ status: 'running', attempt: 1 });
   });
 
-  test('of an invocation that nobody knows is refused', async () => {
+  test('of an unknown invocation is refused', async () => {
     const { claimed } = await startOne(store);
     const unknown = newSettlement({ ...claimed, invocation_id: 'inv_none' });
     expect(await settleClaims(store, [unknown])).toEqual([null]);
@@ -243,7 +243,7 @@ describe('a late settlement', () => {
   });
 });
 
-describe('a settlement sent twice, as when its answer was lost', () => {
+describe('a settlement sent twice, because its response was lost', () => {
   test.each(['succeeded', 'canceled', 'denied'] as const)('as %s is taken both times and kept once', async (status) => {
     const { claimed } = await startOne(store);
     const settlement = newSettlement(claimed, { status });

@@ -1,11 +1,11 @@
 import type { InvocationStatus } from '@capstan/contracts';
 import { auditDenials } from '../audit/audit-denials.js';
 import { AUDIT_ENDS } from '../audit/audit-ends.js';
+import { floatArray, textArray } from '../binary-array.js';
 import { inCommon } from '../in-common.js';
 import type { Query, Statement, Store } from '../open-store.js';
-import { tally } from '../run/tally.js';
+import { tally, tallyAlike } from '../run/tally.js';
 import { notify } from '../signal/channel.js';
-import { endAlike } from './end-alike.js';
 import { stamped } from './ended-message.js';
 import { returnCalls } from './return-calls.js';
 import { ENDED_WITH_RESULT, isReturn, keptResult, type Settled, type Settlement } from './settlement.js';
@@ -18,14 +18,14 @@ const RARE = `), tallied AS (
 
 /**
  * Ends calls that are on receipts. The receipt is the fence: it is locked, or deleted with its last call, before a result is
- * written, and a receipt that was taken away (worker declared lost) has no calls to end. Behind it stands the primary key of
- * results. Endings of a batch differ in little, so what they have in common ($3) is sent and parsed once. Payloads travel as
- * text: Postgres' JSON functions refuse \\u0000, its `json` type does not.
+ * written, and a receipt that was taken away (worker declared lost) has no calls to end. The primary key of `results` is the
+ * second line of defence. The endings of a batch differ little, so the columns they share ($3) are sent and parsed once.
+ * Payloads are sent as text: Postgres' JSON functions reject \\u0000, its `json` type accepts it.
  *
- * $1 receipts that this batch completes, $2 its other receipts, $3 what endings have in common, $4 ids, $5 receipts, $6 which
- * of $3, $7 payloads, $8 durations, $9 input hashes, $10 output hashes, $11 signals if all were written, $12 if not.
+ * $1 receipts that this batch completes, $2 its other receipts, $3 shared columns, $4 ids, $5 the receipt of each, $6 indexes into
+ * $3, $7 payloads, $8 durations, $9 input hashes, $10 output hashes, $11 signals if all were written, $12 signals if not.
  *
- * `plain`: none of it is of a run, or watched. Parts that have nothing to do cost their share, too.
+ * `plain`: no call belongs to a run or is watched. Parts of a statement cost time even if they have nothing to do.
  */
 const ending = (plain: boolean): Statement => ({
   name: plain ? 'end-calls-plain' : 'end-calls',
@@ -66,7 +66,7 @@ const ending = (plain: boolean): Statement => ({
 const END = ending(false);
 const END_PLAIN = ending(true);
 
-/** Marks attempts that were taken away, and answers those that had been settled by their own worker before. */
+/** Marks late attempts as refused, and returns those that had already been settled by their own worker. */
 const REFUSE: Statement = {
   name: 'refuse-settlements',
   text: `
@@ -85,17 +85,17 @@ const REFUSE: Statement = {
 
 type Moved = { invocation_id: string; attempt: number; status: InvocationStatus };
 
-/** What rides on the statement, and tells whoever waits. */
+/** Signals for waiting callers, sent by the statement. */
 export type EndSignals = {
-  /** When every ending of the batch was written. */
+  /** If every end of the batch was written. */
   all: readonly string[];
-  /** When some were refused. */
+  /** If some were refused. */
   some: readonly string[];
 };
 
 /**
- * Answers for each settlement the status that the invocation has by it, or null when it was refused: such an attempt stays on
- * record. One that was written before is taken: it is sent again when the connection broke before the answer came.
+ * Returns the new status of the invocation for each settlement, or null if it was refused; refused attempts stay on record. A
+ * settlement that is already written succeeds: it is sent again if the connection broke before the response arrived.
  * `completes` says whether a receipt has no other calls left.
  */
 export async function settleClaims(
@@ -189,3 +189,95 @@ const refuse = (store: Store, late: readonly Settlement[]) =>
 const nameOf = ({ invocation_id, attempt }: { invocation_id: string; attempt: number }) =>
   `${invocation_id} ${attempt}`;
 const byAttempt = (rows: readonly Moved[]) => new Map(rows.map((row) => [nameOf(row), row]));
+
+/**
+ * The fast path that most calls take: a batch of similar ends that completes its receipts. It omits every case that the general
+ * statement handles (receipts taken away, existing results) and takes half the time. If a row is not written, it fails with a
+ * division by zero, and the caller falls back to the general statement.
+ *
+ * $1 receipts, $2 ids, $3 the receipt of each, $4 payloads, $5 durations, $6 input hashes, $7 output hashes, $8 subject and $9
+ * detail of the audit event, $10 signals; then the columns that all endings share, the run last.
+ */
+const endingAlike = (of_run: boolean): Statement => ({
+  name: of_run ? 'end-calls-alike-run' : 'end-calls-alike',
+  text: `
+    WITH completed AS (
+      DELETE FROM claims WHERE claim_id = ANY ($1::text[]) RETURNING claim_id, ids, worker_id, owned_at
+    ), written AS (
+      INSERT INTO results (invocation_id, payload, duration_ms, input_hash, output_hash, worker_id, started_at, status, outcome,
+        attempt, first_attempt, success, error, code, declared_side_effects, artifacts, facts, exit_code, truncated)
+      SELECT e.invocation_id, e.payload::json, e.duration_ms, e.input_hash, e.output_hash, r.worker_id, r.owned_at, $13::text,
+        nullif($14::text, $13::text), $15::int, $16::int, $17::boolean, $18::text, $19::int, $20::json, $21::json, $22::json,
+        $23::int, $24::boolean
+      FROM unnest($2::text[], $3::text[], $4::text[], $5::float8[], $6::text[], $7::text[])
+          AS e (invocation_id, claim_id, payload, duration_ms, input_hash, output_hash)
+        JOIN completed r ON r.claim_id = e.claim_id AND e.invocation_id = ANY (r.ids)
+      RETURNING 1
+    ), ${of_run ? `tallied AS (${tallyAlike('$25', '$13', 'cardinality($2::text[])')}), ` : ''}audited AS (
+      INSERT INTO audit (tenant, actor, event, subject, detail) VALUES ($11, $12, 'invocation.end', $8, $9)
+    )
+    SELECT 1 / (SELECT (count(*) = cardinality($2::text[]))::int FROM written) AS written,
+      (SELECT count(${notify('signal')}) FROM unnest($10::text[]) AS said, LATERAL (SELECT ${stamped('said')} AS signal) AS s)`,
+});
+const END_ALIKE = endingAlike(false);
+const END_ALIKE_OF_RUN = endingAlike(true);
+
+const REFUSED: ReadonlySet<unknown> = new Set(['22012', '23505']);
+
+/** True if all were written; otherwise none was. `endings` may differ only in ids, payloads, hashes and durations. */
+async function endAlike(
+  store: Pick<Store, 'query'>,
+  endings: readonly Settlement[],
+  signals: readonly string[],
+): Promise<boolean> {
+  const [first] = endings;
+  if (!first) return true;
+  const kept = endings.map(keptResult);
+  const [result] = kept;
+  const values = [
+    textArray([...new Set(endings.map(({ claim_id }) => claim_id))]),
+    textArray(endings.map(({ invocation_id }) => invocation_id)),
+    textArray(endings.map(({ claim_id }) => claim_id)),
+    textArray(kept.map((one) => one && JSON.stringify(one.payload))),
+    floatArray(kept.map((one) => one?.duration_ms)),
+    textArray(kept.map((one) => one?.input_hash)),
+    textArray(kept.map((one) => one?.output_hash)),
+    first.run_id ?? leastOf(endings, first.invocation_id),
+    ended(endings),
+    textArray(signals),
+    first.tenant,
+    first.actor,
+    first.status,
+    first.outcome,
+    first.attempt,
+    first.first_attempt,
+    result?.success,
+    first.error,
+    result?.code,
+    result && JSON.stringify(result.declared_side_effects),
+    result && JSON.stringify(result.artifacts),
+    result?.facts && JSON.stringify(result.facts),
+    result?.exit_code,
+    result?.truncated,
+    ...(first.run_id === null ? [] : [first.run_id]),
+  ];
+  try {
+    await store.query(first.run_id === null ? END_ALIKE : END_ALIKE_OF_RUN, values);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && REFUSED.has(error.code)) return false;
+    throw error;
+  }
+}
+
+const leastOf = (endings: readonly Settlement[], first: string): string =>
+  endings.reduce((least, { invocation_id }) => (invocation_id < least ? invocation_id : least), first);
+
+/** The same audit detail as AUDIT_ENDS writes. */
+const ended = (endings: readonly Settlement[]): string =>
+  `{"calls":{${endings
+    .map((ending) => {
+      const { duration_ms, exit_code } = keptResult(ending) ?? {};
+      return `"${ending.invocation_id}":${JSON.stringify({ status: ending.status, duration_ms, exit_code: exit_code ?? undefined })}`;
+    })
+    .join()}}}`;

@@ -8,8 +8,8 @@ export type SettledCall = Pick<
 >;
 
 /**
- * The end of an attempt. `queued` hands the call back: a retry after backoff_ms, or at once. `held`: what was released is not
- * what would run, and `error` says why; or its tool asks a `question`. It waits for a person for expires_in_ms.
+ * The end of an attempt. `queued` hands the call back, to be retried after backoff_ms or at once. `held` makes it wait for a person
+ * for up to expires_in_ms: either the release no longer matches what would run (`error` says why), or the tool asks a `question`.
  */
 export type Settlement = SettledCall & {
   status: Extract<
@@ -20,15 +20,15 @@ export type Settlement = SettledCall & {
   expires_in_ms?: number;
   question?: Question;
   outcome: string;
-  /** What the audit says of it beside its end, where its risk asks for that. */
+  /** Additional audit detail, if the risk of the call requires it. */
   audit?: JsonObject;
-  /** Of a denial that was found while it ran: the rule behind it. Its result is kept, because it may have begun. */
+  /** The rule that denied the call while it was running. Its result is kept, because the tool may have started. */
   rule?: string;
   result: SettledResult | null;
   error: string | null;
 };
 
-/** Whether the call goes on after it. */
+/** Whether the call continues afterwards. */
 export const isReturn = ({ status }: Settlement): boolean => status === 'queued' || status === 'held';
 
 export type SettledResult = {
@@ -45,7 +45,7 @@ export type SettledResult = {
   output_hash: string;
 };
 
-/** Statuses of a tool that was run and whose end is known. */
+/** Statuses of a tool that ran with a known outcome. */
 export const ENDED_WITH_RESULT: ReadonlySet<InvocationStatus> = new Set([
   'succeeded',
   'failed',
@@ -53,9 +53,9 @@ export const ENDED_WITH_RESULT: ReadonlySet<InvocationStatus> = new Set([
   'canceled',
 ]);
 
-/** Of what was denied before it ran, or may or may not have taken effect, no result is kept. */
+/** No result is stored for calls denied before they ran, or with an unknown outcome. */
 export const keptResult = ({ status, result, rule }: Settlement): SettledResult | null =>
   ENDED_WITH_RESULT.has(status) || rule !== undefined ? result : null;
 
-/** The status that the invocation has by a settlement; null when it was refused. */
+/** The status of the invocation after a settlement; null if it was refused. */
 export type Settled = { status: InvocationStatus } | null;

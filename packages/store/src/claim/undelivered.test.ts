@@ -98,7 +98,7 @@ describe('the flow of a queue', () => {
     expect(await flow()).toMatchObject({ waiting: true, due_in_ms: null });
   });
 
-  test('is not told of a queue that is paused', async () => {
+  test('is not returned for a paused queue', async () => {
     await setPaused(store, operator, 'exec', true);
     expect(await readFlow(store, ['exec', 'builtin'])).toMatchObject([{ runner: 'builtin' }]);
   });

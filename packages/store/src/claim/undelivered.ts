@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Store } from '../open-store.js';
 import type { Delivery } from './claim-next.js';
 
-/** Receipts that travel through the queue and that nobody has owned for `min_age_ms`, the oldest first. */
+/** Receipts in the queue that have had no owner for `min_age_ms`, oldest first. */
 export async function undelivered(store: Store, min_age_ms: number, limit: number): Promise<Delivery[]> {
   const { rows } = await sql<Delivery>`
     SELECT c.claim_id, c.runner, cardinality(c.ids) AS size, false AS ahead,
@@ -15,20 +15,20 @@ export async function undelivered(store: Store, min_age_ms: number, limit: numbe
   return rows;
 }
 
-/** What the queue of a runner type needs, and how full it is. */
+/** Demand and fill level of the queue of a runner type. */
 export type Flow = {
   runner: QueueName;
   /** Calls that the live workers can run at once. */
   slots: number;
-  /** Calls on receipts that nobody owns yet. */
+  /** Calls on receipts without an owner. */
   on_the_way: number;
-  /** Whether calls wait in `work` that could be delivered now. */
+  /** Whether `work` has calls that could be delivered now. */
   waiting: boolean;
-  /** When the next retry is due; null when none waits. */
+  /** Time until the next retry is due; null if there is none. */
   due_in_ms: number | null;
 };
 
-/** Of these queues, and of every pool. */
+/** For these queues and every pool. */
 export async function readFlow(store: Store, runners: readonly QueueName[]): Promise<Flow[]> {
   const { rows } = await sql<Flow>`
     SELECT r.runner,
@@ -36,7 +36,7 @@ export async function readFlow(store: Store, runners: readonly QueueName[]): Pro
         WHERE r.runner = ANY (w.runners) AND w.lease_until > now() AND w.stopped_at IS NULL AND NOT w.draining) AS slots,
       (SELECT coalesce(sum(cardinality(c.ids)), 0)::int FROM claims c
         WHERE c.owned_at IS NULL AND c.worker_id IS NULL AND c.runner = r.runner) AS on_the_way,
-      -- Not EXISTS: for several runner types at once, it may read all that waits.
+      -- Not EXISTS: for several runner types at once, it may read the whole backlog.
       coalesce(
         (SELECT true FROM work w WHERE w.runner = r.runner AND w.status = 'queued' AND w.available_at IS NULL LIMIT 1),
         (SELECT true FROM work w WHERE w.runner = r.runner AND w.status = 'queued' AND w.available_at <= now() LIMIT 1),

@@ -1,6 +1,6 @@
 /**
- * How both ends of a connection find out that the other one is gone, although no FIN or RST ever comes: a host that vanished,
- * a firewall that forgot the connection. The kernels ask after 5 s without traffic, and give up about 10 s later.
+ * Keepalives let both ends notice a peer that vanished without a FIN or RST: a lost host, or a firewall that dropped the
+ * connection. The kernels probe after 5 s without traffic and give up about 10 s later.
  */
 export const CLIENT_KEEPALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5000 };
 
@@ -12,7 +12,7 @@ export const SERVER_KEEPALIVE = {
   tcp_user_timeout: '10000',
 };
 
-/** For the `options` of a connection. */
+/** Formats settings for the `options` parameter of a connection. */
 export const toOptions = (settings: Readonly<Record<string, string>>): string =>
   Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)

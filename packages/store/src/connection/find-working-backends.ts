@@ -4,8 +4,8 @@ import { CLIENT_KEEPALIVE } from './connection-settings.js';
 const ANSWER_MS = 4000;
 
 /**
- * Asks Postgres, over a connection made for this, which of these backends are working on a statement. None when Postgres cannot
- * be reached; all when it answers, but not this question (it may be out of connections).
+ * Asks Postgres over a new connection which of these backends are working on a statement. Returns none if Postgres cannot be
+ * reached, and all if it answers with an error (it may be out of connections).
  */
 export async function findWorkingBackends(url: string, pids: readonly number[]): Promise<ReadonlySet<number>> {
   const client = new pg.Client({

@@ -10,7 +10,7 @@ import { lookForWork } from './look-for-work.js';
 
 const store = await openTestStore();
 
-test('nothing is found in an empty installation', async () => {
+test('in an empty installation, no work is found', async () => {
   expect(await lookForWork(store)).toEqual({
     audit: false,
     fires: false,
@@ -20,7 +20,7 @@ test('nothing is found in an empty installation', async () => {
   });
 });
 
-test('the end of a lease is told before it comes', async () => {
+test('the time until the next lease ends is known in advance', async () => {
   const worker = { worker_id: 'wrk_1', runners: ['exec' as const], host: 'here', pid: 1, concurrency: 1 };
   await registerWorker(store, worker, 10_000);
   const { next_lost_in_ms } = await lookForWork(store);

@@ -1,16 +1,16 @@
 import type { Statement, Store } from '../open-store.js';
 
-/** What there is to do that no signal tells of. */
+/** Work for which there is no signal. */
 export type FoundWork = {
-  /** Events of the audit that are not in its chain. */
+  /** Audit events that are not in the chain yet. */
   audit: boolean;
-  /** Starts of schedules that wait for the one before. */
+  /** Schedule runs that wait for the previous one to end. */
   fires: boolean;
-  /** Events that nobody has been told of. */
+  /** Events that have not been fanned out to endpoints yet. */
   events: boolean;
-  /** Receipts of workers that are gone. */
+  /** Receipts of lost workers. */
   rescue: boolean;
-  /** Until the next lease ends, should its worker not renew it. */
+  /** Time until the next lease ends, if its worker does not renew it. */
   next_lost_in_ms: number | null;
 };
 
@@ -24,7 +24,7 @@ const LOOK: Statement = {
       (SELECT extract(epoch FROM min(lease_until) - now())::float8 * 1000 FROM workers WHERE lease_until > now()) AS next_lost_in_ms`,
 };
 
-/** One statement for all of it: several coordinators look every few seconds, also while nothing happens for days. */
+/** One statement for everything, because every coordinator asks every few seconds, even if nothing happens for days. */
 export async function lookForWork(store: Pick<Store, 'query'>): Promise<FoundWork> {
   const [found] = await store.query<FoundWork>(LOOK, []);
   if (!found) throw new Error('look-for-work answered no row');

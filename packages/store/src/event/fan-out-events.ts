@@ -6,7 +6,7 @@ import { isOf, type RetentionRule } from '../retention/retention-rule.js';
 
 type NewDelivery = { delivery_id: string; tenant: string; event_id: string; webhook_id: string | null; target: string };
 
-/** Every new event gets a delivery for each endpoint that asks for it. */
+/** Creates a delivery of each new event for every endpoint that subscribes to it. */
 export async function fanOutEvents(store: Store, limit: number): Promise<number> {
   return store.db.transaction().execute(async (db) => {
     const { rows: events } = await sql<{ event_id: string; tenant: string; type: string; url: string | null }>`
@@ -41,7 +41,7 @@ export async function fanOutEvents(store: Store, limit: number): Promise<number>
 
 const newId = () => `dlv_${nanoid()}`;
 
-/** What was told longer ago; what is still to be told stays. */
+/** Deletes old events; events with open deliveries stay. */
 export async function deleteOldEvents(
   store: Store,
   age_ms: number,

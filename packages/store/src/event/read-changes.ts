@@ -2,12 +2,12 @@ import type { HoldStatus, InvocationStatus, RunStatus } from '@capstan/contracts
 import type { Statement, Store } from '../open-store.js';
 
 /**
- * How far somebody has followed a tenant: every transaction before `xid`, and every row up to these numbers. All are low
- * marks: what is beyond them may have been told, what is below them cannot change any more.
+ * How far a reader has followed a tenant: every transaction before `xid`, and every row up to these numbers. These are low-water marks:
+ * changes above them may already have been reported, and nothing below them can change any more.
  */
 export type Mark = { xid: string; invocation: string; run: string; audit: string };
 
-/** What happened to one thing; `place` is where, in the numbers of its own kind. */
+/** One change; `place` is its number among the changes of its kind. */
 export type Change =
   | {
       kind: 'ended';
@@ -23,21 +23,21 @@ export type Change =
 
 export type Changes = {
   changes: Change[];
-  /** Whether there was more of one kind than is read at once. */
+  /** The kinds of which there were more changes than the limit. */
   many: { ended: boolean; created: boolean; act: boolean };
-  /** The oldest transaction that is open; all before it have ended. */
+  /** The oldest open transaction; all before it have ended. */
   oldest: string;
-  /** The next transaction that will begin. */
+  /** The id of the next transaction. */
   next: string;
-  /** The latest rows there are. */
+  /** The newest row of each kind. */
   latest: Omit<Mark, 'xid'>;
 };
 
-/** What people did that no other row tells. */
+/** Audit events about changes that no other row shows. */
 const TOLD = `event ~ '^(hold|queue|policy|extension|tool|atip|mcp_server)[.]'
           OR event IN ('run.pause', 'run.resume', 'invocation.redrive', 'invocation.resolve', 'invocation.rescue')`;
 
-/** What concerns every tenant: the queues and tools of the installation, and the policy of who has none of their own. */
+/** Events that concern every tenant: queues and tools of the installation, and the policy of tenants without their own. */
 const SHARED = `event ~ '^(queue|extension|tool|atip|mcp_server)[.]' OR (event ~ '^policy[.]' AND subject = 'default')`;
 
 const READ: Statement = {
@@ -75,7 +75,7 @@ type Found = Omit<Changes, 'changes' | 'many'> & {
   acts: Change[];
 };
 
-/** What happened to a tenant since a mark, in one statement; `limit` of each kind. */
+/** Reads the changes of a tenant since a mark in one statement, up to `limit` of each kind. */
 export async function readChanges(
   store: Pick<Store, 'query'>,
   tenant: string,

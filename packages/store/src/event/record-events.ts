@@ -6,19 +6,19 @@ import type { Db } from '../open-store.js';
 export type NewEvent = {
   tenant: string;
   type: EventType;
-  /** The id of what it is about. */
+  /** The id of the object that the event is about. */
   subject: string;
   data: JsonObject;
-  /** Where the same event may be recorded twice: the second time it is known already. */
+  /** Set if the same event may be recorded twice; the second is ignored. */
   event_id?: string;
-  /** Told here too, besides the endpoints of the tenant. */
+  /** Delivered to this URL too, in addition to the tenant's endpoints. */
   url?: string | null;
 };
 
 /**
- * Called inside the transaction of what it tells, so that neither is ever there without the other. A tenant that nobody
- * tells anything (no endpoint, no url) has no rows here. Publish 'due' ['events'] once it is committed, so that it is
- * told at once; the coordinator's sweep finds it otherwise.
+ * Called in the transaction of the change that it reports, so that one never exists without the other. If nobody would receive the
+ * event (no endpoint, no url), no row is written. Publish 'due' ['events'] after the commit, so that it is delivered at once;
+ * otherwise the coordinator's sweep finds it.
  */
 export async function recordEvents(db: Db, events: NewEvent[]): Promise<void> {
   if (events.length === 0) return;

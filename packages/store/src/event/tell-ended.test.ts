@@ -18,7 +18,7 @@ import { tellEnded } from './tell-ended.js';
 const store = await openTestStore();
 const operator: Principal = { key_id: 'key_1', tenant: 'acme', actor: 'ann', roles: ['operate'] };
 const tell = () => tellEnded(store, 10, 10_000);
-/** With a URL of its own, so that no endpoint has to be there. */
+/** With its own URL, so that no endpoint is needed. */
 const watched = { webhook_url: 'https://hooks.example/' };
 const told = async (subject: string) => {
   const events = await store.db.selectFrom('events').select('type').where('subject', '=', subject).execute();
@@ -30,21 +30,21 @@ beforeEach(() =>
 );
 
 describe('the end of a watched call', () => {
-  test('is told once', async () => {
+  test('is reported once', async () => {
     const { invocation_id } = await endOne(store, 'succeeded', watched);
     await endOne(store, 'succeeded');
     expect([await tell(), await tell()]).toEqual([1, 0]);
     expect(await told(invocation_id)).toEqual(['invocation.succeeded']);
   });
 
-  test('is told of a call that is denied as it is submitted', async () => {
+  test('is reported for a call that is denied at submission', async () => {
     const row = newInvocation({ ...watched, status: 'denied' });
     await insertInvocations(store, [row]);
     await tell();
     expect(await told(row.invocation_id)).toEqual(['invocation.denied']);
   });
 
-  test('is told again when a person resolves it', async () => {
+  test('is reported again when a person resolves it', async () => {
     const { invocation_id } = await endOne(store, 'ambiguous', watched);
     await tell();
     await resolveInvocation(store, operator, invocation_id, { outcome: 'succeeded', comment: 'I looked' });
@@ -53,14 +53,14 @@ describe('the end of a watched call', () => {
   });
 });
 
-describe('a watched call that is redriven before its end was told', () => {
+describe('a watched call that is redriven before its end was reported', () => {
   const redriven = async () => {
     const { invocation_id } = await endOne(store, 'failed', { ...watched, max_attempts: 1 });
     await redriveInvocations(store, operator, { invocation_id });
     return invocation_id;
   };
 
-  test('is not told of until it ends again', async () => {
+  test('is not reported until it ends again', async () => {
     const id = await redriven();
     await tell();
     expect(await told(id)).toEqual([]);
@@ -70,14 +70,14 @@ describe('a watched call that is redriven before its end was told', () => {
     expect(await told(id)).toEqual(['invocation.succeeded']);
   });
 
-  test('is canceled in work, and told as canceled alone', async () => {
+  test('is reported once, as canceled, if it is canceled in work', async () => {
     const id = await redriven();
     await cancelInvocations(store, operator, { invocation_id: id });
     await tell();
     expect(await told(id)).toEqual(['invocation.canceled']);
   });
 
-  test('expires in work, and is told as expired alone', async () => {
+  test('is reported once, as expired, if it expires in work', async () => {
     const id = await redriven();
     await sql`UPDATE work SET expires_at = now()`.execute(store.db);
     await expireInvocations(store, 10);
@@ -85,7 +85,7 @@ describe('a watched call that is redriven before its end was told', () => {
     expect(await told(id)).toEqual(['invocation.expired']);
   });
 
-  test('is rescued with its last attempt, and told as failed alone', async () => {
+  test('is reported once, as failed, if its last attempt is rescued', async () => {
     const id = await redriven();
     const worker_id = await liveWorker(store);
     await claimOne(store, worker_id, id);
@@ -95,7 +95,7 @@ describe('a watched call that is redriven before its end was told', () => {
     expect(await told(id)).toEqual(['invocation.failed']);
   });
 
-  test('is returned although its cancellation was asked for, and told as canceled alone', async () => {
+  test('is reported once, as canceled, if it is returned after a cancel', async () => {
     const id = await redriven();
     const claimed = await claimOne(store, await liveWorker(store), id);
     await cancelInvocations(store, operator, { invocation_id: id });

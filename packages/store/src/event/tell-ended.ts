@@ -23,7 +23,7 @@ type Ended = {
   webhook_url: string | null;
   created_at: string;
   finished_at: string;
-  /** Of a denial: which rule it was. Its reason may quote the inputs, and stays here. */
+  /** The rule of a denial, without its reason, which may quote the inputs. */
   decision: Json;
   result: Json;
   size: number;
@@ -38,8 +38,8 @@ type EndedRun = {
 };
 
 /**
- * Watched invocations that have ended become events, once: the mark and the event are one transaction. A result larger
- * than `max_bytes` is left out; the event then says where it is.
+ * Records an event for each watched invocation that has ended, exactly once: the row in `ends_to_tell` is deleted in the transaction that
+ * writes the event. A result larger than `max_bytes` is left out; the event then says where to find it.
  */
 export async function tellEnded(store: Store, limit: number, max_bytes: number): Promise<number> {
   return store.db.transaction().execute(async (db) => {
@@ -65,7 +65,7 @@ export async function tellEnded(store: Store, limit: number, max_bytes: number):
   });
 }
 
-/** The end of the last of a bulk is that of the bulk. */
+/** A bulk submission ends with the last of its calls. */
 async function endedBulks(db: Db, rows: Ended[]): Promise<EndedRun[]> {
   const run_ids = [...new Set(rows.flatMap(({ run_id }) => run_id ?? []))];
   if (run_ids.length === 0) return [];
@@ -90,7 +90,7 @@ function toEvent(row: Ended, max_bytes: number): NewEvent[] {
   const type: EventType = `invocation.${status}`;
   return [
     {
-      // A receiver knows by it that it has seen this end; one that was redriven ends anew, with another attempt.
+      // Lets receivers recognize duplicates. A redriven call ends again with another attempt, and so with another id.
       event_id: `${invocation_id}.${attempt}.${status}`,
       tenant,
       type,

@@ -5,7 +5,7 @@ import { type Actor, replaceToolsIn } from '../tool/replace-tools.js';
 import { forgetFiles } from './install-extension.js';
 import { type ExtensionRow, extensionColumns } from './read-extensions.js';
 
-/** Switches an extension and all of its tools on or off. Undefined when there is none. */
+/** Enables or disables an extension and all of its tools. Undefined if there is none. */
 export function enableExtension(
   store: Store,
   by: Actor,
@@ -32,7 +32,7 @@ export function enableExtension(
   });
 }
 
-/** Removes an extension with its tools and files; false when there is none. */
+/** Removes an extension with its tools and files. Returns false if there is none. */
 export function removeExtension(store: Store, by: Actor, extension_id: string): Promise<boolean> {
   return store.db.transaction().execute(async (db) => {
     const gone = await db

@@ -16,7 +16,7 @@ export type NewExtension = {
   descriptors: Descriptor[];
 };
 
-/** Installs an extension, or another version in its place; one that was switched off stays off. */
+/** Installs an extension, or replaces it by another version. A disabled one stays disabled. */
 export function installExtension(
   store: Store,
   by: Actor,
@@ -71,7 +71,7 @@ async function writeFiles(db: Db, { tools_hash, files }: NewExtension): Promise<
       .execute();
 }
 
-/** Sets of files that no extension has any more. A worker that runs an older version has them on its disk. */
+/** Deletes sets of files that no extension refers to. Workers that run an older version have a copy on disk. */
 export async function forgetFiles(db: Db): Promise<void> {
   await db
     .deleteFrom('extension_files')

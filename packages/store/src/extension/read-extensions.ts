@@ -20,7 +20,7 @@ export const readExtensions = (db: Db) =>
 export const readExtension = (db: Db, extension_id: string): Promise<ExtensionRow | undefined> =>
   db.selectFrom('extensions').select(extensionColumns).where('extension_id', '=', extension_id).executeTakeFirst();
 
-/** The usage document of an extension, for whoever explains what its tools answered. */
+/** The usage document of an extension, for explaining the results of its tools. */
 export async function readUsage(store: Store, extension_id: string): Promise<string | null> {
   const row = await store.db
     .selectFrom('extensions')
@@ -42,7 +42,7 @@ export const readExtensionFiles = (
     .orderBy('name')
     .execute();
 
-/** Whether somebody has removed an extension of that id before. */
+/** True if an extension with this id was removed before. */
 export async function wasRemoved(db: Db, extension_id: string): Promise<boolean> {
   const removal = await db
     .selectFrom('audit')

@@ -7,7 +7,7 @@ export type ExtensionTables = {
     manifest: JsonText<JsonObject>;
     commands: JsonText<JsonObject>;
     usage: string | null;
-    /** The set of files in extension_files that are its own executables. */
+    /** The hash of its own executables in extension_files. */
     tools_hash: string | null;
     enabled: boolean;
     installed_by: string;

@@ -3,7 +3,7 @@ import { appendAudit } from '../audit/append-audit.js';
 import type { Store } from '../open-store.js';
 import { type HoldNews, notifyHold } from './notify-hold.js';
 
-/** Tells of those among these holds that are pending and that nobody was told of; answered once, to one coordinator. */
+/** Records events for the pending holds among these that have not been announced yet. Each is returned once, to one coordinator. */
 export async function announceHolds(store: Store, hold_ids: string[]): Promise<HoldNews[]> {
   return store.db.transaction().execute(async (db) => {
     const { rows } = await sql<HoldNews>`
@@ -31,7 +31,7 @@ export async function announceHolds(store: Store, hold_ids: string[]): Promise<H
   });
 }
 
-/** Holds that will expire soon: said once for each round. */
+/** Records events for holds that expire soon, once for each round of votes. */
 export async function warnOfHolds(store: Store, limit: number): Promise<number> {
   return store.db.transaction().execute(async (db) => {
     const { rows } = await sql<HoldNews>`
@@ -50,7 +50,7 @@ export async function warnOfHolds(store: Store, limit: number): Promise<number> 
 
 export type HoldsToDo = { fresh: boolean; granted: boolean; overdue: boolean; warn_in_ms: number | null };
 
-/** One look tells whether there is anything to do: whoever waits for whatever makes the coordinator look. */
+/** One query to find out whether there is anything to do, because the coordinator is woken for many reasons. */
 export async function holdsToDo(store: Store): Promise<HoldsToDo> {
   const { rows } = await sql<HoldsToDo>`
     SELECT EXISTS (SELECT FROM holds WHERE status = 'pending' AND announced_round < round) AS fresh,

@@ -13,8 +13,8 @@ const hold = (approvals: Approvals, ...rules: string[]): Decision => ({
 });
 const two = hold({ required: 2 }, 'refunds');
 
-describe('changed inputs are', () => {
-  test('the call that was voted on where the same rules ask for the same people, or nobody has to be asked', () => {
+describe('after an edit of the inputs', () => {
+  test('votes stay valid if the same rules ask for the same people, or nobody has to be asked', () => {
     expect(asksTheSame(two, hold({ required: 2 }, 'refunds'))).toBe(true);
     expect(asksTheSame(two, newInvocation().decision)).toBe(true);
   });

@@ -1,9 +1,9 @@
 import type { Decision } from '@capstan/contracts';
 
 /**
- * Whether policy takes changed inputs for the call that people have voted on: the same rules hold it and ask for the same
- * people, or nobody would have to be asked any more. Where policy draws a line (an amount, a recipient), a change across it is
- * another call, and one that it wants seen by all (`revote_on_edit`) always is.
+ * Whether votes stay valid after an edit of the inputs: the same rules hold the call and ask for the same people, or it would now be
+ * allowed without a hold. If a policy sets a limit (an amount, a recipient), an edit that crosses it needs new votes. With
+ * `revote_on_edit`, every edit does.
  */
 export function asksTheSame(before: Decision, after: Decision): boolean {
   if ((after.approvals ?? before.approvals)?.revote_on_edit) return false;

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
 import { notifyHold } from './notify-hold.js';
 
-/** In the transaction that ended the invocations themselves. Those that were decided before stay as they are. */
+/** Closes the pending holds of ended invocations, in the transaction that ended them. Decided holds stay as they are. */
 export async function closeHolds(
   db: Db,
   invocation_ids: string[],

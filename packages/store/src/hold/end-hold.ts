@@ -6,7 +6,7 @@ import type { Db, Store } from '../open-store.js';
 import { notifyHold } from './notify-hold.js';
 import { getHold, type HeldCall, lockHold } from './read-holds.js';
 
-/** `ended`: by this very call · `decided`: it was not pending any more. */
+/** `ended`: by this request · `decided`: it was no longer pending. */
 export type Ended = { kind: 'ended'; invocation_id: string } | { kind: 'decided' } | { kind: 'missing' };
 
 const HOW = {
@@ -14,7 +14,7 @@ const HOW = {
   withdraw: { hold: 'withdrawn', invocation: 'canceled' },
 } as const;
 
-/** One rejection is enough. Who submitted the call takes it back with a withdrawal. */
+/** One rejection is enough. A withdrawal is by the submitter of the call. */
 export async function endHold(
   store: Store,
   by: Principal,
@@ -40,7 +40,7 @@ export async function endHold(
   });
 }
 
-/** False when there is no such hold. Also on one that was decided: what was learnt later belongs to it. */
+/** False if there is no such hold. Decided holds can be commented on too, so that later findings are on record. */
 export async function commentOnHold(store: Store, by: Principal, hold_id: string, comment: string): Promise<boolean> {
   return store.db.transaction().execute(async (db) => {
     const hold = await getHold(db, by.tenant, hold_id);

@@ -6,7 +6,7 @@ import { hasLiveGrants, insertGrant } from './grants.js';
 
 const store = await openTestStore();
 
-test('a grant goes with the key that gave it', async () => {
+test('a grant is deleted with the key that gave it', async () => {
   const tenant = `tenant-${nanoid()}`;
   const admin = { key_id: 'key_admin', tenant, actor: 'ann', roles: ['admin' as const] };
   const { key_id } = await createKey(store, admin, { tenant, actor: 'dan', roles: ['operate'] });

@@ -22,7 +22,7 @@ const SHOWN = [
   'revoked_at',
 ] as const;
 
-/** Of a tool one call unless it says more; a plan has as many steps as it has. */
+/** A grant for a tool covers one call by default; a grant for a plan has no limit, because a plan may have any number of steps. */
 const countOf = ({ kind, count }: NewGrant) => count ?? (kind === 'tool' ? 1 : null);
 
 export async function insertGrant(store: Store, by: Principal, grant: NewGrant): Promise<Grant> {
@@ -58,7 +58,7 @@ export async function insertGrant(store: Store, by: Principal, grant: NewGrant):
   });
 }
 
-/** Newest first, also those that are used up or over. */
+/** Newest first, including used-up and expired grants. */
 export async function listGrants(db: Db, tenant: string, page: PageWanted): Promise<Page<Grant>> {
   let query = db
     .selectFrom('grants')
@@ -70,7 +70,7 @@ export async function listGrants(db: Db, tenant: string, page: PageWanted): Prom
   return pageOf(rows, page.limit, withoutSeq);
 }
 
-/** What it was used for stays released. */
+/** Holds that the grant has released stay released. */
 export async function revokeGrant(store: Store, by: Principal, grant_id: string): Promise<boolean> {
   return store.db.transaction().execute(async (db) => {
     const { numUpdatedRows } = await db
@@ -85,7 +85,7 @@ export async function revokeGrant(store: Store, by: Principal, grant_id: string)
   });
 }
 
-/** In the transaction that deletes the key: whoever may do nothing any more has allowed nothing in advance. */
+/** Revokes the grants given with a key, in the transaction that deletes the key. */
 export async function revokeGrantsOf(db: Db, key_id: string): Promise<void> {
   await db
     .updateTable('grants')
@@ -106,7 +106,7 @@ export const hasLiveGrants = async (db: Db, tenant: string): Promise<boolean> =>
 
 const LIVE = sql`revoked_at IS NULL AND expires_at > now() AND (count IS NULL OR used < count)`;
 
-/** Those that may be for this call, the oldest first. */
+/** Grants that may apply to this call, oldest first. */
 export async function grantsFor(
   db: Db,
   call: { tenant: string; tool_id: string; input_hash: string; run_id: string | null },
@@ -124,7 +124,7 @@ export async function grantsFor(
     .execute();
 }
 
-/** In the transaction of the vote. False when others have used it up meanwhile. */
+/** Uses the grant once, in the transaction of the vote. False if it has been used up in the meantime. */
 export async function takeGrant(db: Db, grant_id: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('grants')
@@ -135,7 +135,7 @@ export async function takeGrant(db: Db, grant_id: string): Promise<boolean> {
   return numUpdatedRows === 1n;
 }
 
-/** Grants that came since; what was pending before may be theirs. */
+/** Grants that have not been applied to earlier pending holds yet. */
 export const newGrants = (db: Db, limit: number): Promise<{ grant_id: string; tenant: string }[]> =>
   db
     .selectFrom('grants')
@@ -151,7 +151,7 @@ export async function markApplied(db: Db, grant_ids: string[]): Promise<void> {
 
 type HoldName = { tenant: string; hold_id: string };
 
-/** The oldest first. */
+/** Oldest first. */
 export async function pendingHolds(
   db: Db,
   tenants: string[],
@@ -164,7 +164,7 @@ export async function pendingHolds(
   return rows;
 }
 
-/** Those that nobody was told of yet. */
+/** Pending holds that have not been announced yet. */
 export const freshHolds = (db: Db, limit: number): Promise<HoldName[]> =>
   sql<HoldName>`SELECT tenant, hold_id FROM holds WHERE status = 'pending' AND announced_round < round ORDER BY seq LIMIT ${limit}`
     .execute(db)

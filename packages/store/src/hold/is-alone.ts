@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
 
-/** Whether nobody else could release what this actor submitted: every key of the tenant is theirs, and no other person has logged in. */
+/** Whether nobody else could release this actor's calls: every key of the tenant is theirs, and no other person has logged in. */
 export async function isAlone(db: Db, tenant: string, actor: string): Promise<boolean> {
   const { rows } = await sql<{ alone: boolean }>`
     SELECT NOT EXISTS (SELECT FROM keys WHERE tenant = ${tenant} AND actor <> ${actor}

@@ -13,15 +13,15 @@ export type HoldNews = {
   expires_at: string;
   decided_by: string | null;
   returned_because: string | null;
-  /** What whoever decided it said about it. */
+  /** The comment of the person who decided it. */
   comment?: string | null;
 };
 
 type Asked = { invocation_id: string; reason: string | null; risk: string | null };
 
 /**
- * In the transaction of what it tells. Inputs stay out of it: what is sent away is that there is something to decide, and
- * who decides looks at it here.
+ * Records an event for each hold, in the transaction of the change. Events leave the installation, so they contain no inputs: they
+ * say that there is something to decide, and people look at the call here.
  */
 export async function notifyHold(
   db: Db,
@@ -50,8 +50,8 @@ export async function notifyHold(
 }
 
 /**
- * Why each is held, and how risky its tool is. The reason of a hold is what the policy says and quotes nothing of the call;
- * that of a denial may quote the inputs, and is left out.
+ * Why each call is held, and the risk of its tool. The reason of a hold is text from the policy and quotes nothing of the call. The
+ * reason of a denial may quote the inputs, so it is left out.
  */
 async function askedOf(db: Db, holds: HoldNews[]): Promise<Map<string, Asked>> {
   const ids = holds.map(({ invocation_id }) => invocation_id);

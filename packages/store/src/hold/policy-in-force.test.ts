@@ -23,7 +23,7 @@ test.each([
     const policies = { brought: document('brought'), 'in force': document(tenant) };
     const decided_by = { ...policies, 'in force': { ...policies['in force'], installation: CLOSED_INSTALLATION } };
     const hashes = { brought: hashJson(policies.brought), 'in force': hashJson(policies['in force']) };
-    // Somebody has run something with it, whoever.
+    // The policy was submitted with a run, by anybody.
     await ensurePolicy(store, runPolicyName(hashes.brought), policies.brought);
     await ensurePolicy(store, tenant, policies['in force']);
     const run_id = `run_${nanoid()}`;

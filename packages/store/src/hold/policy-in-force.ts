@@ -4,8 +4,8 @@ import type { Db } from '../open-store.js';
 import { type InForce, tenantPolicyInForce } from '../policy/effective-policy.js';
 
 /**
- * What a release is decided by, and what it is compared with right before the run: the policy that the run brought with it, else
- * the tenant's own, else `default`, each in the version of this moment, under the installation's.
+ * The policy by which a release is decided, and with which it is compared right before the run: the one submitted with the run, else
+ * the tenant's own, else `default`, in its current version; the installation's policy applies on top.
  */
 export async function policyInForce(
   db: Db,

@@ -4,7 +4,7 @@ import type { Db } from '../open-store.js';
 import { asksTheSame } from './asks-the-same.js';
 import type { HeldCall } from './read-holds.js';
 
-/** What would run now: the inputs as they are to be, decided on by the policy in force, with the tool as it is. */
+/** What would run now: the edited inputs, the decision of the current policy, and the current descriptor of the tool. */
 export type Proposal = BoundHashes & {
   inputs: JsonObject;
   decision: Decision;
@@ -20,7 +20,7 @@ export const hashesOf = ({ input_hash, descriptor_hash, policy_hash }: BoundHash
 
 type Editor = { actor: string; comment: string | null; identity?: Identity | undefined };
 
-/** From here on the row is what would run. Answers the round in which votes for it count. */
+/** Writes the proposal to the invocation. Returns the round in which votes for it count. */
 export async function proposeCall(db: Db, hold: HeldCall, proposal: Proposal, by: Editor): Promise<number> {
   const { inputs, decision, runner, idempotent } = proposal;
   const hashes = hashesOf(proposal);
@@ -42,7 +42,7 @@ export async function proposeCall(db: Db, hold: HeldCall, proposal: Proposal, by
   return isEdit ? recordEdit(db, hold, proposal, by) : hold.round;
 }
 
-/** Both inputs and who changed what are kept. One that makes another call of it starts the next round of votes. */
+/** Records both versions of the inputs and who changed them. An edit that invalidates votes starts the next round. */
 async function recordEdit(
   db: Db,
   hold: HeldCall,

@@ -8,14 +8,14 @@ import { notifyHold } from './notify-hold.js';
 import { type HeldCall, lockHold } from './read-holds.js';
 
 /**
- * `partly`: some of its questions are still open · `answered`: by this very call; what may run at once · `decided`: it is not
- * pending any more.
+ * `partly`: some questions are still open · `answered`: by this request, with the calls that can run now · `decided`: the hold is
+ * no longer pending.
  */
 export type Answered =
   | { kind: 'partly' | 'decided' | 'missing' }
   | { kind: 'answered'; readied: Readied; invocation_id: string };
 
-/** Takes answers to the questions of a hold. With the last of them the call goes on. */
+/** Stores answers to the questions of a hold. The last answer requeues the call. */
 export async function answerHold(
   store: Store,
   by: Pick<Principal, 'tenant' | 'actor'>,
@@ -35,7 +35,10 @@ export async function answerHold(
   });
 }
 
-/** Which questions were answered is on record, by whom, and the hash of all answers so far; the answers are data of the call, like its inputs. */
+/**
+ * Stores the answers with the hold. Its history and the audit say only which questions were answered and by whom, and the history
+ * has the hash of all answers so far: the answers are data of the call, like its inputs.
+ */
 async function record(db: Db, hold: HeldCall, actor: string, answers: Answers, keys: string[]): Promise<void> {
   const { hold_id, round, tenant } = hold;
   await db
@@ -49,8 +52,8 @@ async function record(db: Db, hold: HeldCall, actor: string, answers: Answers, k
 }
 
 /**
- * An answer is no approval: the call has the one it had before the question, or none. Without one the hash stays that of
- * nothing, so that a policy that has come to want an approval meanwhile still gets to ask for it.
+ * An answer is not an approval: the call keeps the approval that it had before the question, if any. Without one, the approved hash is
+ * `none`, which matches no inputs, so a policy that now requires an approval still gets to ask for it.
  */
 async function goOn(db: Db, hold: HeldCall, actor: string): Promise<Readied> {
   const { rows } = await sql<{ status: string; expires_at: string; decided_by: string }>`
@@ -61,13 +64,17 @@ async function goOn(db: Db, hold: HeldCall, actor: string): Promise<Readied> {
     WHERE hold_id = ${hold.hold_id} RETURNING status, expires_at, decided_by`.execute(db);
   const [released] = rows;
   if (released) await notifyHold(db, 'hold.decided', [{ ...hold, ...released, comment: null }]);
-  if (hold.live) return readied([]);
-  const { rows: moved } = await sql<{ runner: QueueName; status: string }>`
+  return hold.live ? readied([]) : requeue(db, hold.invocation_id);
+}
+
+/** Queues a held call again, or defers it if it is under a quota. */
+export async function requeue(db: Db, invocation_id: string): Promise<Readied> {
+  const { rows } = await sql<{ runner: QueueName; status: string }>`
     UPDATE work SET status = CASE WHEN quota_scopes IS NOT NULL THEN 'deferred' ELSE 'queued' END
-    WHERE invocation_id = ${hold.invocation_id} AND status = 'held' RETURNING runner, status`.execute(db);
-  const [work] = moved;
-  if (!work) throw new Error(`${hold.invocation_id} is not held, but its hold is pending`);
-  return readied(work.status === 'queued' ? [{ invocation_id: hold.invocation_id, runner: work.runner }] : []);
+    WHERE invocation_id = ${invocation_id} AND status = 'held' RETURNING runner, status`.execute(db);
+  const [work] = rows;
+  if (!work) throw new Error(`${invocation_id} is not held, but its hold is pending`);
+  return readied(work.status === 'queued' ? [{ invocation_id, runner: work.runner }] : []);
 }
 
 export type LiveQuestion = {
@@ -79,7 +86,7 @@ export type LiveQuestion = {
   expires_in_ms: number;
 };
 
-/** A question of an attempt that is running and waits for the answer. Gives the round that the answer will be of. */
+/** Opens a hold for a question of a running attempt. Returns the round that the answer will belong to. */
 export async function askLive(store: Store, asked: LiveQuestion): Promise<number> {
   const { invocation_id, tenant, actor, tool_id, question, expires_in_ms } = asked;
   const expires_at = sql`now() + ${expires_in_ms} * interval '1 millisecond'`;
@@ -113,7 +120,7 @@ export async function readLiveAnswer(db: Db, invocation_id: string, round: numbe
   return row.status === 'released' ? { kind: 'answered', answers: row.answers ?? {} } : { kind: 'closed' };
 }
 
-/** What was asked of a call that waited, and what was answered: for the attempt that goes on. */
+/** The question that an earlier attempt asked, and its answers, for the attempt that continues. */
 export async function readAnswers(db: Db, invocation_id: string): Promise<Answers | null> {
   const row = await db
     .selectFrom('holds')
@@ -125,18 +132,18 @@ export async function readAnswers(db: Db, invocation_id: string): Promise<Answer
   return row?.answers ?? null;
 }
 
-/** Nobody waits for the answer any more. An approval that the call had is good again. */
+/** The answer is not awaited any more. An earlier approval of the call is restored. */
 const END = sql`UPDATE holds SET status = CASE WHEN approved_before IS NULL THEN 'expired' ELSE 'released' END,
   decided_at = now(), decided_by = 'system', approved_input_hash = approved_before ->> 'input_hash',
   approved_descriptor_hash = approved_before ->> 'descriptor_hash', approved_policy_hash = approved_before ->> 'policy_hash'
   WHERE live AND status = 'pending'`;
 
-/** With the attempt that asked it. */
+/** Closes the question, together with the attempt that asked it. */
 export async function endLiveQuestion(db: Db, invocation_id: string): Promise<void> {
   await sql`${END} AND invocation_id = ${invocation_id}`.execute(db);
 }
 
-/** Of attempts whose worker was lost. */
+/** Closes questions of attempts whose worker was lost. */
 export async function endOverdueQuestions(store: Store): Promise<void> {
   await sql`${END} AND expires_at <= now()`.execute(store.db);
 }

@@ -19,7 +19,7 @@ import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
 import { type PageWanted, pageOf } from '../page-of.js';
 
-/** A hold with what it is about, as it would run now. */
+/** A hold and its call, as it would run now. */
 export type HeldCall = {
   hold_id: string;
   invocation_id: string;
@@ -54,16 +54,16 @@ export type HeldCall = {
   decided_at: string | null;
   decided_by: string | null;
   approval: Approval | null;
-  /** What it asks, and what was answered so far. */
+  /** The question, and the answers so far. */
   question: Question | null;
   answers: Answers | null;
-  /** Its attempt is running, and waits for the answers. */
+  /** The attempt is running and waits for the answers. */
   live: boolean;
 };
 
 /**
- * A vote counts in its round, for the tool and the policy that it was given for. An edit that makes another call of it starts
- * the next round; one that does not leaves the votes of who looked at the call, but not those given in advance.
+ * A vote counts in its round, for the tool and the policy for which it was given. An edit that needs new votes starts the next round.
+ * After any other edit, votes of people who looked at the call stay valid, but votes by grants do not.
  */
 const COUNTS = sql.raw(`e.kind = 'release' AND e.round = h.round AND e.descriptor_hash = i.descriptor_hash
   AND e.policy_hash = i.policy_hash AND (e.grant_id IS NULL OR e.input_hash = i.input_hash)`);
@@ -89,7 +89,7 @@ export async function getHold(db: Db, tenant: string, hold_id: string): Promise<
   return rows[0] && shown(rows[0]);
 }
 
-/** JSON made by Postgres spells times its own way. */
+/** Postgres formats times in JSON differently. */
 const shown = <Row extends HeldCall>(row: Row): Row => ({
   ...row,
   edits: row.edits.map((edit) => ({ ...edit, at: new Date(edit.at).toISOString() })),
@@ -102,8 +102,8 @@ const shown = <Row extends HeldCall>(row: Row): Row => ({
 const inUtc = (time: string | null) => (time === null ? null : new Date(time).toISOString());
 
 /**
- * Waits for whoever decides on it at the moment. A pending hold is changed with its invocation locked. Those who come too late
- * leave that alone: claims step over rows that are locked, and what was released a moment ago is to be claimed.
+ * Waits for other requests that are deciding on this hold. A pending hold is changed with its invocation locked. If it was decided in
+ * the meantime, the invocation is not locked: claims skip locked rows, and a call that has just been released should be claimed.
  */
 export async function lockHold(db: Db, tenant: string, hold_id: string): Promise<HeldCall | undefined> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${hold_id}, 0))`.execute(db);
@@ -116,10 +116,10 @@ export async function lockHold(db: Db, tenant: string, hold_id: string): Promise
 export type HoldsWanted = {
   status?: HoldStatus | undefined;
   actor?: string | undefined;
-  /** Any one of these. */
+  /** Matches any of these. */
   tool_ids?: string[] | undefined;
   run_id?: string | undefined;
-  /** A rule that holds it. */
+  /** The name of a rule that holds it. */
   rule?: string | undefined;
 };
 
@@ -177,7 +177,7 @@ export type DecidedCall = Pick<
   'hold_id' | 'invocation_id' | 'actor' | 'status' | 'decided_by' | 'decided_at' | 'inputs'
 > & { comment: string | null; outcome: InvocationStatus; error: string | null };
 
-/** The latest holds of a tool that are decided, how the calls ended, and how many there are of each. */
+/** The latest decided holds of a tool with the ends of their calls, and how many there are of each kind. */
 export async function listDecidedHolds(
   db: Db,
   { tenant, tool_id, hold_id }: Pick<HeldCall, 'tenant' | 'tool_id' | 'hold_id'>,

@@ -1,10 +1,9 @@
 import { warnAt } from './warn-at.js';
 
 /**
- * Part of the statement that settles: what its worker found released for something else (another version of the tool, another
- * policy) is pending again, in its next round, and so is what its tool asks a question about. A question leaves the approval
- * that the call had, for when it is answered. The ids go in as an array, so that the plan looks up these rows and no others;
- * most of the time there are none.
+ * Part of the settling statement. A hold becomes pending again, in its next round, if the worker found that the release was for
+ * something else (another version of the tool, another policy), or if the tool asks a question. With a question, the approval is kept
+ * for when it is answered. Ids are passed as an array, so that the plan looks up only these rows; usually there are none.
  */
 export const RETURN_HOLDS = `returned AS (
       UPDATE holds h SET status = 'pending', round = h.round + 1, returned_because = m.error, question = m.question,

@@ -8,7 +8,7 @@ export type HoldTables = {
   grants: GrantTable;
 };
 
-/** A pending one is changed while the row of its invocation is locked. */
+/** A pending hold may only be changed while the row of its invocation is locked. */
 type HoldTable = {
   hold_id: string;
   seq: GeneratedAlways<string>;
@@ -37,7 +37,7 @@ type HoldTable = {
   decided_by: string | null;
   question: NullableJsonText<Question>;
   answers: NullableJsonText<Answers>;
-  /** The approval that it had when the question came. */
+  /** The approval that the call had before the question. */
   approved_before: NullableJsonText<JsonObject>;
   live: Generated<boolean>;
 };
@@ -66,7 +66,7 @@ type GrantTable = {
   tenant: string;
   actor: string;
   roles: Role[];
-  /** Of whoever gave it. */
+  /** The key with which it was given. */
   key_id: string | null;
   kind: 'tool' | 'plan';
   tool_id: string | null;

@@ -49,14 +49,14 @@ async function released(): Promise<NewInvocation> {
 const hashesOf = ({ input_hash, descriptor_hash }: NewInvocation) => ({ input_hash, descriptor_hash, policy_hash });
 
 describe('an approval', () => {
-  test('is good for what was released, and its use is on record', async () => {
+  test('is valid for the released call, and its use is recorded', async () => {
     const row = await released();
     expect(await useApproval(store, row.invocation_id, hashesOf(row))).toEqual({ kind: 'valid' });
     const hold = await getHold(store.db, row.tenant, holdIdOf(row.invocation_id));
     expect(hold?.approval?.used_at).not.toBeNull();
   });
 
-  test('is none where nobody was asked, or nobody has answered', async () => {
+  test('does not exist if the call was never held, or nobody has voted', async () => {
     expect(await useApproval(store, 'inv_unknown', hashesOf(newInvocation()))).toEqual({ kind: 'none' });
     const row = await held();
     expect(await useApproval(store, row.invocation_id, hashesOf(row))).toEqual({ kind: 'none' });
@@ -66,7 +66,7 @@ describe('an approval', () => {
     ['input_hash', 'inputs'],
     ['descriptor_hash', 'tool'],
     ['policy_hash', 'policy'],
-  ])('is not good for another %s', async (name, why) => {
+  ])('is not valid for another %s', async (name, why) => {
     const row = await released();
     const use = await useApproval(store, row.invocation_id, { ...hashesOf(row), [name]: OTHER });
     expect(use).toMatchObject({ kind: 'stale', why: expect.stringContaining(why) });
@@ -75,14 +75,14 @@ describe('an approval', () => {
   test.each([
     ['spent', sql`spent = true`, 'another run'],
     ['over', sql`approval_expires_at = now()`, 'expired'],
-  ])('that is %s is good for nothing', async (_, change, why) => {
+  ])('that is %s is not valid', async (_, change, why) => {
     const row = await released();
     await sql`UPDATE holds SET ${change} WHERE invocation_id = ${row.invocation_id}`.execute(store.db);
     const use = await useApproval(store, row.invocation_id, hashesOf(row));
     expect(use).toMatchObject({ kind: 'stale', why: expect.stringContaining(why) });
   });
 
-  test('ends with the policy it was given under', async () => {
+  test('is void once its policy changes', async () => {
     const row = await released();
     await putPolicy(store, admin, 'acme', { ...document, global_timeout_seconds: 5 });
     const use = await useApproval(store, row.invocation_id, hashesOf(row));

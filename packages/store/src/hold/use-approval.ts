@@ -4,7 +4,7 @@ import type { Store } from '../open-store.js';
 import { policyInForce } from './policy-in-force.js';
 import { endLiveQuestion } from './questions.js';
 
-/** `none`: nobody was ever asked. `stale`: what was approved is not what would run, and why. */
+/** `none`: the call was never held. `stale`: the approval does not match what would run; `why` gives the reason. */
 export type ApprovalUse = { kind: 'valid' } | { kind: 'none' } | { kind: 'stale'; why: string; expires_in_ms: number };
 
 type Row = {
@@ -20,8 +20,8 @@ type Row = {
 };
 
 /**
- * Right before the run, by the worker that has the claim: nobody else can use it for this invocation. `about_to_run` has the
- * hashes of what is at hand, not those that the row states.
+ * Called right before the run by the worker that holds the receipt, so nobody else can use the approval of this invocation.
+ * `about_to_run` has the hashes of what the worker will actually run, not those stored in the row.
  */
 export async function useApproval(
   store: Store,
@@ -36,7 +36,7 @@ export async function useApproval(
       FROM holds h JOIN invocations i ON i.invocation_id = h.invocation_id
       WHERE h.invocation_id = ${invocation_id} FOR UPDATE OF h`.execute(db);
     const [hold] = rows;
-    if (hold?.status !== 'released') return { kind: 'none' };
+    if (hold?.status !== 'released' && hold?.status !== 'withdrawn') return { kind: 'none' };
     const in_force = await policyInForce(db, hold);
     const why = whyStale(hold, about_to_run, in_force?.policy_hash);
     if (why) return { kind: 'stale', why, expires_in_ms: hold.expires_in_ms };
@@ -46,6 +46,8 @@ export async function useApproval(
 }
 
 function whyStale(hold: Row, about_to_run: BoundHashes, in_force: string | undefined): string | null {
+  // The tool withdrew a question. No approval was needed before it, or it would have been restored.
+  if (hold.status === 'withdrawn') return 'the policy asks for an agreement now';
   if (hold.spent) return 'it was released for a run that has ended: another run needs another release';
   if (hold.is_over) return 'the release expired before the run';
   if (hold.approved_input_hash !== about_to_run.input_hash) return 'the inputs are not those that were released';

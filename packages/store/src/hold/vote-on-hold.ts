@@ -1,4 +1,4 @@
-import { type Identity, type QueueName, type Role, whyMayNotRelease } from '@capstan/contracts';
+import { DAY_MS, type Identity, type QueueName, type Role, whyMayNotRelease } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import { type Readied, readied } from '../claim/readied.js';
@@ -13,25 +13,25 @@ export type ReleaseVote = {
   voter: { actor: string; roles: Role[]; grant_id?: string; identity?: Identity | undefined };
   comment: string | null;
   proposal: Proposal;
-  /** The inputs that the voter has seen, which the proposal changes or keeps. */
+  /** The hash of the inputs that the voter saw and that the proposal is based on. */
   seen_input_hash: string;
-  /** Nobody else is there who could: the voter may release their own call. */
+  /** Nobody else could vote, so the voter may release their own call. */
   alone?: boolean;
 };
 
 /**
- * `voted`: it takes more people · `known`: this actor has voted for this before · `moved`: somebody changed the inputs
- * meanwhile · `decided`: it is not pending any more.
+ * `voted`: more votes are needed · `known`: this actor has already voted for this · `moved`: somebody changed the inputs in the
+ * meantime · `decided`: it is no longer pending.
  */
 export type Voted =
-  /** What may run at once; nothing if it has to wait for its time or a quota. */
+  /** `readied` is empty if the call has to wait for its start time or a quota. */
   | { kind: 'released'; readied: Readied }
   | { kind: 'voted' | 'known' | 'moved' | 'decided' | 'missing' }
   | { kind: 'refused'; why: string };
 
 /**
- * One vote, and with the last one that is needed the release: in one transaction, with the invocation locked, so that of
- * several who vote at once each sees what the one before did.
+ * Records one vote and, if it is the last one needed, releases the call. The invocation is locked, so concurrent voters see each
+ * other's votes.
  */
 export async function voteOnHold(db: Db, vote: ReleaseVote): Promise<Voted> {
   const { proposal, voter } = vote;
@@ -99,11 +99,9 @@ async function addVote(db: Db, { hold_id, voter, comment, proposal }: ReleaseVot
   return numInsertedOrUpdatedRows === 1n;
 }
 
-const DAY_MS = 86_400_000;
-
 /**
- * The approval is bound to the three hashes, and expires as the hold would have; a nearer deadline of the submitter's own
- * stays what it is. What is to start later waits for its time.
+ * The approval is bound to the three hashes and expires when the hold would have expired. An earlier deadline of the submitter stays
+ * in force, and a call with a later start time waits for it.
  */
 async function release(
   db: Db,

@@ -1,19 +1,26 @@
 import type { Json } from '@capstan/contracts';
+import { sql } from 'kysely';
 import type { Db, Store } from '../open-store.js';
 
 export type CallState = {
   state: Json;
-  /** Going on from it has no second effect. */
+  /** Whether continuing from it repeats no effect. */
   repeatable: boolean;
 };
 
-/** Keeps what the next attempt of a call can go on from, should this one end before the call does. */
+/** `look_ms`: how often workers check on work that continues elsewhere while the call is held. */
+export type NewCallState = CallState & { look_ms?: number | undefined };
+
+/** Saves a checkpoint that the next attempt of the call can continue from, if this attempt does not end it. */
 export async function putCallState(
   store: Store,
   invocation_id: string,
-  { state, repeatable }: CallState,
+  { state, repeatable, look_ms }: NewCallState,
 ): Promise<void> {
-  const row = { state: JSON.stringify(state), repeatable };
+  const row = {
+    ...{ state: JSON.stringify(state), repeatable, look_ms: look_ms ?? null },
+    look_at: sql<string | null>`now() + ${look_ms ?? null}::int * interval '1 millisecond'`,
+  };
   await store.db
     .insertInto('checkpoints')
     .values({ invocation_id, ...row })

@@ -7,14 +7,14 @@ import { endWaited, takeWaiting, type Waited } from './end-waiting.js';
 import { matching } from './filter-invocations.js';
 
 const CANCELABLE = ['held', 'deferred', 'queued', 'running'] as const satisfies InvocationStatus[];
-/** A call may move from one place to the next between two looks; it hardly does so several times in a row. */
+/** A call may move from `work` to a receipt or back between the two lookups, but hardly three times in a row. */
 const LOOKS = 3;
 
 export type Canceled = { invocation_id: string; status: Extract<InvocationStatus, 'canceled' | 'running'> };
 
 /**
- * What waits ends here. What runs is marked on its receipt, and its worker, told by a signal and again by its own heartbeat,
- * stops the tool and settles.
+ * Ends waiting calls. Running calls are marked on their receipt; a signal, or the next heartbeat, tells the worker to stop the
+ * tool and settle.
  */
 export async function cancelInvocations(
   store: Store,
@@ -42,7 +42,7 @@ export async function cancelInvocations(
   });
 }
 
-/** Receipts are locked before runs, as by whoever settles: the other way round, two that act on one run would deadlock. */
+/** Locks receipts before runs, as settlements do; the other order would deadlock. */
 async function cancelAll(db: Db, ids: readonly string[], actor: string): Promise<Canceled[]> {
   const waited: Waited[] = [];
   const canceled: Canceled[] = [];

@@ -4,7 +4,7 @@ import { removeFromClaims } from '../claim/remove-from-claims.js';
 import { type Db, queryIn, type Statement } from '../open-store.js';
 import { tally } from '../run/tally.js';
 
-/** A call that was taken out of `work`, or off a receipt that nobody had begun, and is nowhere now. */
+/** A call removed from `work`, or from a receipt that had not started, and not stored anywhere else yet. */
 export type Waited = { invocation_id: string; attempt: number; first_attempt: number; was_held: boolean };
 
 const TAKE_UNBEGUN: Statement = {
@@ -18,7 +18,7 @@ const TAKE_UNBEGUN: Statement = {
     SELECT invocation_id, attempt - 1 AS attempt, first_attempt, false AS was_held FROM taken`,
 };
 
-/** In this transaction the calls among `ids` that wait are nobody else's. Taken in order, so that two who act on many do not deadlock. */
+/** Locks the waiting calls among `ids` for this transaction, in order, so that concurrent bulk actions do not deadlock. */
 export async function takeWaiting(db: Db, ids: readonly string[]): Promise<Waited[]> {
   if (ids.length === 0) return [];
   const { rows: waiting } = await sql<Waited>`
@@ -31,7 +31,7 @@ export async function takeWaiting(db: Db, ids: readonly string[]): Promise<Waite
   return [...waiting, ...(await queryIn(db)<Waited>(TAKE_UNBEGUN, [ids]))];
 }
 
-/** Ends calls that were taken out of where they waited. Answers their runs. */
+/** Writes the results of calls that `takeWaiting` removed, and updates the counts of their runs. */
 export async function endWaited(db: Db, calls: readonly Waited[], status: TerminalStatus): Promise<void> {
   if (calls.length === 0) return;
   await sql`

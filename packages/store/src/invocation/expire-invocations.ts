@@ -3,7 +3,7 @@ import { closeHolds } from '../hold/close-holds.js';
 import type { Store } from '../open-store.js';
 import { endWaited, takeWaiting } from './end-waiting.js';
 
-/** What waited past its expires_at ends `expired`. Claims refuse such calls too, so the sweep's pace decides nothing. */
+/** Ends calls that waited past expires_at. Claims skip them too, so it does not matter how often the sweep runs. */
 export async function expireInvocations(store: Store, limit: number): Promise<string[]> {
   return store.db.transaction().execute(async (db) => {
     const { rows } = await sql<{ invocation_id: string }>`

@@ -4,7 +4,7 @@ import type { Tables } from '../tables.js';
 
 type Builder = ExpressionBuilder<Tables, 'invocation_states'>;
 
-/** One WHERE clause for lists and for what acts on many. The tenant is always part of it. */
+/** The WHERE clause of lists and bulk actions. It always includes the tenant. */
 export const matching =
   (tenant: string, filter: InvocationFilter) =>
   (eb: Builder): ExpressionWrapper<Tables, 'invocation_states', SqlBool> => {
@@ -26,13 +26,13 @@ export const matching =
   };
 
 /**
- * What has not ended is found where it waits or runs: few calls, however many there were. Through the view alone, each call
- * that the tenant ever made would be looked at.
+ * Finds calls that have not ended through `work` and `claims`, which are small. The view alone would scan every call of the
+ * tenant.
  */
 const isLive = (tenant: string) => sql<boolean>`invocation_states.invocation_id = ANY (ARRAY (
   SELECT invocation_id FROM work WHERE tenant = ${tenant} UNION ALL SELECT unnest(ids) FROM claims))`;
 
-/** A lone invocation is its own run: the run's id tells the invocation's. */
+/** A single invocation is its own run: the run id contains the invocation id. */
 const ofRun = (eb: Builder, run_id: string) =>
   eb.or([
     eb('invocation_states.run_id', '=', run_id),
@@ -45,7 +45,7 @@ const ofRun = (eb: Builder, run_id: string) =>
 const anywhere = (text: string) => `%${asLiteral(text)}%`;
 const asLiteral = (text: string) => text.replace(/[\\%_]/g, '\\$&');
 
-/** What looks like an id is one; anything else may stand anywhere in what people remember of a call. */
+/** Text that looks like an id is matched as one; other text matches anywhere in tool, actor, label or error. */
 function mentions(q: string) {
   if (/^(inv|run|hld)_[\w-]+$/.test(q)) {
     const rest = asLiteral(q.slice(4));

@@ -4,7 +4,7 @@ import { notify } from '../signal/channel.js';
 import type { HandOver, Inserted, NewInvocation, NewRun, Together } from './insert-invocations.js';
 import { turnStands } from './turn-stands.js';
 
-/** What each call has of its own, and what calls that wait for nothing but a worker do not have. */
+/** Columns that differ for each call, and columns that calls waiting only for a worker do not have. */
 type OfEach = 'invocation_id' | 'inputs' | 'input_hash' | 'traceparent';
 type OfNone = 'idempotency_key' | 'status' | 'run_at' | 'delay_ms' | 'expires_in_ms' | 'quota_scopes' | 'cost_units';
 
@@ -37,18 +37,19 @@ const parameters = Object.entries(SHARED).map(([column, type], at) => [column, `
 const shared = Object.fromEntries(parameters);
 const LAST_SHARED = FIRST_SHARED + parameters.length - 1;
 
-/** What a batch has beside calls that go to workers. */
+/** Parts of a batch besides calls for workers. */
 type Extras = { waiting: boolean; run: boolean; turn: boolean };
 
 /**
- * Calls of one kind that are all to be queued, which most are. Of the general statement it leaves out everything that could turn
- * out otherwise: known keys, denials, holds. That takes half the time. Where a worker is gone, a queue is paused or a turn has
- * moved on, it divides by zero, and a call that is there already breaks its key; then nothing is written, and the general
- * statement is used.
+ * The fast path for most batches: similar calls that are all queued. It omits every case that the general statement handles
+ * (known keys, denials, holds) and takes half the time. If a worker is gone, a queue is paused or a plan run has moved on, it
+ * fails with a division by zero; an existing call violates the primary key. Then nothing is written, and the caller falls back
+ * to the general statement.
  *
- * $1 ids, $2 inputs, $3 their hashes, those on receipts first; $4 receipts, $5 their workers, $6 whether they are owned, $7 and $8 the
- * places of their calls; $9 how many workers there are; $10 subjects and $11 details of audit events; $12 signals; $13 the
- * spans that submitted the calls; then what these share; then, with a turn, its runs and how they stood.
+ * $1 ids, $2 inputs and $3 their hashes, calls on receipts first; $4 receipts, $5 their workers, $6 whether they are owned, $7
+ * and $8 the places of their first and last calls in $1; $9 the number of distinct workers; $10 subjects and $11 details of audit
+ * events; $12 signals; $13 the spans that submitted the calls; then the columns of SHARED; then, for a turn, its plan runs and
+ * their expected `seq`.
  */
 const insertion = ({ waiting, run, turn }: Extras): Statement => ({
   name: ['insert-invocations-alike', waiting && 'waiting', run && 'run', turn && 'turn'].filter(Boolean).join('-'),
@@ -86,7 +87,7 @@ const RUN = `grouped AS (
       VALUES (${shared.run_id}, ${shared.tenant}, ${shared.actor}, 'bulk', cardinality($1::text[]), cardinality($1::text[]))
     ), `;
 
-/** Each text once: writing it out for every batch costs more than looking for it. */
+/** Statement texts are cached: building one costs more than looking it up. */
 const statements = new Map<string, Statement>();
 function statementFor(extras: Extras): Statement {
   const key = `${extras.waiting} ${extras.run} ${extras.turn}`;
@@ -97,7 +98,7 @@ function statementFor(extras: Extras): Statement {
 
 const REFUSED: ReadonlySet<unknown> = new Set(['22012', '23505']);
 
-/** Null if something was otherwise than expected: then nothing was written. All `rows` are queued, and of one kind. */
+/** Null if the fast path did not apply; then nothing was written. All `rows` are queued and similar. */
 export async function insertAlike(
   store: Pick<Store, 'query'>,
   rows: readonly NewInvocation[],
@@ -142,7 +143,7 @@ export async function insertAlike(
 const isOf = (run: NewRun, { run_id, tenant, actor }: NewInvocation): boolean =>
   run.run_id === run_id && run.tenant === tenant && run.actor === actor;
 
-/** Those on receipts first, receipt by receipt. */
+/** Calls on receipts first, receipt by receipt. */
 function byReceipt(rows: readonly NewInvocation[], hand_over: readonly HandOver[]): readonly NewInvocation[] {
   if (hand_over.length === 0) return rows;
   const left = new Map(rows.map((row) => [row.invocation_id, row]));
@@ -166,10 +167,10 @@ function endsOf(hand_over: readonly HandOver[]): number[] {
   });
 }
 
-/** So many calls are one event at most, as in `submissionEvents`. */
+/** The most calls in one audit event, as in `submissionEvents`. */
 const MAX_CALLS = 500;
 
-/** As `submissionEvents` has them. Ids and hashes have no letters that JSON would write otherwise. */
+/** The same events as `submissionEvents`. Ids and hashes need no JSON escaping. */
 function eventsOf(rows: readonly NewInvocation[], { run_id, tool_id }: NewInvocation) {
   const events: { subject: string; detail: string }[] = [];
   for (let from = 0; from < rows.length; from += MAX_CALLS) {

@@ -8,7 +8,7 @@ const store = await openTestStore();
 const existing = (...ids: string[]) => getExistingIds(store.db, ids);
 const read = (id: string) => getInvocation(store.db, 'acme', id);
 
-test('what is inserted is read back whole', async () => {
+test('inserted invocations are read back completely', async () => {
   const row = newInvocation({ session_id: 's', labels: { team: 'red' }, priority: -7, run_id: 'run_1' });
   const { created_at } = await insertInvocations(store, [row]);
   const {
@@ -46,7 +46,7 @@ describe('an idempotency key', () => {
     expect(await existing(second.invocation_id)).toEqual(new Set());
   });
 
-  test('used in two batches keeps the first, and the rest of the second is taken', async () => {
+  test('used in two batches keeps the first, and the rest of the second is inserted', async () => {
     const first = newInvocation({ idempotency_key: 'across' });
     await insertInvocations(store, [first]);
     const [again, fresh] = [newInvocation({ idempotency_key: 'across' }), newInvocation()];
@@ -70,7 +70,7 @@ describe('an idempotency key', () => {
     expect(await getByIdempotencyKeys(store.db, 'acme', keys)).toHaveLength(1000);
   });
 
-  test('of another tenant is another key', async () => {
+  test('of another tenant is independent', async () => {
     const rows = ['acme', 'globex'].map((tenant) => newInvocation({ tenant, idempotency_key: 'shared' }));
     expect(await insertInvocations(store, rows)).toMatchObject({ inserted: 2 });
   });
@@ -119,6 +119,27 @@ test('a batch that cannot be stored leaves neither rows nor receipts nor work no
   expect(await store.db.selectFrom('runs').select('run_id').execute()).toEqual([]);
 });
 
-test('ten thousand at once are taken', async () => {
+test('ten thousand are inserted at once', async () => {
   expect(await insertInvocations(store, manyInvocations(10_000))).toMatchObject({ inserted: 10_000 });
+});
+
+test('calls inserted late in a transaction are dated when they are inserted, in all their records', async () => {
+  const denied = newInvocation({ status: 'denied' });
+  const held = newInvocation({ status: 'held' });
+  const begun = await store.transact(async (query) => {
+    const [row] = await query<{ begun: string }>({ name: 'begin', text: 'SELECT now() AS begun, pg_sleep(0.05)' }, []);
+    await insertInvocations({ query }, [denied, held]);
+    return row?.begun ?? expect.fail('a transaction has a time');
+  });
+  const [call] = await store.query<Record<'created_at' | 'finished_at' | 'held_at' | 'audited_at', string>>(
+    {
+      name: 'times',
+      text: `SELECT i.created_at, r.finished_at, h.created_at AS held_at, a.at AS audited_at
+        FROM invocations i JOIN results r USING (invocation_id), holds h, audit a
+        WHERE i.invocation_id = $1 AND h.invocation_id = $2 AND a.subject = $1`,
+    },
+    [denied.invocation_id, held.invocation_id],
+  );
+  expect(call && new Set(Object.values(call)).size).toBe(1);
+  expect(Date.parse(call?.created_at ?? '')).toBeGreaterThanOrEqual(Date.parse(begun) + 50);
 });

@@ -55,11 +55,11 @@ test.each([
   expect(await roundTrip([value])).toEqual(unchanged([value]));
 });
 
-test('null is a payload like any other', async () => {
+test('null is a valid payload', async () => {
   expect(await roundTrip([null])).toEqual(unchanged([null]));
 });
 
-test('hashes still hold after the way through Postgres', async () => {
+test('hashes are still valid after a round trip through Postgres', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.jsonValue({ stringUnit: 'binary' }), { minLength: 20, maxLength: 50 }),
@@ -75,13 +75,13 @@ test('hashes still hold after the way through Postgres', async () => {
 });
 
 describe.skipIf(naughty.length === 0)('the naughty strings', () => {
-  test('all come back as they were', async () => {
+  test('are all returned unchanged', async () => {
     const strings = naughty.map(String);
     expect(strings.length).toBeGreaterThan(400);
     expect(await roundTrip(strings)).toEqual(unchanged(strings));
   });
 
-  test('are also found again as a session and an error, byte for byte', async () => {
+  test('are also found as a session and an error, byte for byte', async () => {
     // Submissions refuse these characters there, and workers replace them.
     const texts = naughty.map(String).filter((text) => text !== '' && !text.includes('\u0000') && text.isWellFormed());
     const rows = texts.map((session_id) => newInvocation({ session_id, labels: { naughty: session_id } }));

@@ -1,7 +1,7 @@
 import type { InvocationStatus, Result } from '@capstan/contracts';
 import type { Statement, Store } from '../open-store.js';
 
-/** What a waiter is told: the end of an invocation. */
+/** The end of an invocation, as waiting callers receive it. */
 export type InvocationOutcome = {
   invocation_id: string;
   status: InvocationStatus;
@@ -30,6 +30,6 @@ function toOutcome(row: Row): InvocationOutcome {
   return { invocation_id, status, attempt, finished_at, result: isResult(result) ? result : null };
 }
 
-/** Not of an end without a run, or of which nobody knows what came of it: then all columns are null. */
+/** False if the call never ran or its outcome is unknown: then all columns are null. */
 export const isResult = (columns: { [Column in keyof Result]: Result[Column] | null }): columns is Result =>
   columns.success !== null;

@@ -87,7 +87,7 @@ const OPERATIONS: Operation[] = [
     name: 'cancel',
     act: () => cancelInvocations(store, operator, {}),
     to: 'canceled',
-    // What runs is only marked; its worker ends it.
+    // A running call is only marked; its worker ends it.
     from: statusesBefore('canceled').filter((status) => status !== 'running'),
   },
   {
@@ -157,7 +157,7 @@ async function place({ invocation_id, claim_id, from }: Row): Promise<void> {
 
 const RUN = 'run_of_each';
 
-/** What the run's counts must be, from the rows themselves. */
+/** The expected counts of the run, computed from the rows. */
 async function counted(): Promise<Record<(typeof STEP_COUNTS)[number], number>> {
   const counts = STEP_COUNTS.map((count) => `${countOf('invocation_states', count)}::int AS ${count}`);
   const { rows } = await sql<

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { type Readied, readied } from '../claim/readied.js';
 import type { Store } from '../open-store.js';
 
-/** Deferred calls whose time has come are queued; those under a quota wait for their turn there. */
+/** Queues deferred calls whose time has come. Those under a quota stay deferred until `promoteWaiting` admits them. */
 export async function promoteDeferred(store: Store, limit: number): Promise<Readied> {
   const { rows } = await sql<{ invocation_id: string; runner: QueueName; status: string }>`
     WITH due AS (

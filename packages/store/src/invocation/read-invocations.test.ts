@@ -102,7 +102,7 @@ describe('pages', () => {
     expect(seen).toEqual(rows.map((row) => row.invocation_id).toReversed());
   });
 
-  test('of nothing have nothing after them', async () => {
+  test('without matches have no next page', async () => {
     expect(await page('nobody', 10)).toEqual({ items: [], next_cursor: null });
   });
 });

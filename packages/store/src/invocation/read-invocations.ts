@@ -109,12 +109,12 @@ function toInvocation(row: Row): Invocation {
     decision: decision ?? invocation.decision,
     run_id: invocation.run_id ?? loneRunId(invocation.invocation_id),
     result: isTerminal(invocation.status) && isResult(result) ? result : null,
-    // What a replay took over has a result, and never started.
+    // A result that a replay copied has no start time.
     ...(replay_of !== null && started_at === null && isResult(result) ? { replay_of } : {}),
   };
 }
 
-/** The log is looked into for those that have ended: a result is written once, and its leaf comes after it. */
+/** Adds the chain hash from the log to ended calls. Results are written once, before their leaf exists, so they do not have it. */
 async function withChainHashes(db: Db, tenant: string, rows: readonly Row[]): Promise<Row[]> {
   const seqs = rows.flatMap(({ log_seq, chain_hash, success }) =>
     log_seq === null || chain_hash !== null || success === null ? [] : [log_seq],
@@ -162,7 +162,7 @@ export async function listInvocations(
 const MAX_COUNTED = 100_000;
 const MAX_NAMES = 20;
 
-/** How many match, by what people filter by; of very many the newest. */
+/** Counts the matching invocations by the columns that people filter by; only the newest MAX_COUNTED are counted. */
 export async function countInvocations(db: Db, tenant: string, filter: InvocationFilter): Promise<InvocationCounts> {
   const picked = db
     .selectFrom('invocation_states')
@@ -192,7 +192,7 @@ function sumBy<Row extends { count: number }>(rows: readonly Row[], nameOf: (row
   return Object.fromEntries([...sums].sort(([, a], [, b]) => b - a).slice(0, MAX_NAMES));
 }
 
-/** Those that ended, and the one under way. */
+/** The ended attempts, and the current one. */
 export async function listAttempts(db: Db, invocation_id: string): Promise<Attempt[]> {
   const { rows } = await sql<Attempt>`
     SELECT attempt, worker_id, started_at, ended_at, outcome, error FROM ended_attempts WHERE invocation_id = ${invocation_id}

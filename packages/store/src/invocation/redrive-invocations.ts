@@ -20,7 +20,10 @@ type Dropped = {
   quota_scopes: string[] | null;
 };
 
-/** What has ended stays on its receipt until the last call there has. Settled or rescued from there, it would run twice. */
+/**
+ * An ended call stays on its receipt until the last call of the receipt has ended. It must leave the receipt before it is queued
+ * again, because settling or rescuing the receipt would run it a second time.
+ */
 const LEAVE_RECEIPTS: Statement = {
   name: 'leave-receipts',
   text: `
@@ -33,8 +36,8 @@ const LEAVE_RECEIPTS: Statement = {
 };
 
 /**
- * Runs ended invocations again, with all their attempts. The result that is replaced is dropped: its hash stays on the audit,
- * and its attempt on record.
+ * Queues ended invocations again with the full number of attempts. The old result is deleted; the audit keeps its hash, and
+ * `attempts` its last attempt.
  */
 export async function redriveInvocations(
   store: Store,
@@ -47,7 +50,7 @@ export async function redriveInvocations(
       .select('invocation_id')
       .where(matching(principal.tenant, filter))
       .where('status', 'in', REDRIVABLE)
-      // A replay executes nothing, also not when it is asked to again.
+      // A replay never executes anything, so its calls cannot be redriven.
       .where(
         sql<boolean>`NOT EXISTS (SELECT FROM runs r WHERE r.run_id = invocation_states.run_id AND r.mode = 'replay')`,
       );
@@ -61,6 +64,9 @@ export async function redriveInvocations(
       ), dropped AS (
         DELETE FROM results WHERE invocation_id = ANY (ARRAY (SELECT invocation_id FROM locked)) AND status = ANY (${REDRIVABLE})
         RETURNING *
+      ), forgotten AS (
+        -- What retention has removed does not come back with the call; its lines may still wait for the end of their day.
+        DELETE FROM logs WHERE invocation_id = ANY (ARRAY (SELECT invocation_id FROM dropped WHERE removed_at IS NOT NULL))
       ), recorded AS (
         INSERT INTO attempts (invocation_id, attempt, worker_id, started_at, ended_at, outcome, error)
         SELECT invocation_id, attempt, worker_id, started_at, finished_at, coalesce(outcome, status), error FROM dropped
@@ -81,14 +87,14 @@ export async function redriveInvocations(
       WHERE i.invocation_id = ANY (${wanted})`.execute(db);
     if (moved.length === 0) return readied([]);
     await supersede(db, principal, moved, 'redriven');
-    // All that can be redriven counts as failed, whichever way it failed.
+    // A run counts every redrivable status as failed.
     await tallyRuns(
       db,
       moved.map(({ run_id }) => ({ run_id, status: 'queued' })),
       'failed',
     );
     const ids = moved.map((row) => row.invocation_id);
-    // An approval is for one run: what was held is held again, by the worker that finds it spent.
+    // An approval is single-use: the worker finds it spent and holds the call again.
     await db.updateTable('holds').set({ spent: true }).where('invocation_id', '=', sql<string>`ANY (${ids})`).execute();
     await appendAudit(
       db,

@@ -6,7 +6,7 @@ import { supersede } from '../merkle/supersede.js';
 import type { Store } from '../open-store.js';
 import { tallyRuns } from '../run/tally.js';
 
-/** A person says what became of an ambiguous invocation. False when it is not ambiguous (any more). */
+/** Records a person's decision about an ambiguous invocation. False if it is not ambiguous, or no longer. */
 export async function resolveInvocation(
   store: Store,
   principal: Principal,
@@ -15,7 +15,7 @@ export async function resolveInvocation(
 ): Promise<boolean> {
   const success = outcome === 'succeeded';
   return store.db.transaction().execute(async (db) => {
-    // A new row and not a changed one: the log has both, in the order in which they were written.
+    // A new row instead of an update, so that the log contains both ends in the order in which they were written.
     const { rows } = await sql<{ seq: string; run_id: string | null; watched: boolean | null }>`
       WITH dropped AS (
         DELETE FROM results r USING invocations i

@@ -15,7 +15,7 @@ import type { JsonText, NullableJsonText, NullableTimestamp, Timestamp } from '.
 
 /**
  * An invocation is in exactly one place: `work` while it waits, a receipt in `claims` while a worker has it, `results` once
- * it has ended. A move deletes it from one and inserts it into the next in one statement; whoever deletes first moves it.
+ * it has ended. A transition deletes it from one and inserts it into the next in one statement; the first to delete it wins.
  */
 export type InvocationTables = {
   invocations: InvocationTable;
@@ -24,8 +24,16 @@ export type InvocationTables = {
   results: ResultTable;
   ends_to_tell: { invocation_id: string };
   invocation_states: InvocationStateView;
-  checkpoints: { invocation_id: string; state: JsonText<Json>; repeatable: boolean; created_at: Timestamp };
-  /** Attempts that did not end the invocation. The one that did stands with the result. */
+  checkpoints: {
+    invocation_id: string;
+    state: JsonText<Json>;
+    repeatable: boolean;
+    created_at: Timestamp;
+    /** How often, and when next, to check on work that continues elsewhere; null if there is none. */
+    look_ms: number | null;
+    look_at: NullableTimestamp;
+  };
+  /** Attempts that did not end the invocation. The last one is stored with the result. */
   attempts: {
     invocation_id: string;
     attempt: number;
@@ -37,13 +45,13 @@ export type InvocationTables = {
   };
 };
 
-/** What was asked and decided. Written once; people may edit it while it is held. */
+/** The request and its decision. Written once; inputs can be edited while it is held. */
 type InvocationTable = {
   seq: GeneratedAlways<string>;
   invocation_id: string;
   tenant: string;
   actor: string;
-  /** The roles that its key had at submission: policy decides by them again in the worker. */
+  /** The roles of its key at submission. The worker's policy decision uses them again. */
   roles: Role[];
   run_id: string | null;
   tool_id: string;
@@ -68,15 +76,15 @@ type InvocationTable = {
   /** A deferred start, as it was asked for. */
   run_at: NullableTimestamp;
   expires_at: NullableTimestamp;
-  /** If set, any failure is retried, after so long at first; otherwise only what may pass by itself is. */
+  /** If set, any failure is retried, and this is the first backoff; otherwise only transient failures are. */
   retry_backoff_ms: number | null;
-  /** Whether a webhook is told of its end. */
+  /** Whether its end is reported to a webhook. */
   watched: boolean | null;
-  /** The quotas that it comes under; null for most. */
+  /** The quotas that apply to it; null for most. */
   quota_scopes: string[] | null;
-  /** Where it went at first; null for what was submitted before this was kept. */
+  /** Its first status; null for invocations submitted before this column existed. */
   admitted: Extract<InvocationStatus, 'denied' | 'held' | 'deferred' | 'queued'> | null;
-  /** The span that submitted it; null where traces are not sent. */
+  /** The span that submitted it; null if tracing is off. */
   traceparent: string | null;
   created_at: Timestamp;
 };
@@ -125,7 +133,7 @@ type ResultTable = {
   worker_id: string | null;
   started_at: NullableTimestamp;
   finished_at: Timestamp;
-  /** Null, as all below, where nothing ran or nobody knows what came of it. */
+  /** Null, like everything below, if nothing ran or the outcome is unknown. */
   success: boolean | null;
   payload: NullableJsonText<Json>;
   error: string | null;
@@ -148,7 +156,7 @@ type ReadOnly<T> = {
     : ColumnType<T[Column], never, never>;
 };
 
-/** How every invocation stands, for whoever reads. */
+/** The current state of every invocation, for readers. */
 type InvocationStateView = ReadOnly<
   Omit<InvocationTable, 'run_at' | 'expires_at' | 'admitted' | 'traceparent'> & {
     status: InvocationStatus;

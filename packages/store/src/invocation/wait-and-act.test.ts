@@ -55,7 +55,7 @@ describe('a deferred invocation', () => {
     expect(await claimOne(store, await liveWorker(store), id)).toMatchObject({ attempt: 1, priority: 3 });
   });
 
-  test('tells how long it waits, also beside one that expires earlier or later', async () => {
+  test('reports how long it waits, also beside one that expires earlier or later', async () => {
     expect(await nextDeadline(store)).toBeNull();
     await insert({ status: 'deferred', delay_ms: 50_000 });
     const alone = await nextDeadline(store);
@@ -79,14 +79,14 @@ describe('an invocation past its expiry', () => {
     expect(await read(id)).toMatchObject({ status: 'expired', finished_at: expect.any(String) });
   });
 
-  test('goes on when it runs', async () => {
+  test('continues if it is already running', async () => {
     const { claimed } = await startOne(store, { expires_in_ms: 60_000 });
     await sql`UPDATE invocations SET expires_at = now()`.execute(store.db);
     expect(await expireInvocations(store, 10)).toEqual([]);
     expect(await settleAndTell(store, [newSettlement(claimed)])).toEqual([true]);
   });
 
-  test('is never late twice, and at most as many as asked for are', async () => {
+  test('expires once, and at most the given number at a time', async () => {
     await insertInvocations(store, manyInvocations(5, { expires_in_ms: 1 }));
     await sql`UPDATE work SET expires_at = now()`.execute(store.db);
     const rounds = [
@@ -100,7 +100,7 @@ describe('an invocation past its expiry', () => {
 });
 
 describe('a cancel', () => {
-  test.each(['held', 'deferred', 'queued'] as const)('ends what is %s', async (status) => {
+  test.each(['held', 'deferred', 'queued'] as const)('ends calls that are %s', async (status) => {
     const id = await insert({ status, delay_ms: 60_000 });
     expect(await cancelInvocations(store, operator, { invocation_id: id })).toEqual([
       { invocation_id: id, status: 'canceled' },
@@ -109,7 +109,7 @@ describe('a cancel', () => {
     expect(await audit(id)).toEqual([{ event: 'invocation.cancel', actor: 'ann', detail: {} }]);
   });
 
-  test('marks what runs, and its worker hears of it with its heartbeat', async () => {
+  test('marks running calls, and their worker learns of it with its heartbeat', async () => {
     const { worker_id, claimed } = await startOne(store);
     const id = claimed.invocation_id;
     expect((await keepLease(store, worker_id, 60_000)).cancel).toEqual([]);
@@ -123,7 +123,7 @@ describe('a cancel', () => {
     expect(await read(id)).toMatchObject({ status: 'canceled' });
   });
 
-  test('reaches those that the filter names, and says how each is now', async () => {
+  test('reaches the calls that match the filter, and returns the status of each', async () => {
     await insertInvocations(store, [
       newInvocation({ session_id: 'mine' }),
       newInvocation({ session_id: 'mine', status: 'held' }),
@@ -141,29 +141,32 @@ describe('a cancel', () => {
 });
 
 describe('a redrive', () => {
-  test.each(['failed', 'timed_out'] as const)('of what %s drops the result and keeps its hash', async (status) => {
-    const { invocation_id } = await endOne(store, status, { expires_in_ms: 60_000 });
-    expect(await redriveInvocations(store, operator, { invocation_id })).toEqual({
-      ids: [invocation_id],
-      ready: ['exec'],
-    });
-    expect(await read(invocation_id)).toMatchObject({
-      status: 'queued',
-      finished_at: null,
-      expires_at: null,
-      result: null,
-    });
-    expect(await resultsOf(invocation_id)).toEqual([]);
-    expect(await audit(invocation_id)).toEqual([
-      {
-        event: 'invocation.redrive',
-        actor: 'ann',
-        detail: { after_attempt: 1, replaced_output_hash: hashJson({ sum: 3 }) },
-      },
-    ]);
-  });
+  test.each(['failed', 'timed_out'] as const)(
+    'of calls that are %s deletes the result and keeps its hash',
+    async (status) => {
+      const { invocation_id } = await endOne(store, status, { expires_in_ms: 60_000 });
+      expect(await redriveInvocations(store, operator, { invocation_id })).toEqual({
+        ids: [invocation_id],
+        ready: ['exec'],
+      });
+      expect(await read(invocation_id)).toMatchObject({
+        status: 'queued',
+        finished_at: null,
+        expires_at: null,
+        result: null,
+      });
+      expect(await resultsOf(invocation_id)).toEqual([]);
+      expect(await audit(invocation_id)).toEqual([
+        {
+          event: 'invocation.redrive',
+          actor: 'ann',
+          detail: { after_attempt: 1, replaced_output_hash: hashJson({ sum: 3 }) },
+        },
+      ]);
+    },
+  );
 
-  test('gives all attempts anew', async () => {
+  test('restarts the count of attempts', async () => {
     const { invocation_id } = await endOne(store, 'failed', { max_attempts: 1 });
     await redriveInvocations(store, operator, { invocation_id });
     const worker_id = await liveWorker(store);
@@ -174,7 +177,7 @@ describe('a redrive', () => {
     expect(await resultsOf(invocation_id)).toHaveLength(1);
   });
 
-  test('leaves a replay alone, which executes nothing', async () => {
+  test('skips a replay, which executes nothing', async () => {
     const run = { run_id: 'run_replayed', tenant: operator.tenant, actor: 'ann' };
     const row = newInvocation({ run_id: run.run_id });
     await insertInStatus(store, [{ ...row, status: 'failed' }], run);
@@ -182,7 +185,7 @@ describe('a redrive', () => {
     expect(await redriveInvocations(store, operator, { invocation_id: row.invocation_id })).toEqual(NOTHING);
   });
 
-  test('refuses the attempt of before', async () => {
+  test('refuses a settlement of the earlier attempt', async () => {
     const { worker_id, claimed } = await startOne(store, { idempotent: false });
     await endLease(store, worker_id);
     await rescueClaims(store, 10);
@@ -192,7 +195,7 @@ describe('a redrive', () => {
     expect(await read(claimed.invocation_id)).toMatchObject({ status: 'running', attempt: 2 });
   });
 
-  test('forgets a cancel that came before', async () => {
+  test('drops an earlier cancel request', async () => {
     const { worker_id, claimed } = await startOne(store, { idempotent: false });
     await cancelInvocations(store, operator, {});
     await endLease(store, worker_id);
@@ -203,13 +206,13 @@ describe('a redrive', () => {
     expect((await keepLease(store, next, 60_000)).cancel).toEqual([]);
   });
 
-  test('of nothing that may be run again moves nothing', async () => {
+  test('of calls that cannot be redriven moves nothing', async () => {
     const { invocation_id } = await endOne(store, 'succeeded');
     expect(await redriveInvocations(store, operator, { invocation_id })).toEqual(NOTHING);
     expect(await redriveInvocations(store, operator, { invocation_id: 'inv_none' })).toEqual(NOTHING);
   });
 
-  test('by filter reaches all of it', async () => {
+  test('by filter reaches all matching calls', async () => {
     await Promise.all([endOne(store, 'failed'), endOne(store, 'timed_out'), endOne(store, 'ambiguous')]);
     const { ids } = await redriveInvocations(store, operator, { status: ['failed', 'ambiguous'] });
     expect(ids).toHaveLength(2);
@@ -239,7 +242,7 @@ describe('an ambiguous invocation', () => {
     expect(await redriveInvocations(store, operator, { invocation_id })).toMatchObject({ ids: [invocation_id] });
   });
 
-  test('resolved by two persons at once is resolved by one', async () => {
+  test('resolved by two people at once is resolved by one', async () => {
     const { invocation_id } = await endOne(store, 'ambiguous');
     const says = (outcome: 'succeeded' | 'failed') =>
       resolveInvocation(store, operator, invocation_id, { outcome, comment: 'I know' });

@@ -40,7 +40,7 @@ const insertKey = (db: Db, { tenant, actor, roles, pool }: NewKey, secret: strin
     .returning(['key_id', 'tenant', 'actor', 'roles', 'pool', 'created_at'])
     .executeTakeFirstOrThrow();
 
-/** For the start of an installation: `secret` is a key with these roles from now on, if it was not already. */
+/** Called when an installation starts: makes sure that `secret` is a key with these roles. */
 export async function ensureKey(store: Store, key: NewKey, secret: string): Promise<void> {
   await store.db.transaction().execute(async (db) => {
     const inserted = await db

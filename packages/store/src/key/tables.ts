@@ -8,7 +8,7 @@ export type KeyTables = {
     tenant: string;
     actor: string;
     roles: Role[];
-    /** The pool that it serves, with the role `serve`. */
+    /** The pool that a key with the role `serve` may serve. */
     pool: string | null;
     created_at: Timestamp;
   };

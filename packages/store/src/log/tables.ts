@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely';
 import type { Timestamp } from '../columns.js';
 
 export type LogTables = {
@@ -8,5 +9,6 @@ export type LogTables = {
     stream: 'stdout' | 'stderr';
     text: string;
     at: Timestamp;
+    day: Generated<string>;
   };
 };

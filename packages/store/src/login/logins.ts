@@ -1,4 +1,4 @@
-import type { Principal, Role } from '@capstan/contracts';
+import type { ActiveLogin, Principal, Role } from '@capstan/contracts';
 import { hashText } from '@capstan/integrity';
 import { sql } from 'kysely';
 import { nanoid } from 'nanoid';
@@ -7,10 +7,10 @@ import type { Db, Store } from '../open-store.js';
 
 export type NewLogin = { secret: string; expires_at: string };
 
-/** As long as a key, and hashed like one. */
+/** As long as a key, and hashed in the same way. */
 const newLoginSecret = (): string => `ses_${nanoid(32)}`;
 
-/** Logs somebody in for `ttl_ms`: with the roles of their key for as long as it exists, or with those of their token. */
+/** Logs somebody in for `ttl_ms`, with the roles of their key as long as it exists, or with the roles of their token. */
 export async function createLogin(store: Store, who: Principal, ttl_ms: number): Promise<NewLogin> {
   const secret = newLoginSecret();
   const { tenant, actor, roles, key_id, identity } = who;
@@ -44,7 +44,7 @@ type Row = {
   expires_at: string;
 };
 
-/** Undefined once it has expired, was ended, or its key was deleted. */
+/** Undefined if it has expired or was ended, or if its key was deleted. */
 export async function findLogin(db: Db, secret: string): Promise<Principal | undefined> {
   const { rows } = await sql<Row>`
     SELECT l.key_id, coalesce(k.tenant, l.tenant) AS tenant, coalesce(k.actor, l.actor) AS actor,
@@ -67,6 +67,57 @@ export async function endLogin(store: Store, by: Principal, secret: string): Pro
       .executeTakeFirst();
     const { tenant, actor } = by;
     if (ended) await appendAudit(db, [{ tenant, actor, event: 'login.end', subject: ended.login_id }]);
+  });
+}
+
+/** The logins of a tenant, or of all tenants with null; of an actor, or of all actors with null. */
+export type LoginScope = { tenant: string | null; actor: string | null };
+
+type ListedRow = Omit<ActiveLogin, 'identity' | 'current'> & { iss: string | null; sub: string | null; own: boolean };
+
+/** Current logins, newest first. `secret` is that of the caller's own login, if there is one. */
+export async function listLogins(
+  db: Db,
+  { tenant, actor }: LoginScope,
+  secret: string | undefined,
+): Promise<ActiveLogin[]> {
+  const { rows } = await sql<ListedRow>`
+    SELECT * FROM (
+      SELECT l.login_id, coalesce(k.tenant, l.tenant) AS tenant, coalesce(k.actor, l.actor) AS actor,
+        coalesce(k.roles, l.roles) AS roles, l.key_id, l.iss, l.sub, l.created_at, l.expires_at,
+        l.secret_hash = ${secret === undefined ? '' : hashText(secret)} AS own
+      FROM logins l LEFT JOIN keys k ON k.key_id = l.key_id WHERE l.expires_at > now()
+    ) one
+    WHERE (${tenant}::text IS NULL OR tenant = ${tenant}) AND (${actor}::text IS NULL OR actor = ${actor})
+    ORDER BY created_at DESC`.execute(db);
+  return rows.map(({ iss, sub, own, ...row }) => ({
+    ...row,
+    identity: iss !== null && sub !== null ? { iss, sub } : null,
+    current: own,
+  }));
+}
+
+/** Ends a login by its id. */
+export async function revokeLogin(
+  store: Store,
+  by: Principal,
+  login_id: string,
+  { tenant, actor }: LoginScope,
+): Promise<boolean> {
+  return store.db.transaction().execute(async (db) => {
+    const { rows } = await sql<{ tenant: string; actor: string }>`
+      DELETE FROM logins l USING logins o LEFT JOIN keys k ON k.key_id = o.key_id
+      WHERE l.login_id = ${login_id} AND o.login_id = l.login_id
+        AND (${tenant}::text IS NULL OR coalesce(k.tenant, o.tenant) = ${tenant})
+        AND (${actor}::text IS NULL OR coalesce(k.actor, o.actor) = ${actor})
+      RETURNING coalesce(k.tenant, o.tenant) AS tenant, coalesce(k.actor, o.actor) AS actor`.execute(db);
+    const [ended] = rows;
+    if (!ended) return false;
+    const detail = { of: ended.actor };
+    await appendAudit(db, [
+      { tenant: ended.tenant, actor: by.actor, event: 'login.revoke', subject: login_id, detail },
+    ]);
+    return true;
   });
 }
 

@@ -4,19 +4,19 @@ import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
 import type { SecretKeys } from '../secret/secret-keys.js';
 
-/** Whose credentials for a server: those of a tenant, or of one person of it. */
+/** The owner of credentials for a server: a tenant, or one person of it. */
 export type CredentialPlace = { server: string; tenant: string; owner: string };
 
-/** The owner of what all of a tenant use. */
+/** The owner of credentials that the whole tenant uses. */
 export const SHARED_OWNER = '';
 
-/** A sealed value opens nowhere but in its own place. */
+/** A sealed value can only be opened for its own server, tenant and owner. */
 const sealedAt = ({ server, tenant, owner }: CredentialPlace) => ({
   tenant,
   name: JSON.stringify(['mcp', server, owner]),
 });
 
-/** What was registered and given for a server, as JSON: sealed at rest, for who uses it and for nobody else. */
+/** The client registration and tokens for a server, as JSON, encrypted at rest. */
 export async function readMcpCredentials(db: Db, keys: SecretKeys, place: CredentialPlace): Promise<string | null> {
   const { server, tenant, owner } = place;
   const row = await db
@@ -66,7 +66,7 @@ export async function deleteMcpCredentials(
 
 export type McpLogin = CredentialPlace & { actor: string; value: string };
 
-/** A login that waits for its browser. */
+/** Stores a login that waits for its browser. */
 export async function openMcpLogin(db: Db, keys: SecretKeys, state: string, login: McpLogin): Promise<void> {
   const { value, ...row } = login;
   await db
@@ -77,7 +77,7 @@ export async function openMcpLogin(db: Db, keys: SecretKeys, state: string, logi
 
 const LOGIN_MS = 600_000;
 
-/** Once, and within ten minutes. */
+/** Returns a login once, and only within ten minutes. */
 export async function takeMcpLogin(db: Db, keys: SecretKeys, state: string): Promise<McpLogin | null> {
   await sql`DELETE FROM mcp_logins WHERE created_at < now() - ${LOGIN_MS} * interval '1 millisecond'`.execute(db);
   const row = await db.deleteFrom('mcp_logins').where('state', '=', state).returningAll().executeTakeFirst();
@@ -87,7 +87,7 @@ export async function takeMcpLogin(db: Db, keys: SecretKeys, state: string): Pro
   return { ...place, actor, value: keys.open(sealedAt(place), row) };
 }
 
-/** With the transaction that rewraps secrets. Answers how many. */
+/** Called in the transaction that rewraps secrets. Returns their number. */
 export async function rewrapMcpCredentials(db: Db, keys: SecretKeys): Promise<number> {
   const rows = await db
     .selectFrom('mcp_credentials')

@@ -5,14 +5,14 @@ import type { Statement, Store } from '../open-store.js';
 import { replaceToolsIn } from '../tool/replace-tools.js';
 import { pinTools } from './mcp-pins.js';
 
-/** Its tools may have changed, or it could not be reached: it is to be looked at again. */
+/** Marks a server for discovery: its tools may have changed, or it could not be reached. */
 export async function markMcpServerStale(store: Store, name: string): Promise<boolean> {
   const marked = await store.db
     .updateTable('mcp_servers')
     .set((eb) => ({ stale: true, marked_at: eb.fn<string>('now') }))
     .where('name', '=', name)
     .where('enabled', '=', true)
-    // What was said before a look that is still under way says nothing of what that look saw.
+    // A mark set before a running discovery began does not cover changes after it.
     .where((eb) =>
       eb.or([eb('stale', '=', false), eb('marked_at', 'is', null), eb('marked_at', '<', eb.ref('attempted_at'))]),
     )
@@ -23,23 +23,31 @@ export async function markMcpServerStale(store: Store, name: string): Promise<bo
 
 export type ClaimedDiscovery = { name: string; version: number };
 
-/** Doubles with every failure in a row, so that a server that is gone for good is asked four times an hour. */
+/** The shortest interval for discovering a server again, whatever lifetime it declares for its lists. */
+const MIN_TTL_MS = 300_000;
+
+/** The delay doubles with each consecutive failure, so that a server that is gone is tried only four times an hour. */
 const CLAIM: Statement = {
   name: 'claim-stale-mcp-servers',
   text: `UPDATE mcp_servers SET attempted_at = now()
     WHERE name = ANY (ARRAY(
       SELECT name FROM mcp_servers
-      WHERE enabled AND stale AND (attempted_at IS NULL
+      WHERE enabled AND (stale OR (config->>'url' IS NOT NULL AND listing->>'ttl_ms' IS NOT NULL
+          AND discovered_at < now() - greatest((listing->>'ttl_ms')::float8, ${MIN_TTL_MS}) * interval '1 millisecond'))
+        AND (attempted_at IS NULL
         OR attempted_at < now() - least($1::float8 * power(2, least(failures, 10)), 900000) * interval '1 millisecond')
       FOR UPDATE SKIP LOCKED))
     RETURNING name, version`,
 };
 
-/** Stale servers whose turn it is. Each goes to one of all the processes that ask, and to none again for `every_ms`. */
+/**
+ * Claims servers that are due: stale ones, and those over HTTP whose lists have exceeded their declared lifetime. Each server is claimed by one
+ * process only, and not again for `every_ms`.
+ */
 export const claimStaleMcpServers = (store: Store, every_ms: number): Promise<ClaimedDiscovery[]> =>
   store.query<ClaimedDiscovery>(CLAIM, [every_ms]);
 
-/** The same on demand, for one server and whenever it is asked for. */
+/** Claims a single server on demand, whether it is due or not. */
 export const claimMcpServer = (store: Store, name: string): Promise<ClaimedDiscovery | undefined> =>
   store.db
     .updateTable('mcp_servers')
@@ -49,17 +57,17 @@ export const claimMcpServer = (store: Store, name: string): Promise<ClaimedDisco
     .returning(['name', 'version'])
     .executeTakeFirst();
 
-/** `methods`: its prompts and resources as tools. `pin`: what its tools were is what they stay until somebody has looked. */
+/** `methods`: its prompts and resources as tools. `pin`: changed tools keep their accepted description until somebody accepts the change. */
 export type Discovered =
   | { descriptors: Descriptor[]; methods?: Descriptor[]; listing?: McpListing; pin?: boolean }
   | { error: string };
 
-/** `lists`: its prompts or resources are others than before. */
+/** `lists`: true if its prompts or resources have changed. */
 export type DiscoveryChanges = ToolChanges & { lists: boolean };
 
 /**
- * What a look at a server found, unless its configuration has changed since. A server that fails keeps the tools it had:
- * it may be back at the next call. Null when nothing was recorded.
+ * Records the result of a discovery, unless the configuration of the server has changed since. If the discovery failed, the server keeps its tools,
+ * because it may be available again at the next call. Null if nothing was recorded.
  */
 export async function recordMcpDiscovery(
   store: Store,
@@ -94,9 +102,9 @@ export async function recordMcpDiscovery(
       .executeTakeFirst();
     if (!row) return null;
     if (failed) return { added: [], changed: [], removed: [], lists: false };
-    const { descriptors, disabled } = await pinTools(db, by, name, found.descriptors, found.pin ?? true);
+    const descriptors = await pinTools(db, by, name, found.descriptors, found.pin ?? true);
     const tools = [...descriptors, ...(found.methods ?? [])];
-    const changes = await replaceToolsIn(db, by, { source: 'mcp', origin: name, descriptors: tools, disabled });
+    const changes = await replaceToolsIn(db, by, { source: 'mcp', origin: name, descriptors: tools });
     return { ...changes, lists: !isDeepStrictEqual(before?.listing ?? null, found.listing ?? null) };
   });
 }

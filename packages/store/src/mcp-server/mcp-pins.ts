@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Descriptor, Principal } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import { sql } from 'kysely';
@@ -6,17 +7,25 @@ import type { Db, Store } from '../open-store.js';
 
 type By = Pick<Principal, 'tenant' | 'actor'>;
 
-/** What a server says of a tool, and nothing of what is concluded from it here. */
+/** Hashes the description and the schemas. The previous version compares only these. */
 const saidHash = ({ name, description, input_schema, output_schema }: Descriptor): string =>
   hashJson({ name, description, input_schema, output_schema: output_schema ?? null });
 
-/** A tool that is described otherwise than when somebody took it. */
+/** With what its annotations come to: a tool that calls itself harmless all at once would otherwise escape the rules that hold it. */
+const pinHash = (tool: Descriptor): string =>
+  hashJson({ said: saidHash(tool), risk: tool.risk, effects: { ...tool.effects } });
+
+const FIELDS = ['description', 'input_schema', 'output_schema', 'risk', 'effects'] as const;
+const changedFields = (before: Descriptor, after: Descriptor): string[] =>
+  FIELDS.filter((field) => !isDeepStrictEqual(before[field], after[field]));
+
+/** A tool whose description has changed since it was accepted. */
 export type ChangedTool = { tool_id: string; before: Descriptor; after: Descriptor; found_at: string };
 
 /**
- * The tools of a server as they may be used: a tool that is new is taken as it is, and one that is described otherwise than
- * before stays what it was and cannot be called until somebody has looked at it. A server that was harmless when it was added
- * could change what its tools say to a model, or do, at any later time.
+ * Returns the usable tools of a server. A new tool is accepted as it is. A tool with a changed description keeps the accepted one, and its calls are
+ * held until somebody has reviewed the change. Otherwise a server that was harmless when it was added could later change what its tools tell a model,
+ * or what they do.
  */
 export async function pinTools(
   db: Db,
@@ -24,31 +33,31 @@ export async function pinTools(
   server: string,
   found: readonly Descriptor[],
   pin: boolean,
-): Promise<{ descriptors: Descriptor[]; disabled: string[] }> {
+): Promise<Descriptor[]> {
   const rows = await db
     .selectFrom('mcp_pins')
-    .select(['tool_id', 'descriptor', 'descriptor_hash', 'found_hash'])
+    .select(['tool_id', 'descriptor', 'found'])
     .where('server', '=', server)
     .execute();
   const pins = new Map(rows.map((row) => [row.tool_id, row]));
-  const disabled: string[] = [];
   const descriptors: Descriptor[] = [];
   for (const descriptor of found) {
     const known = pins.get(descriptor.tool_id);
-    const hash = saidHash(descriptor);
-    if (!known || !pin || known.descriptor_hash === hash) {
-      if (known?.descriptor_hash !== hash || known.found_hash !== null) await putPin(db, by, server, descriptor, hash);
+    const hash = pinHash(descriptor);
+    const isSame = known !== undefined && pinHash(known.descriptor) === hash;
+    if (!known || !pin || isSame) {
+      if (!isSame || known.found !== null) await putPin(db, by, server, descriptor);
       descriptors.push(descriptor);
       continue;
     }
-    if (known.found_hash !== hash) await notePinned(db, by, server, descriptor, hash);
-    disabled.push(descriptor.tool_id);
-    descriptors.push(known.descriptor);
+    if (!known.found || pinHash(known.found) !== hash) await notePinned(db, by, server, descriptor);
+    descriptors.push({ ...known.descriptor, changed: { fields: changedFields(known.descriptor, descriptor), hash } });
   }
-  return { descriptors, disabled };
+  return descriptors;
 }
 
-async function putPin(db: Db, { actor }: By, server: string, descriptor: Descriptor, hash: string): Promise<void> {
+async function putPin(db: Db, { actor }: By, server: string, descriptor: Descriptor): Promise<void> {
+  const hash = saidHash(descriptor);
   await sql`
     INSERT INTO mcp_pins (server, tool_id, descriptor, descriptor_hash, accepted_by)
     VALUES (${server}, ${descriptor.tool_id}, ${JSON.stringify(descriptor)}, ${hash}, ${actor})
@@ -58,11 +67,26 @@ async function putPin(db: Db, { actor }: By, server: string, descriptor: Descrip
   );
 }
 
-async function notePinned(db: Db, by: By, server: string, descriptor: Descriptor, hash: string): Promise<void> {
+async function notePinned(db: Db, by: By, server: string, descriptor: Descriptor): Promise<void> {
   const { tool_id } = descriptor;
+  const hash = saidHash(descriptor);
   await sql`UPDATE mcp_pins SET found = ${JSON.stringify(descriptor)}, found_hash = ${hash}, found_at = now()
     WHERE server = ${server} AND tool_id = ${tool_id}`.execute(db);
-  await appendAudit(db, [{ ...by, event: 'mcp_server.tool_changed', subject: tool_id, detail: { server, hash } }]);
+  await appendAudit(db, [
+    { ...by, event: 'mcp_server.tool_changed', subject: tool_id, detail: { server, hash: pinHash(descriptor) } },
+  ]);
+}
+
+/** The unreviewed change of a tool. */
+export async function findChangedTool(db: Db, tool_id: string): Promise<ChangedTool | undefined> {
+  const row = await db
+    .selectFrom('mcp_pins')
+    .select(['descriptor', 'found', 'found_at'])
+    .where('tool_id', '=', tool_id)
+    .executeTakeFirst();
+  return row?.found && row.found_at
+    ? { tool_id, before: row.descriptor, after: row.found, found_at: row.found_at }
+    : undefined;
 }
 
 export async function listChangedTools(db: Db, server?: string): Promise<(ChangedTool & { server: string })[]> {
@@ -78,7 +102,7 @@ export async function listChangedTools(db: Db, server?: string): Promise<(Change
   );
 }
 
-/** Somebody has looked: these tools (all by default) are what their server says they are now. Answers which. */
+/** Accepts the current descriptions of these tools, by default of all changed ones. Returns the accepted tools. */
 export async function acceptChangedTools(
   store: Store,
   by: By,

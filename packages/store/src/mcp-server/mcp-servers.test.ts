@@ -1,9 +1,13 @@
-import { type Descriptor, NO_EFFECTS } from '@capstan/contracts';
+import { ALL_EFFECTS, type Descriptor, NO_EFFECTS } from '@capstan/contracts';
+import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import type { Store } from '../open-store.js';
+import { parseSecretKeys } from '../secret/secret-keys.js';
 import { openTestStore } from '../testing/open-test-store.js';
 import { readTools } from '../tool/read-tools.js';
+import { openMcpLogin, putMcpCredentials, readMcpCredentials, takeMcpLogin } from './mcp-credentials.js';
 import { claimMcpServer, claimStaleMcpServers, markMcpServerStale, recordMcpDiscovery } from './mcp-discovery.js';
+import { acceptChangedTools, listChangedTools } from './mcp-pins.js';
 import { addMcpServer, changeMcpServer, getMcpServer, listMcpServers, removeMcpServer } from './mcp-servers.js';
 
 const ANN = { tenant: 'default', actor: 'ann' };
@@ -37,7 +41,7 @@ const claim = async (name: string) => {
 const toolsOf = async (server: string) =>
   (await readTools(store)).filter(({ origin }) => origin === server).map(({ tool_id }) => tool_id);
 
-test('a name is taken once', async () => {
+test('a name can be used only once', async () => {
   expect(await addMcpServer(store, ANN, config('one'))).toMatchObject({
     name: 'one',
     enabled: true,
@@ -48,7 +52,7 @@ test('a name is taken once', async () => {
   expect((await listMcpServers(store.db)).map(({ name }) => name)).toContain('one');
 });
 
-test('what was found becomes its tools, and replaces those it had', async () => {
+test('discovered tools replace the earlier ones', async () => {
   await addMcpServer(store, ANN, config('found'));
   await recordMcpDiscovery(store, ANN, await claim('found'), { descriptors: [tool('found', 'a'), tool('found', 'b')] });
   await recordMcpDiscovery(store, ANN, await claim('found'), { descriptors: [tool('found', 'b'), tool('found', 'c')] });
@@ -56,7 +60,25 @@ test('what was found becomes its tools, and replaces those it had', async () => 
   expect(await getMcpServer(store.db, 'found')).toMatchObject({ tools: 2, stale: false, error: null });
 });
 
-test('a server that fails says why, and keeps the tools it had', async () => {
+test('a tool keeps the effects that it was taken with until somebody has accepted the new ones', async () => {
+  await addMcpServer(store, ANN, config('hints'));
+  const risky: Descriptor = { ...tool('hints', 'act'), risk: 'HIGH', effects: ALL_EFFECTS };
+  const find = async (descriptor: Descriptor) => {
+    await recordMcpDiscovery(store, ANN, await claim('hints'), { descriptors: [descriptor] });
+    return (await readTools(store)).find(({ tool_id }) => tool_id === descriptor.tool_id)?.descriptor;
+  };
+  expect(await find(risky)).toEqual(risky);
+  const harmless = tool('hints', 'act');
+  const fields = ['risk', 'effects'];
+  expect(await find(harmless)).toEqual({ ...risky, changed: { fields, hash: expect.stringContaining('sha256:') } });
+  const between: Descriptor = { ...harmless, risk: 'MED' };
+  expect(await find(between)).toMatchObject({ changed: { fields } });
+  expect(await listChangedTools(store.db, 'hints')).toMatchObject([{ before: risky, after: between }]);
+  await acceptChangedTools(store, ANN, 'hints');
+  expect(await find(between)).toEqual(between);
+});
+
+test('a failing server reports why, and keeps its tools', async () => {
   await addMcpServer(store, ANN, config('failing'));
   await recordMcpDiscovery(store, ANN, await claim('failing'), { descriptors: [tool('failing', 'a')] });
   await recordMcpDiscovery(store, ANN, await claim('failing'), { error: 'no route' });
@@ -69,7 +91,26 @@ test('a server that fails says why, and keeps the tools it had', async () => {
   expect(await toolsOf('failing')).toEqual(['mcp:failing:a']);
 });
 
-test('what was found out about an older configuration is not recorded', async () => {
+test('a server over HTTP is discovered again after the lifetime of its lists, a program is not', async () => {
+  const listing = {
+    ...{ protocol_version: null, instructions: null, completions: false, subscribe: false, ttl_ms: 600_000 },
+    ...{ prompts: [], resources: [], resource_templates: [] },
+  };
+  await addMcpServer(store, ANN, { name: 'brief', url: 'http://127.0.0.1:9/mcp' });
+  await addMcpServer(store, ANN, config('lasting'));
+  for (const name of ['brief', 'lasting'])
+    await recordMcpDiscovery(store, ANN, await claim(name), { descriptors: [], listing });
+  const dueAfter = async (minutes: number) => {
+    await sql`UPDATE mcp_servers SET discovered_at = now() - ${minutes} * interval '1 minute',
+      attempted_at = now() - ${minutes} * interval '1 minute' WHERE name IN ('brief', 'lasting')`.execute(store.db);
+    const due = (await claimStaleMcpServers(store, 1)).map(({ name }) => name);
+    return due.filter((name) => name === 'brief' || name === 'lasting');
+  };
+  expect(await dueAfter(9)).toEqual([]);
+  expect(await dueAfter(11)).toEqual(['brief']);
+});
+
+test('a discovery of an older configuration is not recorded', async () => {
   await addMcpServer(store, ANN, config('changed'));
   const old = await claim('changed');
   await changeMcpServer(store, ANN, { ...config('changed'), command: 'python3' });
@@ -77,7 +118,7 @@ test('what was found out about an older configuration is not recorded', async ()
   expect(await toolsOf('changed')).toEqual([]);
 });
 
-test('disabling or removing a server takes its tools along', async () => {
+test('disabling or removing a server removes its tools', async () => {
   await addMcpServer(store, ANN, config('gone'));
   await recordMcpDiscovery(store, ANN, await claim('gone'), { descriptors: [tool('gone', 'a')] });
   await changeMcpServer(store, ANN, { ...config('gone'), enabled: false });
@@ -88,7 +129,31 @@ test('disabling or removing a server takes its tools along', async () => {
   expect(await removeMcpServer(store, ANN, 'gone')).toBe(false);
 });
 
-test('what a server says while it is looked at is not forgotten with that look', async () => {
+test('logins at a server end when it gets another address, or is removed', async () => {
+  const keys = parseSecretKeys('5'.repeat(64));
+  const at = (url: string) => ({ name: 'away', url: `https://${url}/mcp` });
+  const place = { server: 'away', tenant: 'default', owner: 'ann' };
+  const logIn = async () => {
+    await putMcpCredentials(store.db, keys, place, 'token');
+    await openMcpLogin(store.db, keys, 'state', { ...place, actor: 'ann', value: 'verifier' });
+  };
+  const known = async () => [
+    await readMcpCredentials(store.db, keys, place),
+    (await takeMcpLogin(store.db, keys, 'state'))?.value ?? null,
+  ];
+  await addMcpServer(store, ANN, at('one.example'));
+  await logIn();
+  await changeMcpServer(store, ANN, { ...at('one.example'), timeout_ms: 5000 });
+  expect(await known()).toEqual(['token', 'verifier']);
+  await logIn();
+  await changeMcpServer(store, ANN, at('two.example'));
+  expect(await known()).toEqual([null, null]);
+  await logIn();
+  await removeMcpServer(store, ANN, 'away');
+  expect(await known()).toEqual([null, null]);
+});
+
+test('a change reported during a discovery is not lost', async () => {
   await addMcpServer(store, ANN, config('talking'));
   const claimed = await claim('talking');
   await markMcpServerStale(store, 'talking');
@@ -98,7 +163,7 @@ test('what a server says while it is looked at is not forgotten with that look',
   expect(await getMcpServer(store.db, 'talking')).toMatchObject({ stale: false });
 });
 
-test('a stale server is claimed by one of all who ask, and not again for a while', async () => {
+test('a stale server is claimed by a single process, and not again for a while', async () => {
   await addMcpServer(store, ANN, config('stale'));
   await recordMcpDiscovery(store, ANN, await claim('stale'), { descriptors: [] });
   await markMcpServerStale(store, 'stale');
@@ -109,7 +174,7 @@ test('a stale server is claimed by one of all who ask, and not again for a while
   expect(await names(60_000)).not.toContain('stale');
 });
 
-test('the audit says what was done and to what, without the values', async () => {
+test('the audit has the action and its subject, without values', async () => {
   const events = await store.db
     .selectFrom('audit')
     .select(['event', 'subject', 'detail'])

@@ -21,7 +21,7 @@ const columns = [
   'listing',
 ] as const;
 
-/** A server with its configuration as it was given, secrets and all: for workers, never for an answer. */
+/** A server with its full configuration, including secrets. For workers only; never returned by the API. */
 export type McpServerRow = {
   name: string;
   config: NewMcpServer;
@@ -34,7 +34,7 @@ export type McpServerRow = {
   discovered_at: string | null;
   created_at: string;
   updated_at: string;
-  /** Null before it was looked at. */
+  /** Null before the first discovery. */
   listing: McpListing | null;
 };
 
@@ -44,7 +44,7 @@ export const listMcpServers = (db: Db): Promise<McpServerRow[]> =>
 export const getMcpServer = (db: Db, name: string): Promise<McpServerRow | undefined> =>
   db.selectFrom('mcp_servers').select(columns).where('name', '=', name).executeTakeFirst();
 
-/** Undefined when the name is taken. */
+/** Undefined if the name is taken. */
 export async function addMcpServer(store: Store, by: By, config: NewMcpServer): Promise<McpServerRow | undefined> {
   return store.db.transaction().execute(async (db) => {
     const row = await db
@@ -63,10 +63,17 @@ export async function addMcpServer(store: Store, by: By, config: NewMcpServer): 
   });
 }
 
-/** What was known of the server holds no longer; its tools stay until it has been looked at, unless it is disabled. */
+/** Discards what was known about the server. Its tools stay until the next discovery, unless it is disabled. */
 export async function changeMcpServer(store: Store, by: By, config: NewMcpServer): Promise<McpServerRow | undefined> {
   const enabled = config.enabled ?? true;
   return store.db.transaction().execute(async (db) => {
+    const before = await db
+      .selectFrom('mcp_servers')
+      .select('config')
+      .where('name', '=', config.name)
+      .forUpdate()
+      .executeTakeFirst();
+    if (before && before.config.url !== config.url) await forgetLogins(db, config.name);
     const row = await db
       .updateTable('mcp_servers')
       .set((eb) => ({
@@ -85,7 +92,7 @@ export async function changeMcpServer(store: Store, by: By, config: NewMcpServer
       .executeTakeFirst();
     if (!row) return undefined;
     if (!enabled) await removeTools(db, by, config.name);
-    // Whoever configures a server has it looked at anew.
+    // Reconfiguring a server accepts its tools anew.
     await unpinTools(db, config.name);
     await audit(db, by, 'mcp_server.change', config);
     return row;
@@ -98,16 +105,22 @@ export async function removeMcpServer(store: Store, by: By, name: string): Promi
     if (!row) return false;
     await removeTools(db, by, name);
     await unpinTools(db, name);
-    await db.deleteFrom('mcp_credentials').where('server', '=', name).execute();
+    await forgetLogins(db, name);
     await audit(db, by, 'mcp_server.remove', row.config);
     return true;
   });
 }
 
+/** Tokens are for one address. Another one under the same name would get those of everybody who has logged in. */
+async function forgetLogins(db: Db, name: string): Promise<void> {
+  await db.deleteFrom('mcp_credentials').where('server', '=', name).execute();
+  await db.deleteFrom('mcp_logins').where('server', '=', name).execute();
+}
+
 const removeTools = (db: Db, by: By, name: string) =>
   replaceToolsIn(db, by, { source: 'mcp', origin: name, descriptors: [] });
 
-/** The audit is read by many: what a server is, not the values it is given. */
+/** Many people can read the audit, so it contains no values of variables and headers. */
 const audit = (db: Db, { tenant, actor }: By, event: string, config: NewMcpServer) =>
   appendAudit(db, [
     {

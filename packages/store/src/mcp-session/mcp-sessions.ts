@@ -3,14 +3,14 @@ import { hashText } from '@capstan/integrity';
 import { sql } from 'kysely';
 import type { Store } from '../open-store.js';
 
-/** What a client of the 2025 protocol said of itself when it opened its session. */
+/** The client's description of itself when it opened a session of the 2025 protocol. */
 export type McpSession = {
   session_id: string;
   protocol_version: string;
   capabilities: JsonObject;
   client_info: JsonObject;
   log_level: string | null;
-  /** The URIs of resources that it wants to hear of. */
+  /** The URIs of resources that it has subscribed to. */
   subscriptions: string[];
 };
 
@@ -30,7 +30,7 @@ export async function openMcpSession(store: Store, { tenant, actor }: By, sessio
     .execute();
 }
 
-/** One of somebody else's is as unknown as one that was ended. Noted as seen once a minute at most. */
+/** A session of another owner is treated as unknown. Its last use is recorded at most once a minute. */
 export async function findMcpSession(store: Store, by: By, session_id: string): Promise<McpSession | undefined> {
   const row = await store.db
     .selectFrom('mcp_sessions')
@@ -64,11 +64,11 @@ export async function endMcpSession(store: Store, { tenant, actor }: By, session
   return numDeletedRows > 0n;
 }
 
-/** Clients come and go without a word. */
+/** Clients often disconnect without ending their session. */
 export async function deleteOldMcpSessions(store: Store, age_ms: number): Promise<void> {
   await sql`DELETE FROM mcp_sessions WHERE seen_at < now() - ${age_ms} * interval '1 millisecond'`.execute(store.db);
 }
 
-/** What processes tell each other when a resource of a server changed. */
+/** The signal topic for changes of a server's resource. */
 export const mcpResourceTopic = (server: string, uri: string): string =>
   `mcp-updated:${hashText(JSON.stringify([server, uri])).replace('sha256:', '')}`;

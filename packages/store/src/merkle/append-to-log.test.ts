@@ -43,7 +43,7 @@ async function expectLogged({ db }: Store, records: readonly StoredRecord[]): Pr
   }
 }
 
-/** That the stored batches, nodes and checkpoint of a tenant are one tree, without a gap. */
+/** Checks that the stored batches, nodes and checkpoint of a tenant form one tree without gaps. */
 async function expectWhole({ db }: Store, tenant: string, size: number): Promise<void> {
   const checkpoint = parseCheckpoint((await readCheckpoint(db, tenant))?.note ?? '');
   expect(checkpoint.size).toBe(size);
@@ -51,8 +51,8 @@ async function expectWhole({ db }: Store, tenant: string, size: number): Promise
   expect((await openTree(db, tenant).root(size)).equals(checkpoint.root)).toBe(true);
 }
 
-describe('what has ended', () => {
-  test('is appended once, and its record is what Postgres hashed', async () => {
+describe('an ended call', () => {
+  test('is appended once, and its record is the one that Postgres hashed', async () => {
     const store = await openTestStore();
     const ended = [await endOne(store, 'succeeded'), await endOne(store, 'failed'), await endOne(store, 'ambiguous')];
     expect(await logAll(store)).toBe(3);
@@ -68,7 +68,7 @@ describe('what has ended', () => {
     await expectWhole(store, 'acme', 3);
   });
 
-  test('has the same record in Postgres and here, whatever the values are', async () => {
+  test('has the same record in Postgres and in TypeScript, whatever the values are', async () => {
     const store = await openTestStore();
     const { invocation_id } = await endOne(store, 'succeeded');
     await sql`INSERT INTO attempts (invocation_id, attempt, worker_id, started_at, outcome) VALUES
@@ -101,7 +101,7 @@ describe('what has ended', () => {
     );
   });
 
-  test('as a run has a record that names its calls', async () => {
+  test('of a run is listed in the record of the run', async () => {
     const store = await openTestStore();
     const run = { run_id: 'run_1', tenant: 'acme', actor: 'ann' };
     await insertInvocations(store, manyInvocations(3, { status: 'denied', run_id: 'run_1' }), { run });
@@ -111,7 +111,7 @@ describe('what has ended', () => {
     await expectLogged(store, record ? [record] : []);
   });
 
-  test('and is redriven has another entry, and the older is superseded', async () => {
+  test('that is redriven gets another entry, and the older one is superseded', async () => {
     const store = await openTestStore();
     const { invocation_id } = await endOne(store, 'failed');
     await logAll(store);
@@ -125,7 +125,7 @@ describe('what has ended', () => {
 });
 
 describe('the log', () => {
-  test('has a tree of its own for each tenant, over many batches', async () => {
+  test('has a separate tree for each tenant, over many batches', async () => {
     const store = await openTestStore();
     for (const count of [1, 254, 1, 1, 600, 3]) {
       await denied(store, count);
@@ -141,7 +141,7 @@ describe('the log', () => {
     expect(notes.rows[0]?.note).toMatch(/^capstan\/[0-9a-f-]{36}\/acme\n1\n\S{44}\n\n— capstan\S+ \S+\n$/);
   });
 
-  test('is cut into batches that end within a transaction, and loses nothing between them', async () => {
+  test('is split into batches that end within a transaction, and loses nothing between them', async () => {
     const store = await openTestStore();
     await denied(store, 25);
     const sizes: number[] = [];
@@ -150,11 +150,11 @@ describe('the log', () => {
     await expectWhole(store, 'acme', 25);
   });
 
-  test('waits for a transaction that is older than what has ended, and then has its rows in their order', async () => {
+  test('waits for a transaction that is older than the ends, and then has its rows in order', async () => {
     const store = await openTestStore();
     const late = newInvocation({ status: 'denied' });
     await store.db.transaction().execute(async (db) => {
-      // It has its number before the others, and writes its result after they have committed theirs.
+      // It gets its number before the others, and writes its result after they have committed.
       await sql`SELECT pg_current_xact_id()`.execute(db);
       await denied(store, 3);
       expect(await hasDueForLog(store)).toBe(true);
@@ -166,7 +166,7 @@ describe('the log', () => {
     expect((await findLogEntries(store.db, 'acme', [record?.seq ?? ''])).get(record?.seq ?? '')?.index).toBe(0);
   });
 
-  test('is not held back by a transaction that is open in another database', async () => {
+  test('does not wait for a transaction in another database', async () => {
     const [store, elsewhere] = [await openTestStore(), await openTestStore()];
     await elsewhere.db.transaction().execute(async (db) => {
       await sql`SELECT pg_current_xact_id()`.execute(db);
@@ -175,7 +175,7 @@ describe('the log', () => {
     });
   });
 
-  test('is appended to by one at a time, and several lose and double nothing', async () => {
+  test('is appended to by one process at a time; several lose and repeat nothing', async () => {
     const store = await openTestStore();
     let ended = 0;
     const appenders = Array.from({ length: 4 }, async () => {
@@ -189,7 +189,7 @@ describe('the log', () => {
     expect(rows[0]?.seqs).toBe(200);
   });
 
-  test('is appended to in smaller batches where Postgres says that one is too large', async () => {
+  test('is appended to in smaller batches if Postgres refuses one as too large', async () => {
     const store = await openTestStore();
     await denied(store, 12);
     await sql`
@@ -203,7 +203,7 @@ describe('the log', () => {
     await expectWhole(store, 'acme', 12);
   });
 
-  test('has neither a batch nor a moved cursor when whoever appends fails in between', async () => {
+  test('has neither a batch nor a moved cursor if the process fails in between', async () => {
     const store = await openTestStore();
     await denied(store, 3);
     const broken = {
@@ -221,12 +221,12 @@ describe('the log', () => {
   test.each([
     ['another cluster', sql`system_identifier = 'another'`],
     ['a cluster that has counted less far', sql`xid = '900000000000', system_identifier = NULL`],
-  ])('goes on by seq when a dump was restored to %s', async (_, moved) => {
+  ])('continues by seq after a dump was restored to %s', async (_, moved) => {
     const store = await openTestStore();
     const { db } = store;
     await denied(store, 5);
     await logAll(store);
-    // As of the cluster that it came from: what is in the log, and what was not yet.
+    // The state in the original cluster: entries in the log, and ends that were not in it yet.
     await sql`UPDATE results SET xid = '800000000000'`.execute(db);
     await denied(store, 2);
     await sql`UPDATE results SET xid = '900000000001' WHERE xid < '800000000000'`.execute(db);
@@ -250,7 +250,7 @@ describe('the log', () => {
   );
 });
 
-test('the digests of Postgres are ours', async () => {
+test('the digests of Postgres equal those of TypeScript', async () => {
   const store = await openTestStore();
   await fc.assert(
     fc.asyncProperty(

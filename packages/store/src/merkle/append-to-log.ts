@@ -6,14 +6,14 @@ import { type Batch, growTrees } from './grow-trees.js';
 import { type Cursor, lockCursor, moveCursor, readHorizon, resumeElsewhere } from './log-cursor.js';
 import { invocationRecords, runRecords } from './record-sql.js';
 
-/** How much is appended in one transaction. */
+/** The most entries appended in one transaction. */
 export const LOG_BATCH = 5000;
 
-/** What is due of a table, between how far the log is ($1, $2, $3) and the oldest transaction that is open ($4). */
+/** A condition for rows that are due: after the cursor ($1, $2, $3) and before the oldest open transaction ($4). */
 const due = (xid: string, seq: string): string =>
   `${xid} >= $1::xid8 AND ${xid} < $4::xid8 AND (${xid}, ${seq}) > ($1::xid8, $2::bigint) AND ${seq} > $3::bigint`;
 
-/** The last of what is due, and how many there are. */
+/** The last row that is due, and how many there are. */
 const FIND: Statement = {
   name: 'find-due-for-log',
   text: `
@@ -52,7 +52,7 @@ type Due = { count: number; top_seq: string; xid: string; seq: string };
 const isTooMuch = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && ['53200', '54000', '57014'].includes(error.code ?? '');
 
-/** In smaller batches where one is too large: nothing that a tenant makes end keeps the log from going on. */
+/** Retries in smaller batches if one is too large, so that no record of a tenant can block the log. */
 export async function appendToLog(store: Store, key: SealKey | null, options: AppendOptions = {}): Promise<number> {
   const { limit = LOG_BATCH } = options;
   try {
@@ -63,13 +63,13 @@ export async function appendToLog(store: Store, key: SealKey | null, options: Ap
   }
 }
 
-/** `wait` for another that is at it, or leave it to them. */
+/** `wait`: wait for another process that is appending; otherwise leave the work to it. */
 type AppendOptions = { wait?: boolean; limit?: number };
 
 /**
- * Appends what has ended to the logs of its tenants, in the order of the transactions that ended it. Only what is older than
- * every open transaction is taken, so nothing becomes visible behind the cursor. Cursor and batches are one transaction:
- * what ended is in the log once, whatever dies. Answers how many entries.
+ * Appends ends to the logs of their tenants, in the order of the transactions that wrote them. Only ends older than every open
+ * transaction are taken, so nothing becomes visible behind the cursor. Cursor and batches are written in one transaction: each end is in
+ * the log exactly once, even after a crash. Returns the number of entries.
  */
 async function appendBatch(
   store: Store,
@@ -96,7 +96,7 @@ async function appendBatch(
   });
 }
 
-/** Whether anything may be due: one statement, and no lock. */
+/** Whether anything may be due. Takes no lock. */
 export async function hasDueForLog(store: Store): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
     SELECT EXISTS (SELECT FROM results r WHERE r.xid >= c.xid AND r.xid < horizon AND (r.xid, r.seq) > (c.xid, c.seq)

@@ -2,16 +2,16 @@ import { leafHash } from '@capstan/integrity';
 import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
 
-/** Where a result or the end of a run is in the log of its tenant. */
+/** The entry of a result, or of the end of a run, in the log of its tenant. */
 export type FoundEntry = { seq: string; index: number; record_hash: Buffer; at: string };
 
-/** The batch that has a seq, and where in it; batches of overlapping transactions overlap a little. */
+/** The batch that contains a seq, and the position in it. The ranges of batches may overlap, because transactions do. */
 const BATCH = sql`
   SELECT first, hashes, at, array_position(seqs, u.seq) AS place FROM log_batches
   WHERE tenant = u.tenant AND last_seq >= u.seq AND first_seq <= u.seq AND array_position(seqs, u.seq) IS NOT NULL
   ORDER BY last_seq LIMIT 1`;
 
-/** By seq; what is not in the log yet is left out. */
+/** Entries by seq, without those that are not in the log yet. */
 export async function findLogEntries(
   db: Db,
   tenant: string,
@@ -25,7 +25,7 @@ export async function findLogEntries(
   return new Map(rows.map((row) => [row.seq, { ...row, index: Number(row.index) }]));
 }
 
-/** What `chain_hash` is called in the API: the hash of the leaf. */
+/** The hash of the leaf, called `chain_hash` in the API. */
 export const chainHash = ({ record_hash }: Pick<FoundEntry, 'record_hash'>): string =>
   `sha256:${leafHash(record_hash).toString('hex')}`;
 
@@ -48,11 +48,11 @@ export async function readDigests(db: Db, tenant: string, indexes: readonly numb
 export type Standing = {
   /** Ends that are not in the log yet. */
   pending: number;
-  /** The highest index among those that are; null when none is. */
+  /** The highest index among those in the log; null if there is none. */
   last: number | null;
 };
 
-/** How far what ended of a run, or of a lone invocation, is in the log. */
+/** How many ends of a run or lone invocation are in the log. */
 export async function readStanding(db: Db, tenant: string, run_id: string): Promise<Standing> {
   const { rows } = await sql<{ pending: number; last: string | null }>`
     WITH ends AS (
@@ -70,7 +70,7 @@ export async function readStanding(db: Db, tenant: string, run_id: string): Prom
   return { pending: row?.pending ?? 0, last: row?.last == null ? null : Number(row.last) };
 }
 
-/** The place of an end in the order of the log: null where a call or a run has not ended, undefined where there is none. */
+/** The position of an end in the order of the log: null if the call or run has not ended, undefined if there is no such call or run. */
 export async function readEndSeq(db: Db, tenant: string, id: string): Promise<string | null | undefined> {
   const { rows } = await sql<{ seq: string | null }>`
     SELECT r.seq FROM invocations i LEFT JOIN results r ON r.invocation_id = i.invocation_id

@@ -11,10 +11,10 @@ import {
 import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
 
-/** What was appended to the log of a tenant, and the right edge of its tree before. */
+/** The entries appended to the log of a tenant, and the right edge of its tree before. */
 export type Batch = { tenant: string; first: string; hashes: Buffer; edge: Buffer | null };
 
-/** Extends the trees by their batches, and says so in a checkpoint for each. */
+/** Extends the trees by their batches and writes a checkpoint for each. */
 export async function growTrees(
   db: Db,
   installation: string,

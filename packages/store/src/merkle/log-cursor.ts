@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
 
-/** How far the log is: everything up to this transaction, and within it up to this seq. */
+/** The log contains everything up to this transaction and, within it, up to this seq. */
 export type Cursor = {
   installation: string;
   system_identifier: string | null;
@@ -11,7 +11,7 @@ export type Cursor = {
   after_seq: string;
 };
 
-/** Until the transaction ends nobody else appends. Undefined while another does, unless told to wait for them. */
+/** Locks the cursor, so that nobody else appends until the transaction ends. Undefined if another process has it, unless `wait` is set. */
 export async function lockCursor(db: Db, wait: boolean): Promise<Cursor | undefined> {
   const { rows } = await sql<Cursor>`
     SELECT installation, system_identifier, xid::text, seq, top_seq, after_seq FROM log_cursor
@@ -20,9 +20,9 @@ export async function lockCursor(db: Db, wait: boolean): Promise<Cursor | undefi
 }
 
 /**
- * The oldest transaction that may still write here; all before it have ended. Postgres counts for all databases of a cluster
- * at once, and one that is open in another of them holds nothing back. What belongs to nobody that can be seen is taken for
- * ours. A statement of its own, after the lock: its snapshot is younger than whatever the one before committed.
+ * The oldest transaction that may still write here; all before it have ended. Transaction ids are shared by all databases of a cluster, so
+ * those open in other databases are ignored; one whose owner is not visible counts as ours. Run as a separate statement after the lock,
+ * so that its snapshot is newer than everything the previous holder committed.
  */
 export async function readHorizon(db: Db): Promise<string> {
   const { rows } = await sql<{ horizon: string }>`
@@ -49,9 +49,9 @@ export async function moveCursor(
 type Cluster = { system_identifier: string | null; beyond: boolean };
 
 /**
- * A dump that was restored is in a cluster that counts transactions anew: the numbers on rows of the old one mean nothing
- * here, and its cursor may be beyond all that will come for a long time. From there on the log goes on by seq, which a dump
- * keeps: what it lacks gets numbers of this cluster, and what it has is told by its seq.
+ * A restored dump may be in a cluster with other transaction ids: the ids of its rows mean nothing there, and the old cursor may be far
+ * ahead of all new ids. The log then continues by seq, which a dump preserves: rows that are not in the log get ids of this cluster, and
+ * rows that are in it are recognized by their seq.
  */
 export async function resumeElsewhere(db: Db, cursor: Cursor): Promise<Cursor> {
   const { system_identifier, beyond } = await readCluster(db, cursor);

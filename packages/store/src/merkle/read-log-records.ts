@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../open-store.js';
 import { textOf, VOTES } from './record-sql.js';
 
-/** A record as it stands now, and the seq by which the log has it; null where it has not ended. */
+/** The current state of a record, and its seq in the log; null if it has not ended. */
 export type StoredRecord = LogRecord & { seq: string | null };
 
 const texts = (table: LogTable, alias: string): RawBuilder<unknown> =>
@@ -31,7 +31,7 @@ export async function readRunRecord(db: Db, run_id: string): Promise<StoredRecor
   return { kind: 'run', id: run_id, tables: { runs: [row], plan_runs, steps, calls }, seq: end_seq ?? null };
 }
 
-/** In the order of the ids; those that are gone are left out. */
+/** In the order of the ids, without those that have been deleted. */
 export async function readInvocationRecords(db: Db, ids: readonly string[]): Promise<StoredRecord[]> {
   if (ids.length === 0) return [];
   const { rows: invocations } = await sql<Keyed<'invocation_id'>>`

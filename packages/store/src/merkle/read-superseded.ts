@@ -5,7 +5,7 @@ import { chainHash, findLogEntries } from './find-log-entries.js';
 
 const MAX_SUPERSEDED = 1000;
 
-/** The entries of a run's record that newer ones came after. An end that was taken back before it was logged left none. */
+/** The entries of a run that newer ones have superseded. An end that was replaced before it was logged has no entry. */
 export async function readSuperseded(db: Db, tenant: string, run_id: string): Promise<SupersededEntry[]> {
   const { rows } = await sql<{ seq: string; id: string; reason: string; at: string }>`
     SELECT seq, id, reason, at FROM log_superseded WHERE run_id = ${run_id} AND tenant = ${tenant}

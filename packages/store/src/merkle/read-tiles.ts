@@ -2,7 +2,7 @@ import { createTree, HASH_BYTES, hashesIn, leafHash, type ReadTile, TILE_WIDTH, 
 import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
 
-/** The hashes of records from `first` on, which are the entries of the log; fewer where the log ends. */
+/** The entries of the log (hashes of records) from `first` on; fewer at the end of the log. */
 export async function readEntries(db: Db, tenant: string, first: number, count: number): Promise<Buffer[]> {
   const { rows } = await sql<{ part: Buffer }>`
     SELECT substr(hashes, (skip * 32 + 1)::int, ((least(w.until - first, cardinality(seqs)) - skip) * 32)::int) AS part
@@ -15,7 +15,7 @@ export async function readEntries(db: Db, tenant: string, first: number, count: 
   return hashesIn(Buffer.concat(rows.map(({ part }) => part)));
 }
 
-/** The hashes of a tile, as many as there are of it. */
+/** The hashes of a tile, as far as it is filled. */
 export async function readTile(db: Db, tenant: string, level: number, index: number): Promise<Buffer> {
   const first = index * TILE_WIDTH;
   if (level === 0) return Buffer.concat((await readEntries(db, tenant, first, TILE_WIDTH)).map(leafHash));
@@ -27,7 +27,7 @@ export async function readTile(db: Db, tenant: string, level: number, index: num
   return rows[0]?.hashes ?? Buffer.alloc(0);
 }
 
-/** The tree of a tenant, read as it is needed; what was read is kept for as long as the caller keeps it. */
+/** The tree of a tenant, read on demand. Tiles that were read stay in memory with it. */
 export const openTree = (db: Db, tenant: string): Tree => {
   const read: ReadTile = (level, index) => readTile(db, tenant, level, index);
   return createTree(read);
@@ -35,7 +35,7 @@ export const openTree = (db: Db, tenant: string): Tree => {
 
 export type StoredCheckpoint = { size: number; note: string; key: string | null };
 
-/** The newest checkpoint of a tenant's log; or the first that covers this index. */
+/** The newest checkpoint of a tenant's log, or the first that covers an index. */
 export async function readCheckpoint(
   db: Db,
   tenant: string,
@@ -48,6 +48,6 @@ export async function readCheckpoint(
   return row && { ...row, size: Number(row.size) };
 }
 
-/** As many hashes of a tile as were asked for; undefined while there are fewer. */
+/** The first `width` hashes of a tile; undefined if it has fewer. */
 export const cutTile = (tile: Buffer, width: number): Buffer | undefined =>
   tile.length < width * HASH_BYTES ? undefined : tile.subarray(0, width * HASH_BYTES);

@@ -1,6 +1,6 @@
 import { LOG_COLUMNS, LOG_KINDS, type LogKind, type LogTable } from '@capstan/integrity';
 
-/** What a late report of a worker that was given up changes on its attempt is left out: it may come long after the end. */
+/** A late report of a lost worker changes its attempt, possibly long after the end, so the record ignores that change. */
 const LATE = (alias: string) => `${alias}.outcome IN ('lost', 'refused')`;
 const ATTEMPTS: Readonly<Record<string, (alias: string) => string>> = {
   outcome: (alias) => `CASE WHEN ${LATE(alias)} THEN 'lost' ELSE ${alias}.outcome END`,
@@ -8,7 +8,7 @@ const ATTEMPTS: Readonly<Record<string, (alias: string) => string>> = {
   error: (alias) => `CASE WHEN ${LATE(alias)} THEN NULL ELSE ${alias}.error END`,
 };
 
-/** A covered column as text, as it goes into the record. */
+/** A covered column as text, as it is hashed. */
 export const textOf = (table: LogTable, alias: string, column: string): string =>
   (table === 'attempts' ? ATTEMPTS[column]?.(alias) : undefined) ?? `${alias}."${column}"::text`;
 
@@ -38,8 +38,8 @@ function many(table: LogTable, from: string, order: string): string {
 }
 
 /**
- * The texts of a record's own rows, each worked out once: the record and the digests both take them, and writing them out is
- * half of the work. OFFSET 0, or Postgres puts the expressions back where they are used.
+ * The texts of a record's own rows, each computed once: the record and the digests both use them, and the conversion to text is half of
+ * the work. OFFSET 0 prevents Postgres from inlining the expressions.
  */
 const textsAs = (kind: LogKind, aliases: Partial<Record<LogTable, string>>): string =>
   LOG_KINDS[kind].one
@@ -47,7 +47,7 @@ const textsAs = (kind: LogKind, aliases: Partial<Record<LogTable, string>>): str
     .map((text, at) => `${text} AS t${at}`)
     .join(', ');
 
-/** The two columns of a batch that a record is: its hash, and the digests of its fields. */
+/** The two columns of a record in a batch: its hash, and the digests of its fields. */
 function columnsFor(kind: LogKind, rows: readonly string[]): string {
   const { version, one } = LOG_KINDS[kind];
   let at = 0;
@@ -58,12 +58,12 @@ function columnsFor(kind: LogKind, rows: readonly string[]): string {
     ${rows.map((name) => `coalesce(${name}[2], int4send(0))`).join(' || ')} AS digests`;
 }
 
-/** The votes that released a call: comments may be added for ever. */
+/** Comments are not part of the record, because they may be added at any time. */
 export const VOTES = `kind <> 'comment'`;
 
 /**
- * Of `t`, an invocation and its result. Most calls have no attempt beside the one that ended them, and no hold: looking
- * whether there are any costs a tenth of what aggregating none of them does. OFFSET 0, or each is worked out twice.
+ * SQL for `t`, an invocation and its result. Most calls have no further attempts and no hold; checking whether there are any costs a tenth of
+ * aggregating an empty set. OFFSET 0 prevents Postgres from computing each twice.
  */
 const INVOCATION = {
   columns: columnsFor('invocation', ['m.attempts', 'm.holds', 'm.hold_entries']),
@@ -80,7 +80,7 @@ const INVOCATION = {
       OFFSET 0) AS m`,
 };
 
-/** Of `t`, a run. */
+/** SQL for `t`, a run. */
 const RUN = {
   columns: columnsFor('run', ['plan_runs', 'steps', 'calls']),
   joins: `
@@ -92,7 +92,7 @@ const RUN = {
       AS of_calls (calls) ON true`,
 };
 
-/** Records of calls that have ended, by a condition on `r`: tenant, xid, seq, hash, digests. */
+/** Records of ended calls, by a condition on `r`: tenant, xid, seq, hash, digests. */
 export const invocationRecords = (where: string): string => `
   SELECT t.tenant, t.xid, t.seq, ${INVOCATION.columns}
   FROM (
@@ -101,7 +101,7 @@ export const invocationRecords = (where: string): string => `
     WHERE ${where} OFFSET 0
   ) AS t ${INVOCATION.joins}`;
 
-/** The same of runs, by a condition on `n`. */
+/** The same for runs, by a condition on `n`. */
 export const runRecords = (where: string): string => `
   SELECT t.tenant, t.xid, t.seq, ${RUN.columns}
   FROM (

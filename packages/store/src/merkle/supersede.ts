@@ -3,12 +3,12 @@ import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
 import { voidSeals } from '../seal/void-seals.js';
 
-/** An end that was taken back, and its place in the order of the log. */
+/** An end that was revoked, and its position in the order of the log. */
 export type TakenBack = { invocation_id: string; run_id: string | null; seq: string };
 
 /**
- * In the transaction that takes ends back. Their entries stay in the log; another will follow, and that one counts. A seal
- * from before the log is voided.
+ * Called in the transaction that revokes ends. Their entries stay in the log; a later entry replaces them. A seal from before the log is
+ * voided.
  */
 export async function supersede(
   db: Db,

@@ -30,7 +30,7 @@ const idOf = (name: string) => `inv_${name.padEnd(21, '0')}`;
 type Row = Record<string, unknown> & { invocation_id: string; status: string };
 type From = 'invocations' | 'invocation_states';
 
-/** How each call stands. Who ran it last, and since when, is kept while it runs and after it has ended. */
+/** The state of each call. Its last worker and start time are kept while it runs and after it has ended. */
 async function readStates(store: Store, from: From): Promise<Row[]> {
   const { rows } = await sql<Row>`
     SELECT invocation_id, seq, status, attempt, first_attempt, run_at, available_at, expires_at, cancel_requested_at, finished_at,
@@ -52,7 +52,7 @@ async function readRows(store: Store, table: string, columns: string, where = 't
 const RESULT = `invocation_id, attempt, success, payload::text, error, code, declared_side_effects::text, artifacts::text,
   facts::text, duration_ms, exit_code, truncated, input_hash, output_hash, chain_hash, removed_at`;
 const UNTOUCHED = ['attempts', 'runs', 'plan_runs', 'steps', 'holds', 'hold_entries', 'seals', 'seal_links', 'audit'];
-/** Which run was sealed, and where its end is in the log, are for the log to say. */
+/** Seals, and the positions of runs in the log, are set by the log. */
 const readUntouched = (store: Store) =>
   Promise.all(
     UNTOUCHED.map((table) => readRows(store, table, `to_jsonb(${table}) - '{sealed,end_seq,end_xid}'::text[], 1`)),
@@ -92,7 +92,7 @@ describe('an installation that is migrated', () => {
     expect(new Set(states.map(({ status }) => status)).size).toBe(12);
   });
 
-  test('shows every call as it stood before', async () => {
+  test('shows the status of every call as before', async () => {
     expect(await readStates(store, 'invocation_states')).toEqual(states);
   });
 
@@ -115,7 +115,7 @@ describe('an installation that is migrated', () => {
     expect(new Set(removed)).toEqual(new Set([idOf('removed').replace('inv_', 'run_')]));
   });
 
-  test('tells the ends that were not told yet, once', async () => {
+  test('reports the ends that were not reported yet, once', async () => {
     const told = () => readRows(store, 'events', 'subject, type', `type LIKE 'invocation.%'`);
     const before = await told();
     const rounds = [
@@ -136,14 +136,14 @@ describe('an installation that is migrated', () => {
   });
 });
 
-describe('what was under way in an installation that is migrated', () => {
-  test('goes on: lost workers are rescued, what waits is claimed, and holds are decided', async () => {
+describe('work in progress in a migrated installation', () => {
+  test('continues: lost workers are rescued, waiting calls are claimed, and holds are decided', async () => {
     const store = await openOldInstallation();
     await migrate(store);
     const statusOf = async (name: string) => (await getInvocation(store.db, 'acme', idOf(name)))?.status;
     for (const { worker_id } of await store.db.selectFrom('workers').select('worker_id').execute())
       await endLease(store, worker_id);
-    expect(await rescueClaims(store, 100)).toMatchObject({ count: 5 });
+    expect((await rescueClaims(store, 100)).moved).toHaveLength(5);
     expect(await statusOf('running')).toBe('ambiguous');
     expect(await statusOf('running-canceled')).toBe('canceled');
     expect(await statusOf('running-twice')).toBe('queued');
@@ -175,7 +175,7 @@ describe('what was under way in an installation that is migrated', () => {
   });
 });
 
-test('an installation that is migrated down has all its calls as they were, and up again shows the same', async () => {
+test('an installation that is migrated down has all its calls unchanged, and up again shows the same', async () => {
   const store = await openOldInstallation();
   const [states, results, watched, untouched] = [
     await readStates(store, 'invocations'),
@@ -195,7 +195,7 @@ test('an installation that is migrated down has all its calls as they were, and 
   expect(await findMismatches(store)).toMatchObject({ mismatches: [] });
 });
 
-test('calls that were made since are carried down as well: on the way, running, ended and canceled', async () => {
+test('newer calls are migrated down as well: in the queue, running, ended and canceled', async () => {
   const store = await openTestStore();
   const worker_id = await liveWorker(store);
   const { ids: travelling } = await handOver(store);

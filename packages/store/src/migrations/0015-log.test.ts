@@ -28,7 +28,7 @@ async function readEnded({ db }: Store): Promise<Ended[]> {
   return rows;
 }
 
-/** What does not match, but for documents: some calls of the old installation refer to none. */
+/** Lists mismatches except missing documents, because some calls of the old installation refer to none. */
 async function findMismatches(store: Store, { tenant, ...run }: Omit<Ended, 'sealed'>): Promise<unknown[]> {
   const { last } = await readStanding(store.db, tenant, run.run_id);
   const checkpoint = last === null ? undefined : await readCheckpoint(store.db, tenant, last);
@@ -39,7 +39,7 @@ async function findMismatches(store: Store, { tenant, ...run }: Omit<Ended, 'sea
 }
 
 describe('an installation that gets a log', () => {
-  test('has in it what had ended without a seal, and nothing that has one', async () => {
+  test('contains calls that had ended without a seal, and none that have one', async () => {
     const store = await openOldInstallation();
     await migrate(store);
     await logAll(store);

@@ -24,6 +24,12 @@ import * as mcpQuestions from './0030-mcp-questions.js';
 import * as mcpSources from './0031-mcp-sources.js';
 import * as toolsets from './0032-toolsets.js';
 import * as traces from './0033-traces.js';
+import * as logDays from './0034-log-days.js';
+import * as runTraces from './0035-run-traces.js';
+import * as decideElsewhere from './0037-decide-elsewhere.js';
+import * as ageIndexes from './0038-age-indexes.js';
+import * as heldTasks from './0039-held-tasks.js';
+import * as artifactAttempts from './0040-artifact-attempts.js';
 
 /** In order. Never edited once shipped: a change is a new entry. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -52,4 +58,10 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0031-mcp-sources': mcpSources,
   '0032-toolsets': toolsets,
   '0033-traces': traces,
+  '0034-log-days': logDays,
+  '0035-run-traces': runTraces,
+  '0037-decide-elsewhere': decideElsewhere,
+  '0038-age-indexes': ageIndexes,
+  '0039-held-tasks': heldTasks,
+  '0040-artifact-attempts': artifactAttempts,
 };

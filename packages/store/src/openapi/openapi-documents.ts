@@ -17,7 +17,7 @@ export const readOpenApiDocument = (db: Db, name: string): Promise<OpenApiRow | 
 
 type NewDocument = { name: string; document: JsonObject; options: OpenApiOptions; descriptors: Descriptor[] };
 
-/** Keeps the document as it was sent, in place of an earlier one of that name, and its operations as tools. */
+/** Stores the document as sent, replaces an earlier one of that name, and adds its operations as tools. */
 export function putOpenApiDocument(
   store: Store,
   by: Actor,
@@ -50,7 +50,7 @@ export function putOpenApiDocument(
   });
 }
 
-/** Removes a document with its tools; false when there is none. */
+/** Removes a document with its tools. Returns false if there is none. */
 export function removeOpenApiDocument(store: Store, by: Actor, name: string): Promise<boolean> {
   return store.db.transaction().execute(async (db) => {
     const gone = await db.deleteFrom('openapi_documents').where('name', '=', name).returning('name').executeTakeFirst();

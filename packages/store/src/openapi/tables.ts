@@ -6,7 +6,7 @@ export type OpenApiTables = {
     name: string;
     document: JsonText<JsonObject>;
     document_hash: string;
-    /** How it became tools: base_url, auth, include, exclude. */
+    /** The options of the conversion to tools: base_url, auth, include, exclude. */
     options: JsonText<OpenApiOptions>;
     installed_by: string;
     created_at: Timestamp;

@@ -2,7 +2,7 @@ import type { JsonObject, Role } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db, Query, Statement, Store } from '../open-store.js';
 
-/** A run whose plan nobody else advances until the transaction ends. */
+/** A plan run that is locked: nobody else advances it until the transaction ends. */
 export type ClaimedRun = {
   run_id: string;
   tenant: string;
@@ -23,13 +23,15 @@ export type ClaimedRun = {
   seq: number;
   calls: Record<string, number>;
   elapsed_ms: number;
-  /** Nothing of it has moved or was called yet. */
+  traceparent: string | null;
+  /** No step has moved or been called yet. */
   untouched: boolean;
 };
 
 /**
- * Those of another coordinator are left to it: it hears the same signals. One that is frozen in its turn loses it, and with
- * it the runs, before long. Statements from here on look rows up by their keys, and never hash a table to find a few of them.
+ * Skips runs that another coordinator has locked: it hears the same signals. A coordinator that freezes loses its transaction, and
+ * with it the locks, after 5 s. Without hash joins, the statements of this transaction look rows up by their keys and never hash a
+ * table to find a few of them.
  */
 const CLAIM: Statement = {
   name: 'claim-plan-runs',
@@ -37,7 +39,7 @@ const CLAIM: Statement = {
     WITH settings AS MATERIALIZED (
       SELECT set_config('enable_hashjoin', 'off', true), set_config('idle_in_transaction_session_timeout', '5s', true))
     SELECT run_id, tenant, actor, roles, plan_hash, policy_hash, inputs, max_parallel, session_id, labels, paused, stopping,
-      dropped, live, unended, ended, seq, calls, extract(epoch FROM now() - created_at)::float8 * 1000 AS elapsed_ms,
+      dropped, live, unended, ended, seq, calls, traceparent, extract(epoch FROM now() - created_at)::float8 * 1000 AS elapsed_ms,
       CASE WHEN seq = 0 THEN NOT EXISTS (SELECT FROM invocations i WHERE i.run_id = plan_runs.run_id)
         AND NOT EXISTS (SELECT FROM steps s WHERE s.run_id = plan_runs.run_id AND s.status <> 'pending')
         ELSE false END AS untouched
@@ -53,12 +55,12 @@ export async function loadPlan(db: Db, run_id: string): Promise<JsonObject | und
   return row?.plan;
 }
 
-/** `state` changes whenever the run, or anything of it, has moved: what moves is looked after already. */
+/** `state` changes whenever the run or one of its steps moves. A run that moves is already being advanced. */
 export type IdleRun = { run_id: string; state: string };
 
 /**
- * Active runs for which there may be something to do that no signal told of: not begun, more ended than was seen, steps
- * that are ready, to be stopped, or over.
+ * Active runs that may need attention although no signal arrived: not started, ends that were not processed, steps that are ready,
+ * a requested stop, or nothing left to do.
  */
 export async function findIdlePlanRuns(store: Store, limit: number): Promise<IdleRun[]> {
   const { rows } = await sql<IdleRun>`

@@ -16,7 +16,7 @@ const CHANGES = {
   },
 } as const;
 
-/** Waits for the engine's turn at this run, if there is one. False when the run cannot be (or is already) so. */
+/** Waits until the engine is done with its current turn of this run. False if the run is already in that state or cannot get there. */
 export async function controlPlanRun(
   store: Store,
   principal: Principal,
@@ -37,7 +37,7 @@ export async function controlPlanRun(
   });
 }
 
-/** A run that its engine cannot go on with. What is under way ends by itself; nothing more is started. */
+/** Stops a run that the engine cannot continue. Running calls finish; no more are started. */
 export async function stopPlanRun(store: Store, run_id: string, reason: string): Promise<void> {
   const told = reason.slice(0, 1000).toWellFormed().replaceAll('\u0000', '\ufffd');
   await store.db.transaction().execute(async (db) => {

@@ -12,29 +12,31 @@ export type NewPlanRun = {
   plan: JsonObject;
   plan_hash: string;
   policy_hash: string;
-  /** It brought its policy with it; else it has the one in force. */
+  /** The policy was submitted with the run; otherwise the current one applies. */
   own_policy?: boolean;
   inputs: JsonObject;
   max_parallel: number | null;
   webhook_url: string | null;
   session_id?: string | null;
   labels?: Record<string, string>;
+  /** The span that submitted it; absent if tracing is off. */
+  traceparent?: string | undefined;
   /** In the order of the plan. */
   steps: readonly Titled[];
 };
 
 /**
- * One statement, with what the audit says of it: whoever submits waits for one round to Postgres, and so do the first steps.
- * The run itself counts as one more live step until it is ended, so that no count of its steps ever ends it: what is left
- * of a plan is for its engine to say.
+ * One statement, including the audit event, so the submitter and the first steps wait for a single round trip. The run counts itself as
+ * an additional live step until the engine ends it: the counts of its steps never reach zero before, because only the engine knows
+ * what is left of a plan.
  */
 const INSERT: Statement = {
   name: 'insert-plan-run',
   text: `
     WITH planned AS (
       INSERT INTO plan_runs (run_id, tenant, actor, roles, plan, plan_hash, policy_hash, own_policy, inputs, max_parallel,
-        webhook_url, session_id, labels, unended, step_ids, step_names, step_tools)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, cardinality($14::text[]), $14, $15, $16)
+        webhook_url, session_id, labels, unended, step_ids, step_names, step_tools, traceparent)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, cardinality($14::text[]), $14, $15, $16, $19)
       RETURNING run_id, tenant, actor, plan_hash, policy_hash, unended
     ), run AS (
       INSERT INTO runs (run_id, tenant, actor, kind, status, name, plan_hash, policy_hash, total_steps, live_steps)
@@ -50,7 +52,7 @@ const INSERT: Statement = {
 export async function insertPlanRun(
   query: Query,
   { steps, ...run }: NewPlanRun,
-  /** Sent to every process as the run is committed. */
+  /** Sent to every process when the run is committed. */
   signals: readonly string[] = [],
 ): Promise<void> {
   await query(INSERT, [
@@ -72,5 +74,6 @@ export async function insertPlanRun(
     steps.map((step) => step.tool_id),
     run.name,
     signals,
+    run.traceparent ?? null,
   ]);
 }

@@ -4,10 +4,10 @@ import { wholeSteps } from './step-sql.js';
 import type { StepKey } from './step-states.js';
 import type { StepTable } from './tables.js';
 
-/** What a step is called, for the row that it gets when it moves for the first time. */
+/** The names of a step, for the row that it gets when it first moves. */
 export type Titled = Pick<StepTable, 'step_id' | 'name' | 'tool_id'>;
 
-/** What became of a step: it was started, or it ended. */
+/** The start or the end of a step. */
 export type StepMove = StepKey &
   Titled & {
     status: StepTable['status'];
@@ -16,7 +16,7 @@ export type StepMove = StepKey &
     seq: number;
   };
 
-/** Moves $1 to $10 of it; also as the first part of the statement that ends a turn. */
+/** Writes step moves ($1 to $10); also the first part of the statement that ends a turn. */
 export const MOVE = `
   INSERT INTO steps AS s (run_id, step, element, step_id, name, tool_id, status, has_invocation, reason, seq)
   SELECT * FROM unnest($1::text[], $2::int[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[],
@@ -60,7 +60,7 @@ const FAN_OUT: Statement = {
     FROM fanned f, unnest($7::text[]) WITH ORDINALITY AS i (item, place)`,
 };
 
-/** A row for each element; the step itself waits for all of them. Elements travel as texts, which may hold \u0000. */
+/** Inserts a row for each element; the step waits for all of them. Elements are sent as text, in which \u0000 is allowed. */
 export async function fanOutStep(
   query: Query,
   { run_id, step, step_id, name, tool_id, seq }: Titled & { run_id: string; step: number; seq: number },
@@ -87,7 +87,7 @@ const END_FANS: Statement = {
     WHERE s.run_id = f.run_id AND s.step = f.step AND s.element = f.element AND s.status = 'started'`,
 };
 
-/** Steps of which the last element has ended. */
+/** Ends fanned-out steps whose last element has ended. */
 export async function endFans(query: Query, fans: readonly EndedFan[]): Promise<void> {
   if (fans.length === 0) return;
   await query(END_FANS, [

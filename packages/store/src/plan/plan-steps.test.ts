@@ -56,7 +56,7 @@ async function startRun(count = 2) {
 }
 
 describe('the end of a step', () => {
-  test('is read once there is one, with the output if it is taken', async () => {
+  test('is read once it exists, with the output if a later step uses it', async () => {
     const { heard, settle } = await startRun();
     expect(await readEndings(store.query, [heard], () => true)).toEqual([]);
     await settle();
@@ -65,7 +65,7 @@ describe('the end of a step', () => {
     expect(await readEndings(store.query, [heard], () => false)).toEqual([{ ...ending, output: undefined }]);
   });
 
-  test('that no signal told of is found, because the run counts more than was seen', async () => {
+  test('is found without a signal, because the run counts more ends than were processed', async () => {
     const { run_id, settle } = await startRun();
     const idle = async () => (await findIdlePlanRuns(store, 100)).map((run) => run.run_id);
     await store.db.updateTable('runs').set({ status: 'running' }).where('run_id', '=', run_id).execute();
@@ -95,7 +95,7 @@ describe('a claimed run', () => {
     return claimed?.untouched;
   };
 
-  test('is let go when whoever has it is frozen', async () => {
+  test('is released if the coordinator that has it freezes', async () => {
     const run_id = await submitRun(1);
     const allowed = await store.transact(async (query) => {
       await claimPlanRuns(query, [run_id]);
@@ -104,14 +104,14 @@ describe('a claimed run', () => {
     expect(allowed).toEqual([{ idle_in_transaction_session_timeout: '5s' }]);
   });
 
-  test('is untouched until something of it is called', async () => {
+  test('is untouched until a step was called', async () => {
     const run_id = await submitRun(2);
     expect(await untouched(run_id)).toBe(true);
     await insertInvocations(store, [newInvocation({ invocation_id: stepInvocationId(run_id, 0, null), run_id })]);
     expect(await untouched(run_id)).toBe(false);
   });
 
-  test('is not untouched when a step has moved, or the engine has had it', async () => {
+  test('is not untouched after a step has moved, or after a turn of the engine', async () => {
     const moved = await submitRun(2);
     await moveSteps(store.query, [{ ...started(moved, 0, 1), status: 'skipped', has_invocation: false }]);
     const had = await submitRun(2);
@@ -128,7 +128,7 @@ test('a run that is submitted is on the audit, with its plan and its policy', as
   ]);
 });
 
-test('a run that one has is not given to another', async () => {
+test('a run claimed by one coordinator is not given to another', async () => {
   const { run_id } = await startRun();
   await store.transact(async (query) => {
     expect(await claimPlanRuns(query, [run_id])).toHaveLength(1);
@@ -136,7 +136,7 @@ test('a run that one has is not given to another', async () => {
   });
 });
 
-test('what has moved since a change is read, and since the beginning all that is not pending', async () => {
+test('steps that moved since a change are read; since the beginning, all that are not pending', async () => {
   const run_id = await submitRun(4);
   await moveSteps(store.query, [started(run_id, 0, 1), started(run_id, 1, 2)]);
   await fanOutStep(store.query, { run_id, step: 2, ...titleOf(2), seq: 3 }, ['a', 'b']);
@@ -182,7 +182,7 @@ describe('steps that have not moved', () => {
     expect(await listed(run_id, 2, second.next_cursor ?? '')).toEqual({ places: [unmoved(3)], next_cursor: null });
   });
 
-  test('are skipped when the run cannot go on, and what was begun is not', async () => {
+  test('are skipped if the run cannot continue, and started ones are not', async () => {
     const run_id = await submitRun(3);
     const invocation_id = stepInvocationId(run_id, 1, null);
     await insertInvocations(store, [newInvocation({ invocation_id, run_id })]);
@@ -219,7 +219,7 @@ describe('calls that are committed ahead of a turn', () => {
     expect(await auditsOf(run_id)).toHaveLength(1);
   });
 
-  test('are not inserted when another turn has gone on meanwhile', async () => {
+  test('are not inserted if another turn has moved the run on in the meantime', async () => {
     const run_id = await submitRun(1);
     await store.db.updateTable('plan_runs').set({ seq: 1 }).where('run_id', '=', run_id).execute();
     expect(await insert(run_id, 0)).toMatchObject({ inserted: 0 });

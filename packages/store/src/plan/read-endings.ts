@@ -3,19 +3,19 @@ import type { Query, Statement } from '../open-store.js';
 import { invocationIdOf, UNRESOLVED } from './step-sql.js';
 import type { StepKey } from './step-states.js';
 
-/** An invocation of a step that ended, or is said to have. */
+/** The invocation of a step that may have ended: a signal said so, or a sweep found its result. */
 export type Heard = StepKey & { invocation_id: string };
 export type Ending = Heard & {
   status: TerminalStatus;
-  /** Nobody knows whether it took effect, and somebody may yet say so. */
+  /** Ambiguous, and a person may still resolve it. */
   unresolved: boolean;
-  /** Of one that did not succeed. */
+  /** Null if it succeeded. */
   error: string | null;
-  /** Undefined where it was not asked for. */
+  /** Undefined if it was not requested. */
   output: Json | undefined;
 };
 
-/** Of most, nothing of the result is asked for: then it is not looked up. */
+/** Payloads are loaded only for calls whose output a later step uses, which are few. */
 const ENDINGS: Statement = {
   name: 'read-endings',
   text: `
@@ -29,7 +29,7 @@ const ENDINGS: Statement = {
 
 type Row = Pick<Ending, 'invocation_id' | 'status' | 'unresolved' | 'error'> & { output: Json };
 
-/** How those ended that have ended. What `isTaken` by later steps comes with it. */
+/** Returns the ends of those that have ended, with the output if a later step uses it (`isTaken`). */
 export async function readEndings(
   query: Query,
   heard: readonly Heard[],
@@ -53,7 +53,7 @@ const MISSED: Statement = {
     ORDER BY s.run_id, s.step, s.element LIMIT $2`,
 };
 
-/** Ends that no signal told of, and those that wait to be resolved. */
+/** Ends whose signal was lost, and ambiguous ones that wait to be resolved. */
 export const findMissedEndings = async (query: Query, run_ids: readonly string[], limit: number): Promise<Heard[]> =>
   run_ids.length === 0 ? [] : query<Heard>(MISSED, [run_ids, limit]);
 
@@ -62,7 +62,7 @@ const PAYLOADS: Statement = {
   text: 'SELECT invocation_id, payload FROM results WHERE invocation_id = ANY ($1)',
 };
 
-/** What came of invocations, as far as something did. */
+/** The payloads of these invocations, as far as they have one. */
 export async function readPayloads(query: Query, invocation_ids: readonly string[]): Promise<Map<string, Json>> {
   if (invocation_ids.length === 0) return new Map();
   const rows = await query<{ invocation_id: string; payload: Json }>(PAYLOADS, [invocation_ids]);
@@ -74,7 +74,7 @@ const BEGUN: Statement = {
   text: 'SELECT invocation_id FROM invocations WHERE invocation_id = ANY ($1)',
 };
 
-/** Which of these invocations there are. */
+/** The ones among these invocations that exist. */
 export async function findBegun(query: Query, invocation_ids: readonly string[]): Promise<Set<string>> {
   if (invocation_ids.length === 0) return new Set();
   const rows = await query<{ invocation_id: string }>(BEGUN, [invocation_ids]);

@@ -19,6 +19,7 @@ type Row = Pick<
   StepTable,
   'run_id' | 'step' | 'element' | 'step_id' | 'name' | 'tool_id' | 'seq' | 'has_invocation' | 'reused_from'
 > & {
+  duration_ms: number | null;
   status: StepTable['status'];
   invocation_status: InvocationStatus | null;
   step_reason: string | null;
@@ -30,7 +31,7 @@ type Row = Pick<
 type ResultColumns = { [Column in keyof Result]: Result[Column] | null };
 type RowWithResult = Row & ResultColumns;
 type PlainRow = ResultColumns &
-  Pick<Row, 'tool_id' | 'started_at' | 'finished_at' | 'decision_reason'> & {
+  Pick<Row, 'tool_id' | 'started_at' | 'finished_at' | 'decision_reason' | 'reused_from'> & {
     invocation_id: string;
     invocation_seq: string;
     invocation_status: InvocationStatus;
@@ -39,28 +40,35 @@ type PlainRow = ResultColumns &
 export type StepChange = { seq: number; step: Omit<Step, 'result'> };
 
 const ID = sql.raw(invocationIdOf('s'));
-/** Why it has not run: what was decided and by whom, or which quotas it waits for. */
-const WHY = sql`CASE WHEN i.status IN ('denied', 'held') THEN i.decision ->> 'reason'
+/** Why a step has not run: the decision and its reason, or the quotas that it waits for. */
+const WHY = sql`CASE WHEN i.status = 'held' THEN i.decision ->> 'reason'
+  -- One that was refused when it was to run says why itself; it was allowed or held before.
+  WHEN i.status = 'denied' THEN coalesce(r.error, i.decision ->> 'reason')
   WHEN i.status = 'rejected' THEN (
     SELECT 'by ' || e.actor || coalesce(': ' || e.comment, '')
     FROM hold_entries e JOIN holds h ON h.hold_id = e.hold_id
     WHERE h.invocation_id = i.invocation_id AND e.kind = 'reject' LIMIT 1)
   WHEN i.status = 'deferred' AND i.quota_scopes IS NOT NULL
     THEN 'waits for room under the quota of ' || array_to_string(i.quota_scopes, ', ') END`;
+/** For a call in a replay, the run in which it was executed. A step that was not called has no result to reuse. */
+const replayedFrom = (
+  run_id: RawBuilder<unknown>,
+) => sql`CASE WHEN i.started_at IS NULL AND r.invocation_id IS NOT NULL THEN (
+  SELECT replay_of FROM runs WHERE run_id = ${run_id} AND mode = 'replay') END`;
 const ROW = sql`s.run_id, s.step, s.element, s.step_id, s.name, s.tool_id, s.status, s.seq, s.has_invocation, s.reused_from, s.reason`;
-const COLUMNS = sql`s.run_id, s.step, s.element, s.step_id, s.name, s.tool_id, s.status, s.seq, s.has_invocation, s.reused_from,
-  s.reason AS step_reason, i.status AS invocation_status, i.started_at, i.finished_at,
+const COLUMNS = sql`s.run_id, s.step, s.element, s.step_id, s.name, s.tool_id, s.status, s.seq, s.has_invocation,
+  coalesce(s.reused_from, ${replayedFrom(sql`s.run_id`)}) AS reused_from, s.reason AS step_reason, i.status AS invocation_status, i.started_at, i.finished_at,
   ${WHY} AS decision_reason, r.error AS result_error`;
 /**
- * The page first, then what belongs to its steps, one look for each: joined as a whole, a page of two steps out of ten thousand
- * took 100 ms. A call is found before its step is known to have one: it is committed ahead of the turn that makes it.
+ * Selects the page first and then looks up the call of each step: with plain joins, a page of two steps out of ten thousand took
+ * 100 ms. The lookup does not rely on `has_invocation`, because a call is committed before the turn that makes it.
  */
 const withCalls = (page: RawBuilder<unknown>) => sql`(${page}) s
   LEFT JOIN LATERAL (SELECT * FROM invocation_states WHERE invocation_id = ${ID} LIMIT 1) i ON true
   LEFT JOIN LATERAL (SELECT * FROM results WHERE invocation_id = ${ID} LIMIT 1) r ON true`;
 const RESULT = sql`r.success, r.payload, r.error, r.code, r.declared_side_effects, r.artifacts, r.facts, r.duration_ms,
   r.exit_code, r.truncated, r.input_hash, r.output_hash, r.chain_hash`;
-/** A step that is fanned out is shown as its elements. */
+/** A fanned-out step is shown as its elements. */
 const SHOWN = sql`(s.elements IS NULL OR s.elements = 0)`;
 
 /** In the order of the plan. */
@@ -88,7 +96,7 @@ export async function listSteps(
   };
 }
 
-/** The invocations of a run that has no plan, as its steps, in the order of submission. */
+/** The invocations of a run without a plan, as steps in the order of submission. */
 export async function listPlainSteps(
   db: Db,
   tenant: string,
@@ -99,7 +107,8 @@ export async function listPlainSteps(
   const [, seq = '0', place = '0'] = /^(\d{1,18})\.(\d{1,9})$/.exec(page.cursor ?? '0.0') ?? [];
   const { rows } = await sql<PlainRow>`
     SELECT i.invocation_id, i.seq AS invocation_seq, i.tool_id, i.status AS invocation_status, i.started_at, i.finished_at,
-      i.labels ->> ${RECORDED_STEP_LABEL} AS recorded_step, ${WHY} AS decision_reason, ${RESULT}
+      i.labels ->> ${RECORDED_STEP_LABEL} AS recorded_step, ${WHY} AS decision_reason,
+      ${replayedFrom(sql`i.run_id`)} AS reused_from, ${RESULT}
     FROM (
       (SELECT * FROM invocation_states WHERE run_id = ${run_id} AND seq > ${seq} ORDER BY seq LIMIT ${limit})
       UNION ALL
@@ -121,24 +130,25 @@ export async function listPlainSteps(
       reason: row.decision_reason ?? row.error,
       started_at: row.started_at,
       finished_at: row.finished_at,
-      reused_from: null,
+      duration_ms: row.duration_ms,
+      reused_from: row.reused_from,
       result: resultOf(row),
     })),
     next_cursor: rows.length > page.limit && last ? `${last.invocation_seq}.${Number(place) + shown.length}` : null,
   };
 }
 
-/** What has changed since, in the order of the changes. */
+/** Steps that changed since `after`, in the order of the changes. */
 export async function readStepChanges(db: Db, run_id: string, after: number, limit: number): Promise<StepChange[]> {
   const { rows } = await sql<Row>`
-    SELECT ${COLUMNS} FROM ${withCalls(sql`
+    SELECT ${COLUMNS}, r.duration_ms FROM ${withCalls(sql`
       SELECT ${ROW} FROM steps s
       WHERE s.run_id = ${run_id} AND s.seq > ${after} AND s.seq > 0 AND ${SHOWN} ORDER BY s.seq LIMIT ${limit}`)}
     ORDER BY s.seq`.execute(db);
   return rows.map((row) => ({ seq: row.seq, step: stepTold(row) }));
 }
 
-/** The ones that run among these; claims are not the engine's to see, so they make no change of their own. */
+/** The running ones among these. The engine does not see claims, so the start of a call is not a change of its step. */
 export async function readRunning(
   db: Db,
   invocation_ids: readonly string[],
@@ -152,19 +162,19 @@ export async function readRunning(
 
 function stepTold(row: Row): StepChange['step'] {
   const step = { ...toStep(row), status: statusTold(row) };
-  return step.status === 'running' ? { ...step, reason: null, finished_at: null } : step;
+  return step.status === 'running' ? { ...step, reason: null, finished_at: null, duration_ms: null } : step;
 }
 
-/** An end is told by the change that it makes, and not by the one before it. */
+/** The end of a call is reported with the change in which its step ends, not earlier. */
 function statusTold({ status, invocation_status }: Row): Step['status'] {
   if (status !== 'started') return status;
   if (invocation_status === 'ambiguous') return invocation_status;
   return invocation_status === null || isTerminal(invocation_status) ? 'running' : invocation_status;
 }
 
-/** Once there is an invocation, it says how the step stands, also after a redrive. */
+/** If the step has an invocation, its status is the status of the step, also after a redrive. */
 function toStep(row: Row): Omit<Step, 'result'> {
-  const { run_id, step, element, step_id, name, tool_id, started_at, finished_at, reused_from } = row;
+  const { run_id, step, element, step_id, name, tool_id, started_at, finished_at, duration_ms, reused_from } = row;
   const status = row.invocation_status ?? (row.status === 'started' ? 'running' : row.status);
   const isCalled = row.has_invocation || row.invocation_status !== null;
   return {
@@ -178,6 +188,7 @@ function toStep(row: Row): Omit<Step, 'result'> {
     reason: row.step_reason ?? row.decision_reason ?? row.result_error,
     started_at,
     finished_at,
+    duration_ms,
     reused_from,
   };
 }

@@ -3,13 +3,13 @@ import type { Query, Statement } from '../open-store.js';
 import { notify } from '../signal/channel.js';
 import { MOVE, moveValues, type StepMove } from './move-steps.js';
 
-/** What a turn of the engine changed about a run. */
+/** The changes of a run in one turn of the engine. */
 export type SavedRun = {
   run_id: string;
   active: boolean;
   stopping: 'failed' | 'canceled' | null;
   dropped: boolean;
-  /** Whether steps are ready that were not started. */
+  /** Whether there are ready steps that were not started. */
   waiting: boolean;
   live: number;
   unended: number;
@@ -18,9 +18,9 @@ export type SavedRun = {
   calls: Record<string, number>;
   status: RunStatus;
   reason: string | null;
-  /** Whether anything of the run itself changes: its status, its reason or its counts. */
+  /** Whether the run itself changes: its status, reason or counts. */
   told: boolean;
-  /** By how much the counts of the run move, beyond what settlements count. */
+  /** Changes of the run's counts, in addition to those by settlements. */
   more: {
     total: number;
     live: number;
@@ -67,14 +67,14 @@ const SAVE: Statement = {
 };
 
 /**
- * Last in its transaction: where the run itself changes, settlements of its steps wait from here to the commit. Most turns
- * leave it alone.
+ * Called last in its transaction: if the run itself changes, settlements of its steps wait from here to the commit. Most turns do not
+ * change it.
  */
 export async function savePlanRuns(
   query: Query,
   saved: readonly SavedRun[],
   moves: readonly StepMove[],
-  /** Sent to every process as the turn is committed. */
+  /** Sent to every process when the turn is committed. */
   signals: readonly string[],
 ): Promise<void> {
   if (saved.length === 0) return;

@@ -5,24 +5,24 @@ export const invocationIdOf = (steps: string): string =>
   `'inv_' || substr(${steps}.run_id, 5) || '-' || ${steps}.step
     || CASE WHEN ${steps}.element >= 0 THEN '-' || ${steps}.element ELSE '' END`;
 
-/** Of a result `e`: nobody knows whether it took effect. A step waits for somebody to say so, but not for ever. */
+/** A condition on a result `e`: it is ambiguous. A step waits for a person to resolve it, but only for 7 days. */
 export const UNRESOLVED = `e.status = 'ambiguous' AND e.finished_at > now() - interval '7 days'`;
 
 /**
- * Names steps themselves, not elements of them. A written-out `element = -1` next to a join is an offer to the planner: while
- * the table is small it takes every step there is and compares it with every row, and keeps to that when the table is large
- * (200 ms for a thousand steps). As a column, behind OFFSET 0 so that it stays one, it leaves the lookup by the whole key.
+ * Selects steps themselves, not their elements. With a literal `element = -1` next to a join, the planner compares every step with
+ * every row while the table is small, and keeps that plan when it is large (200 ms for a thousand steps). As a column, which OFFSET 0
+ * prevents the planner from inlining, it leaves only the lookup by the whole key.
  */
 export const wholeSteps = (rows: string): string => `(SELECT *, -1 AS element FROM ${rows} OFFSET 0)`;
 
 /**
- * The steps of a run that is not over and that have not moved, in the order of the plan. They have no row: what they are called
- * stands with the run.
+ * The steps of an active run that have not moved yet, in the order of the plan. They have no rows; their names are stored with the
+ * run.
  */
 export function unmovedSteps(run_id: string, after = -1): RawBuilder<unknown> {
   const planned = (column: string) =>
     sql`(SELECT ${sql.ref(column)} FROM plan_runs WHERE run_id = ${run_id} AND active)`;
-  // The list itself is in the order of the plan; looked up one by one, a page of it ends the search.
+  // The arrays are in the order of the plan, and steps are looked up one by one, so the search stops when the page is full.
   return sql`
     SELECT ${run_id}::text AS run_id, (u.place - 1)::int AS step, -1 AS element, u.step_id, u.name, u.tool_id
     FROM unnest(${planned('step_ids')}, ${planned('step_names')}, ${planned('step_tools')})

@@ -2,7 +2,7 @@ import type { Query, Statement } from '../open-store.js';
 import type { StepTable } from './tables.js';
 
 export type StepKey = { run_id: string; step: number; element: number };
-/** How a step stands. `elements` of one that is fanned out; `reason` only says whether there is one. */
+/** The state of a step. `elements`: their number if it is fanned out · `told`: whether it has a reason. */
 export type StepState = StepKey & { status: StepTable['status']; elements: number | null; told: boolean };
 
 const COLUMNS = 's.run_id, s.step, s.element, s.status, s.elements, s.reason IS NOT NULL AS told';
@@ -21,8 +21,8 @@ const MOVED: Statement = {
 };
 
 /**
- * The steps that have moved since the change `seq` of their run, a step before its elements; since 0 all that are not pending.
- * Each comes once, as it stands now.
+ * The steps that have moved since the change `seq` of their run, a step before its elements; with 0, all that are not pending. Each is
+ * returned once, in its current state.
  */
 export const readMovedSteps = async (
   query: Query,

@@ -7,7 +7,7 @@ export type PlanTables = {
   steps: StepTable;
 };
 
-/** What the engine of plans keeps of a run, apart from what settlements count; whoever advances the run locks it. */
+/** The plan engine's state of a run, separate from the counts that settlements update. Advancing a run locks its row. */
 type PlanRunTable = {
   run_id: string;
   tenant: string;
@@ -22,7 +22,7 @@ type PlanRunTable = {
   webhook_url: string | null;
   session_id: string | null;
   labels: JsonText<Record<string, string>>;
-  /** What its steps are called, in the order of the plan, and which tools they call. */
+  /** The ids, names and tools of its steps, in the order of the plan. */
   step_ids: Generated<string[]>;
   step_names: Generated<(string | null)[]>;
   step_tools: Generated<string[]>;
@@ -37,9 +37,10 @@ type PlanRunTable = {
   seq: Generated<number>;
   calls: JsonText<Record<string, number>>;
   created_at: Timestamp;
+  traceparent: string | null;
 };
 
-/** A step that has moved, or an element. What has not moved has no row. */
+/** A step, or an element of one. Steps that have not moved have no row. */
 export type StepTable = {
   run_id: string;
   step: number;
@@ -56,6 +57,6 @@ export type StepTable = {
   elements: number | null;
   unended: number | null;
   unsuccessful: number | null;
-  /** The run whose result it has, where that is another. */
+  /** The run from which its result was taken; null if it ran in this run. */
   reused_from: string | null;
 };

@@ -3,10 +3,7 @@ import type { Db } from '../open-store.js';
 
 export type ApprovedSpec = { tenant: string; spec_hash: string };
 
-/**
- * The specifications that somebody vouches for with a grant. One that is used up still stands for those calls that it was
- * used for; what is over or was taken back stands for none.
- */
+/** The specifications that grants approve. A used-up grant still covers the calls that used it. An expired or revoked one covers none. */
 export async function approvedSpecs(db: Db): Promise<ApprovedSpec[]> {
   const { rows } = await sql<ApprovedSpec>`
     SELECT DISTINCT tenant, plan_hash AS spec_hash FROM grants

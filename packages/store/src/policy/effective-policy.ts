@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
 import { latestPolicy } from './policies.js';
 
-/** A tenant's policy with the installation's in it: what its calls are decided by, and what their hash is of. */
+/** A tenant's policy combined with the installation's. Its calls are decided by this document, and `policy_hash` is its hash. */
 export type InForce = { policy_hash: string; document: EffectivePolicy };
 
 export const boundBy = (document: PolicyDocument, installation: PolicyDocument): InForce => {
@@ -21,15 +21,15 @@ export const boundBy = (document: PolicyDocument, installation: PolicyDocument):
 export const installationPolicy = async (db: Db): Promise<PolicyDocument> =>
   (await latestPolicy(db, INSTALLATION_POLICY))?.document ?? CLOSED_INSTALLATION;
 
-/** The policy in force for a tenant: the one named after it, else `default`, under the installation's. */
+/** The policy in force for a tenant: the one with the tenant's name, else `default`, under the installation's. */
 export async function tenantPolicyInForce(db: Db, tenant: string): Promise<InForce | undefined> {
   const own = (await latestPolicy(db, tenant)) ?? (await latestPolicy(db, DEFAULT_TENANT));
   return own && keepEffective(db, boundBy(own.document, await installationPolicy(db)));
 }
 
 /**
- * Keeps it by its hash, before a call can refer to it: the worker that decides again finds it there. Asks first, so that a
- * database that cannot be written to at the moment still serves what is known.
+ * Stores the combined document by its hash before a call can refer to it, for the worker's second decision. Checks first, so that known documents can
+ * be used while Postgres is read-only.
  */
 export async function keepEffective(db: Db, in_force: InForce): Promise<InForce> {
   const { policy_hash, document } = in_force;

@@ -6,21 +6,21 @@ import type { Db, Store } from '../open-store.js';
 
 const columns = ['name', 'version', 'policy_hash', 'document', 'created_at'] as const;
 
-/** A policy with the document that decides: an effective one has the installation's in it. */
+/** A policy with the document that decides, which may include the installation's. */
 export type StoredPolicy = Omit<Policy, 'text'> & { document: EffectivePolicy };
 
 export type PutOptions = {
-  /** The YAML that the document was read from. */
+  /** The YAML that the document was parsed from. */
   text?: string | null | undefined;
-  /** What a document that was sent as JSON reads as: to put it again as that is no change. */
+  /** The YAML form of a document that was sent as JSON: putting it back unchanged is not a change. */
   written?: string | undefined;
-  /** Throws to refuse the change; what is in force cannot change meanwhile. */
+  /** Throws to refuse the change. The current version is locked meanwhile. */
   check?: ((latest: Policy | undefined) => void) | undefined;
 };
 
 /**
- * Versions are kept for ever: recorded decisions refer to them by hash. A document that is in force already is no new version,
- * unless its text is another.
+ * Versions are never deleted, because recorded decisions refer to them by hash. Putting the current document again creates no version, unless its
+ * text differs.
  */
 export async function putPolicy(
   store: Store,
@@ -60,7 +60,7 @@ export async function putPolicy(
   });
 }
 
-/** The policy of a first start; an existing one of that name is left alone. */
+/** Adds the policy of a new installation, unless one of that name exists. */
 export async function ensurePolicy(store: Store, name: string, document: EffectivePolicy): Promise<void> {
   await store.db
     .insertInto('policies')
@@ -83,7 +83,7 @@ export const latestPolicy = (db: Db, name: string): Promise<(StoredPolicy & Poli
     .orderBy('version', 'desc')
     .executeTakeFirst();
 
-/** Without those that are found by their hash alone: they came with a run, or are a tenant's with the installation's in it. */
+/** Excludes policies that are only found by their hash: those submitted with a run, and combined ones. */
 export const latestPolicies = (db: Db): Promise<StoredPolicy[]> =>
   db
     .selectFrom('policies')
@@ -94,7 +94,7 @@ export const latestPolicies = (db: Db): Promise<StoredPolicy[]> =>
     .orderBy('version', 'desc')
     .execute();
 
-/** No tenant has a colon in its name. */
+/** A colon cannot occur in a tenant's name. */
 export const runPolicyName = (policy_hash: string): string => `run:${policy_hash}`;
 
 export const policyByHash = (db: Db, policy_hash: string): Promise<StoredPolicy | undefined> =>
@@ -108,7 +108,7 @@ export const policyVersion = (db: Db, name: string, version: number): Promise<Po
     .where('version', '=', version)
     .executeTakeFirst();
 
-/** Newest first within a name, without those that are found by their hash alone; the cursor is the last one's name and version. */
+/** Newest first within a name, without policies that are only found by their hash. The cursor is the last name and version. */
 export async function listPolicyVersions(
   db: Db,
   names: { name?: string | undefined; visible: string[] | null },

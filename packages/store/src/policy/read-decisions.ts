@@ -1,7 +1,7 @@
 import type { Decision, JsonObject, Role } from '@capstan/contracts';
 import type { Statement, Store } from '../open-store.js';
 
-/** What was asked and what was decided; `inputs` only where they were wanted. */
+/** A recorded call and its decision. `inputs` are set only if they were requested. */
 export type RecordedDecision = {
   seq: string;
   invocation_id: string;
@@ -26,18 +26,22 @@ export type DecisionRange = {
   tenant: string;
   since?: string | undefined;
   until?: string | undefined;
-  /** The hash of a policy whose decisions are left out. */
+  /** Only calls of this tool. */
+  tool_id?: string | undefined;
+  /** Skips decisions made with the policy of this hash. */
   except_policy?: string | undefined;
 };
 
 const IN_RANGE = `tenant = $1 AND ($2::timestamptz IS NULL OR created_at >= $2)
-  AND ($3::timestamptz IS NULL OR created_at < $3) AND ($4::text IS NULL OR policy_hash <> $4)`;
+  AND ($3::timestamptz IS NULL OR created_at < $3) AND ($4::text IS NULL OR policy_hash <> $4)
+  AND ($5::text IS NULL OR tool_id = $5)`;
 
-const parametersOf = ({ tenant, since, until, except_policy }: DecisionRange) => [
+const parametersOf = ({ tenant, since, until, except_policy, tool_id }: DecisionRange) => [
   tenant,
   since ?? null,
   until ?? null,
   except_policy ?? null,
+  tool_id ?? null,
 ];
 
 const COUNT: Statement = {
@@ -51,20 +55,20 @@ export async function countDecisions(store: Store, range: DecisionRange): Promis
 }
 
 /**
- * Inputs are most of a row's bytes, so they are read only for the tools whose decision can depend on them. The decision is
- * taken apart by one function: each `->>` would read it from its beginning again.
+ * Inputs are most of a row's bytes, so they are read only for tools whose decision can depend on them. One function parses the decision, because each
+ * `->>` would parse it from the beginning.
  */
 const READ: Statement = {
   name: 'read-decisions',
-  text: `SELECT seq, invocation_id, tool_id, actor, roles, CASE WHEN tool_id = ANY ($7) THEN inputs END AS inputs, mode,
+  text: `SELECT seq, invocation_id, tool_id, actor, roles, CASE WHEN tool_id = ANY ($8) THEN inputs END AS inputs, mode,
       session_id, labels, spec_frozen, spec_hash, timeout_ms, created_at, effect, reason, rule_matched, code
     FROM invocations, json_to_record(decision) AS decided (effect text, reason text, rule_matched text, code text)
-    WHERE ${IN_RANGE} AND seq > $5 ORDER BY seq LIMIT $6`,
+    WHERE ${IN_RANGE} AND seq > $6 ORDER BY seq LIMIT $7`,
 };
 
 /**
- * In the order of submission, a batch at a time, so that any number of them takes the memory of two batches: the next is
- * read while one is judged, which takes the gateway as long as it takes Postgres.
+ * Yields batches in the order of submission. The next batch is read while one is evaluated, which takes about as long, so memory use is limited to
+ * two batches.
  */
 export async function* readDecisions(
   store: Store,
@@ -73,7 +77,7 @@ export async function* readDecisions(
 ): AsyncGenerator<RecordedDecision[]> {
   const read = (after: string) => {
     const rows = store.query<RecordedDecision>(READ, [...parametersOf(range), after, batch, with_inputs]);
-    // Who stops listening is not told how the next one fared.
+    // If the reader stops early, an error of the next batch is ignored.
     rows.catch(() => {});
     return rows;
   };

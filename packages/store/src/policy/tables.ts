@@ -7,7 +7,7 @@ export type PolicyTables = {
     version: number;
     policy_hash: string;
     document: JsonText<EffectivePolicy>;
-    /** The YAML as it was sent; null where it was sent as JSON. */
+    /** The YAML as sent; null if it was sent as JSON. */
     text: string | null;
     created_by: string;
     created_at: Timestamp;

@@ -1,10 +1,11 @@
 import { type Artifact, type QueueName, queueOfPool } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db, Statement, Store } from '../open-store.js';
+import type { Heartbeat } from '../worker/worker-lease.js';
 
 export type AppWorker = { worker_id: string; pool: string; name: string; concurrency: number; version: string | null };
 
-/** Registers a worker of a pool, or makes it alive again: receipts, and not its id, say which calls are its own. */
+/** Registers a worker of a pool, or makes it alive again. Its receipts, not its id, determine its calls. */
 export async function registerAppWorker(store: Store, worker: AppWorker, lease_ms: number): Promise<void> {
   const { worker_id, pool, name, concurrency, version } = worker;
   const runners: QueueName[] = [queueOfPool(pool)];
@@ -16,7 +17,7 @@ export async function registerAppWorker(store: Store, worker: AppWorker, lease_m
       lease_until = excluded.lease_until, draining = false, stopped_at = NULL`.execute(store.db);
 }
 
-/** A call that a worker has, begun so long ago. */
+/** A call of a worker, and how long ago it started. */
 export type OwnedCall = { claim_id: string; invocation_id: string; attempt: number; age_ms: number; canceled: boolean };
 
 const OWNED: Statement = {
@@ -29,9 +30,18 @@ const OWNED: Statement = {
       AND NOT EXISTS (SELECT FROM results r WHERE r.invocation_id = u.id)`,
 };
 
-/** The calls that are a worker's own, whichever gateway gave them to it. */
+/** The calls of a worker, whichever gateway assigned them. */
 export const readOwnedCalls = (store: Store, worker_id: string): Promise<OwnedCall[]> =>
   store.query<OwnedCall>(OWNED, [worker_id]);
+
+const GIVEN: Statement = {
+  name: 'given-receipts',
+  text: 'SELECT claim_id, runner, false AS owned FROM claims WHERE worker_id = $1 AND owned_at IS NULL',
+};
+
+/** Receipts that were written for a worker and that it does not own yet. */
+export const readGivenReceipts = (store: Store, worker_id: string): Promise<Heartbeat['receipts']> =>
+  store.query<Heartbeat['receipts'][number]>(GIVEN, [worker_id]);
 
 export async function noteSecretUse(db: Db, worker_id: string, invocation_id: string, name: string): Promise<void> {
   await db
@@ -39,16 +49,6 @@ export async function noteSecretUse(db: Db, worker_id: string, invocation_id: st
     .values({ worker_id, invocation_id, name })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-}
-
-export async function readSecretUses(db: Db, worker_id: string, invocation_id: string): Promise<string[]> {
-  const rows = await db
-    .selectFrom('app_secret_uses')
-    .select('name')
-    .where('worker_id', '=', worker_id)
-    .where('invocation_id', '=', invocation_id)
-    .execute();
-  return rows.map(({ name }) => name);
 }
 
 export type LateResult = { invocation_id: string; attempt: number; status: string };
@@ -70,8 +70,7 @@ const LATE: Statement = {
 };
 
 /**
- * Results of calls that are not the worker's own any more. Answers the status of those that it had settled before (the answer was
- * lost); attempts that were taken away stay on record as refused.
+ * Returns the status of calls that the worker had already settled (the response was lost). Attempts that were taken away stay on record as refused.
  */
 export const recallLateResults = (store: Store, worker_id: string, late: readonly LateResult[]) =>
   store.query<{ invocation_id: string; attempt: number; status: string | null }>(LATE, [
@@ -79,13 +78,37 @@ export const recallLateResults = (store: Store, worker_id: string, late: readonl
     worker_id,
   ]);
 
-/** What a call has left behind so far, for a gateway that did not see its beginning. */
-export async function readTraces(db: Db, { tenant, invocation_id, attempt }: Traced) {
-  const { rows } = await sql<{ last_seq: number; artifacts: Artifact[] }>`
-    SELECT (SELECT coalesce(max(seq), 0)::int FROM logs WHERE invocation_id = ${invocation_id} AND attempt = ${attempt}) AS last_seq,
+const LEFT: Statement = {
+  name: 'left-by-calls',
+  text: `
+    SELECT u.invocation_id,
+      ARRAY(SELECT s.name FROM app_secret_uses s WHERE s.worker_id = $1 AND s.invocation_id = u.invocation_id) AS secrets,
       (SELECT coalesce(json_agg(json_build_object('sha256', n.sha256, 'name', n.name, 'media_type', n.media_type, 'size', a.size)), '[]')
         FROM artifact_names n JOIN artifacts a ON a.sha256 = n.sha256
-        WHERE n.tenant = ${tenant} AND n.invocation_id = ${invocation_id}) AS artifacts`.execute(db);
-  return rows[0] ?? { last_seq: 0, artifacts: [] };
-}
-type Traced = { tenant: string; invocation_id: string; attempt: number };
+        WHERE n.invocation_id = u.invocation_id AND (n.attempt = u.attempt OR n.attempt IS NULL)) AS artifacts
+    FROM json_to_recordset($2::json) AS u (invocation_id text, attempt int)`,
+};
+
+type Attempt = { invocation_id: string; attempt: number };
+const attemptsText = (attempts: readonly Attempt[]): string =>
+  JSON.stringify(attempts.map(({ invocation_id, attempt }) => ({ invocation_id, attempt })));
+
+/** The secrets that a worker got for its calls and the files that it uploaded, through any gateway. */
+export const readLeft = (store: Store, worker_id: string, attempts: readonly Attempt[]) =>
+  store.query<{ invocation_id: string; secrets: string[]; artifacts: Artifact[] }>(LEFT, [
+    worker_id,
+    attemptsText(attempts),
+  ]);
+
+const LAST_LINES: Statement = {
+  name: 'last-lines',
+  text: `
+    SELECT u.invocation_id, (
+      SELECT coalesce(max(l.seq), 0)::int FROM logs l WHERE l.invocation_id = u.invocation_id AND l.attempt = u.attempt
+    ) AS last_seq
+    FROM json_to_recordset($1::json) AS u (invocation_id text, attempt int)`,
+};
+
+/** The number of the last log line of each attempt, through any gateway. */
+export const readLastLines = (store: Store, attempts: readonly Attempt[]) =>
+  store.query<{ invocation_id: string; last_seq: number }>(LAST_LINES, [attemptsText(attempts)]);

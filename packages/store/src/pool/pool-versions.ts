@@ -5,15 +5,15 @@ import { type Actor, replaceToolsIn } from '../tool/replace-tools.js';
 
 export type PoolVersion = { version: string; descriptors: Descriptor[] };
 
-/** A version that nobody has served for so long is forgotten. */
+/** A version that has not been served for this long is deleted. */
 const FORGET_AFTER = sql`interval '7 days'`;
 
 const ALIVE = (pool: Pool) => sql`
   SELECT version FROM workers WHERE runners = ARRAY['app/' || ${pool}] AND lease_until > now() AND stopped_at IS NULL`;
 
 /**
- * Makes a version known, and its tools those of the pool. A version that was known before and is put again, as by a worker that was
- * restarted in the midst of a roll-out, does not take over from a later one that has workers.
+ * Registers a version and makes its tools those of the pool. If the version is already known, for example because a worker restarted during a
+ * rollout, it does not replace a later one that has workers.
  */
 export async function putPoolVersion(
   store: Store,
@@ -42,7 +42,7 @@ export async function putPoolVersion(
   });
 }
 
-/** The versions of a pool, the latest first. */
+/** The versions of a pool, newest first. */
 export const readPoolVersions = (db: Db, pool: Pool): Promise<PoolVersion[]> =>
   db
     .selectFrom('pool_versions')

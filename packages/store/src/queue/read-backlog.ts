@@ -1,18 +1,18 @@
 import type { Statement, Store } from '../open-store.js';
 
-/** What waits in the installation beside the queues, for those who watch over it. Ages in seconds; 0 where nothing waits. */
+/** What waits in the installation apart from the queues, for monitoring. Ages are in seconds; 0 if nothing waits. */
 export type Backlog = {
   holds_pending: number;
   hold_oldest_s: number;
   quota_deferred: number;
-  /** Of receipts that are on their way through Redis, and that no worker has taken. */
+  /** Receipts that were given to Redis and have no owner yet. */
   outbox: number;
   outbox_oldest_s: number;
   webhooks_pending: number;
   webhook_oldest_s: number;
-  /** How late the schedule is that should have fired first. */
+  /** The delay of the most overdue schedule. */
   schedule_lag_s: number;
-  /** Ends of calls that are not in the log yet, up to a number of them, and the age of the oldest. */
+  /** Ends of calls that are not in the log yet (counted up to a limit), and the age of the oldest. */
   unlogged: number;
   unlogged_oldest_s: number;
 };

@@ -1,24 +1,25 @@
 import type { QueueName, QueueScale } from '@capstan/contracts';
+import { READY_AT } from '../invocation/ready-at.js';
 import type { Statement, Store } from '../open-store.js';
 
-/** A queue as those see it who decide how many workers it needs. */
+/** The load of a queue, for autoscalers. */
 export type QueueLoad = QueueScale & { runner: QueueName; paused: boolean; workers: number };
 
 /**
- * What waits is what a worker could take now: no retry before its time, nothing that is held or deferred. The oldest is found by
- * seq, tenant by tenant, because `work` has no times.
+ * `waiting` counts calls that a worker could take now: no retries in backoff, nothing held or deferred. Retries have waited since their
+ * backoff. The oldest of all others is found by seq, tenant by tenant, because `work` does not say since when they have been ready.
  */
 const READ: Statement = {
   name: 'read-scale',
   text: `
     WITH ready AS (
-      SELECT runner, tenant, count(*) AS count, min(seq) AS first FROM work
+      SELECT runner, tenant, count(*) AS count, min(seq) AS first, NULL::timestamptz AS since FROM work
       WHERE status = 'queued' AND available_at IS NULL AND runner = ANY ($1) GROUP BY runner, tenant
       UNION ALL
-      SELECT runner, tenant, count(*), min(seq) FROM work
-      WHERE status = 'queued' AND available_at <= now() AND runner = ANY ($1) GROUP BY runner, tenant
+      SELECT runner, NULL, count(*), NULL, min(available_at) FROM work
+      WHERE status = 'queued' AND available_at <= now() AND runner = ANY ($1) GROUP BY runner
     ), oldest AS (
-      SELECT DISTINCT ON (runner) runner, tenant, first FROM ready ORDER BY runner, first
+      SELECT DISTINCT ON (runner) runner, tenant, first FROM ready WHERE first IS NOT NULL ORDER BY runner, first
     ), on_the_way AS (
       SELECT runner, sum(cardinality(ids))::int AS count, min(created_at) AS since FROM claims
       WHERE owned_at IS NULL AND runner = ANY ($1) GROUP BY runner
@@ -37,7 +38,8 @@ const READ: Statement = {
     SELECT r.runner, coalesce(q.paused, false) AS paused, coalesce(live.workers, 0) AS workers, coalesce(live.slots, 0) AS slots,
       (coalesce((SELECT sum(count) FROM ready WHERE ready.runner = r.runner), 0) + coalesce(w.count, 0))::int AS waiting,
       coalesce(o.count, 0) AS running,
-      greatest(0, extract(epoch FROM now() - least(w.since, i.created_at)))::float8 AS oldest_wait_s
+      greatest(0, extract(epoch FROM now() - least(w.since, ${READY_AT},
+        (SELECT min(ready.since) FROM ready WHERE ready.runner = r.runner))))::float8 AS oldest_wait_s
     FROM unnest($1::text[]) AS r (runner)
       LEFT JOIN queues q ON q.runner = r.runner
       LEFT JOIN live ON live.runner = r.runner
@@ -55,7 +57,7 @@ export async function readScale(store: Pick<Store, 'query'>, runners: readonly Q
   return rows.map((row) => ({
     ...row,
     oldest_wait_s: row.oldest_wait_s ?? 0,
-    // More workers would start nothing of a queue that is paused.
+    // A paused queue starts nothing, however many workers there are.
     desired: row.paused ? row.running : row.waiting + row.running,
   }));
 }

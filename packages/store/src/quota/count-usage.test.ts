@@ -41,7 +41,7 @@ beforeEach(async () => {
 });
 
 describe('a call under a quota', () => {
-  test('takes up room from the queue to its end, wherever it is', async () => {
+  test('counts towards the quota from the queue to its end, wherever it is', async () => {
     await insertInvocations(store, manyInvocations(2, under));
     expect(await usage()).toEqual({ live: 2, waiting: 0 });
     const { calls } = await claim(2);
@@ -53,13 +53,13 @@ describe('a call under a quota', () => {
     expect(await usage()).toEqual({ live: 0, waiting: 0 });
   });
 
-  test('takes up room on its way through the queue', async () => {
+  test('counts towards the quota while it is in the queue', async () => {
     await insertInvocations(store, manyInvocations(2, under));
     await claimForQueue(store, 'exec', 10, { turn: { last: '' }, on_receipt: 1 });
     expect(await usage()).toEqual({ live: 2, waiting: 0 });
   });
 
-  test('keeps its room through a retry and through the loss of its worker', async () => {
+  test('still counts towards the quota during a retry and after the loss of its worker', async () => {
     await insertInvocations(store, manyInvocations(2, under));
     const { worker_id, calls } = await claim(2);
     const retried = calls.slice(0, 1).map((call) => newSettlement(call, { status: 'queued', backoff_ms: 60_000 }));
@@ -81,7 +81,7 @@ describe('a call under a quota', () => {
 });
 
 describe('promotion', () => {
-  test('queues as many as there is room for, and the next when one has ended', async () => {
+  test('queues as many calls as the quota allows, and the next when one has ended', async () => {
     await insertInvocations(store, manyInvocations(5, { ...under, status: 'deferred' }));
     expect((await promote()).ids).toHaveLength(2);
     expect((await promote()).ids).toEqual([]);

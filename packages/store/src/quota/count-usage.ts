@@ -2,25 +2,25 @@ import type { Quota, QuotaLimit } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
 
-/** What a scope takes up now, counted from rows. */
+/** The current usage of a scope, counted from rows. */
 export type Usage = {
   scope: string;
   waiting: number;
   live: number;
   minute: number;
   day: number;
-  /** Real where calls have ended, at least the typical time where they have not. */
+  /** The real runtime of ended calls, and at least `typical_ms` for each of the others. */
   runtime_ms: number;
-  /** Of the calls of today that have ended; 0 while there are none. */
+  /** The average runtime of calls that ended today; 0 if there are none. */
   typical_ms: number;
   cost_units: number;
 };
 
 /**
- * `budgets` are the scopes whose runtime and cost are asked for: those cost a look at every call of the day, the others an
- * index. How many wait is counted where `waiting` says so: they may be many. Budgets reserve:
- * a call that has not ended counts with what it is expected to take (as long as those before it did) and to cost (as its tool
- * declares), and with what it really took and cost once it has. What never ran cost nothing.
+ * `budgets` are the scopes whose runtime and cost are needed: they require reading every call of the day, while the other counts come
+ * from an index. Waiting calls are counted only if `waiting` says so, because there may be many. Budgets reserve: until a call ends, it
+ * counts with its expected runtime (that of earlier calls) and cost (as its tool declares), afterwards with the real ones. A call that
+ * never ran costs nothing.
  */
 export async function countUsage(
   db: Db,
@@ -79,7 +79,7 @@ export const budgetsOf = (quotas: readonly Pick<Quota, 'scope' | 'limits'>[]): s
     .filter(({ limits }) => limits.max_runtime_ms_per_day !== undefined || limits.max_cost_units_per_day !== undefined)
     .map(({ scope }) => scope);
 
-/** How much of a limit is taken up. */
+/** How much of a limit is used. */
 export const usedOf = (usage: Usage, limit: QuotaLimit): number => {
   switch (limit) {
     case 'max_concurrent':
@@ -103,13 +103,13 @@ const LIMITS = [
   'max_cost_units_per_day',
 ] as const satisfies QuotaLimit[];
 
-/** How much of it one more call is expected to take. */
+/** How much of a limit one more call is expected to use. */
 const expectedOf = (usage: Usage, limit: QuotaLimit, cost_units: number): number => {
   if (limit === 'max_cost_units_per_day') return cost_units;
   return limit === 'max_runtime_ms_per_day' ? usage.typical_ms : 1;
 };
 
-/** The limit that has no room for one more call, or null. With `counted` it has been counted to the windows before. */
+/** The limit that does not allow one more call, or null. With `counted`, the call is already included in the time windows. */
 export function limitReached(
   { limits }: Pick<Quota, 'limits'>,
   usage: Usage,
@@ -120,14 +120,14 @@ export function limitReached(
     const max = limits[limit];
     if (max === undefined || (counted && limit !== 'max_concurrent')) continue;
     const used = usedOf(usage, limit);
-    // The first of a day has nothing to be compared with: what is left of the runtime, be it little, lets it begin.
+    // The first call of a day has no typical runtime yet: it may start if any runtime is left.
     if (used + expectedOf(usage, limit, cost_units) > max || (limit === 'max_runtime_ms_per_day' && used >= max))
       return limit;
   }
   return null;
 }
 
-/** Takes one call into account, before its row is there to be counted. */
+/** Adds one call to the usage before its row exists. */
 export function addCall(usage: Usage, cost_units: number, counted = false): void {
   usage.live += 1;
   if (counted) return;
@@ -139,7 +139,7 @@ export function addCall(usage: Usage, cost_units: number, counted = false): void
 
 export type RoomLeft = { scope: string; limit: QuotaLimit; max: number; left: number };
 
-/** The limit that is nearest to being reached, by the share of it that is left. */
+/** The limit with the smallest remaining share. */
 export function leastRoom(
   quotas: readonly Pick<Quota, 'scope' | 'limits'>[],
   usages: ReadonlyMap<string, Usage>,

@@ -2,7 +2,7 @@ import type { Decision, Quota } from '@capstan/contracts';
 import type { Db } from '../open-store.js';
 import { budgetsOf, countUsage, limitReached, type Usage } from './count-usage.js';
 
-/** The decision as the first quota without room makes it; null where all have room. */
+/** The denial by the first exhausted quota; null if all quotas have room. */
 export function denialBy(
   quotas: readonly Quota[],
   usages: ReadonlyMap<string, Usage>,
@@ -25,7 +25,7 @@ export function denialBy(
   return null;
 }
 
-/** What the quotas would make of one more call now. Nothing is locked or taken: the next moment may decide otherwise. */
+/** Whether the quotas would deny one more call now. Takes no lock and uses up nothing, so a real submission may be decided differently. */
 export async function foreseeDenial(
   db: Db,
   quotas: readonly Quota[],
@@ -37,5 +37,5 @@ export async function foreseeDenial(
   return denialBy(quotas, new Map(counted.map((usage) => [usage.scope, withWaiting(usage)])), cost_units, decision);
 }
 
-/** What waits has been let in already. */
+/** Waiting calls count as live, because they have already been admitted. */
 export const withWaiting = (usage: Usage): Usage => ({ ...usage, live: usage.live + usage.waiting });

@@ -20,15 +20,15 @@ const MAX_GROUPS = 10_000;
 
 export type PromoteOptions = {
   limit: number;
-  /** What a call of a tool is expected to cost. */
+  /** The expected cost of a call of this tool. */
   costOf(tool_id: string): number;
-  /** When each tenant was served last: who has waited for its turn longest is next. */
+  /** When each tenant was last served; the one that has waited longest is next. */
   served: Map<string, number>;
 };
 
 /**
- * Queues what waits for a quota, as far as there is room: one process at a time, counting rows, so whatever was killed
- * before leaves nothing to put right. Tenants take turns, one call each.
+ * Queues calls that wait for a quota, as far as there is room. One process at a time does this, and it counts rows, so a process that
+ * was killed leaves nothing to repair. Tenants take turns, one call each.
  */
 export async function promoteWaiting(store: Store, { limit, costOf, served }: PromoteOptions): Promise<Readied> {
   return store.db.transaction().execute(async (db) => {
@@ -46,7 +46,7 @@ export async function promoteWaiting(store: Store, { limit, costOf, served }: Pr
   });
 }
 
-/** One look into the index for each set of scopes and tenant, however much waits there. */
+/** One index lookup for each pair of scopes and tenant, however many calls wait there. */
 async function waitingGroups(db: Db): Promise<Group[]> {
   const { rows } = await sql<Group>`
     WITH RECURSIVE found AS (
@@ -62,7 +62,7 @@ async function waitingGroups(db: Db): Promise<Group[]> {
 
 async function openTurn(db: Db, groups: Group[], costOf: Turn['costOf']): Promise<Turn> {
   const scopes = new Set(groups.flatMap(({ quota_scopes }) => quota_scopes));
-  // A quota that was removed meanwhile limits nothing any more.
+  // A quota that has been deleted no longer limits anything.
   const quotas = (await listQuotas(db)).filter(({ scope }) => scopes.has(scope));
   const usages = await countUsage(
     db,
@@ -77,7 +77,7 @@ async function openTurn(db: Db, groups: Group[], costOf: Turn['costOf']): Promis
   };
 }
 
-/** How many more at most. */
+/** The most calls that these scopes still allow. */
 function roomFor({ quotas, usages }: Turn, scopes: readonly string[]): number {
   let room = Number.MAX_SAFE_INTEGER;
   for (const scope of scopes) {

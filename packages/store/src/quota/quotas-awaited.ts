@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
 
-/** The quotas that a deferred call waits for; none when it waits for its time. */
+/** The quotas that a deferred call waits for; none if it waits for its start time. */
 export async function quotasAwaited(db: Db, invocation_id: string): Promise<string[]> {
   const { rows } = await sql<{ quota_scopes: string[] }>`
     SELECT quota_scopes FROM work WHERE invocation_id = ${invocation_id}

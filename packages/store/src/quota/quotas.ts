@@ -33,7 +33,7 @@ export async function putQuota(
   });
 }
 
-/** What waited for it is promoted by the next look. */
+/** Calls that waited for it are promoted by the next sweep. */
 export async function deleteQuota(store: Store, { tenant, actor }: Principal, scope: string): Promise<boolean> {
   return store.db.transaction().execute(async (db) => {
     const { numDeletedRows } = await db.deleteFrom('quotas').where('scope', '=', scope).executeTakeFirst();

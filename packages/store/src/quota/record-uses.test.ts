@@ -53,13 +53,13 @@ describe('a quota that is nearly used up', () => {
     expect(await told()).toEqual([{ tenant, limit: 'calls_per_day', used: 8 }]);
   });
 
-  test('is told once, from 80 % on', async () => {
+  test('is reported once, from 80 % on', async () => {
     const quota = quotaOf('tenant:acme', { calls_per_day: 10 });
     for (const calls of [7, 8, 9]) await warn(quota, calls);
     expect(await told()).toMatchObject([{ used: 8 }]);
   });
 
-  test('is told in figures that people can read', async () => {
+  test('is reported with readable numbers', async () => {
     const scope = 'tenant:acme';
     const usage = { scope, live: 0, day: 0, waiting: 0, minute: 0, typical_ms: 0, cost_units: 0.1 + 0.2 };
     const quota = quotaOf(scope, { max_runtime_ms_per_day: 3000, max_cost_units_per_day: 0.3 });
@@ -71,7 +71,7 @@ describe('a quota that is nearly used up', () => {
     expect(rows.map(({ used }) => used)).toEqual(['0.3', '2795.604']);
   });
 
-  test('of calls at a time is told where the next one is denied, and not where it waits', async () => {
+  test('of concurrent calls is reported if the next call would be denied, and not if it would wait', async () => {
     await warn(quotaOf('tenant:acme', { max_concurrent: 5 }, 'defer'), 5);
     expect(await told()).toEqual([]);
     for (const calls of [4, 5]) await warn(quotaOf('tenant:acme', { max_concurrent: 5 }), calls);

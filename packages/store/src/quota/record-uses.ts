@@ -6,7 +6,7 @@ import { type Usage, usedOf } from './count-usage.js';
 
 export type Use = { scope: string; invocation_id: string; cost_units: number };
 
-/** What was not inserted after all (its idempotency key was known) is not counted. */
+/** Calls that were not inserted, because their idempotency key existed, are not counted. */
 export async function recordUses(db: Db, uses: Use[]): Promise<void> {
   if (uses.length === 0) return;
   await sql`
@@ -29,8 +29,8 @@ const BUDGETS = ['calls_per_minute', 'calls_per_day', 'max_runtime_ms_per_day', 
 const LIMITS = ['max_concurrent', ...BUDGETS] as const;
 
 /**
- * At 80 %, once in each minute or day, or hour for what is there at a time. Where calls wait for each other, all places
- * being taken is nothing to be warned of.
+ * Warns at 80 %, once for each window of a minute or day, and once an hour for limits on concurrency. If calls wait for room (on_exceed),
+ * full concurrency is normal and causes no warning.
  */
 export async function warnNear(db: Db, quotas: readonly Quota[], usages: ReadonlyMap<string, Usage>): Promise<void> {
   for (const { scope, limits, on_exceed } of quotas) {
@@ -54,10 +54,10 @@ export async function warnNear(db: Db, quotas: readonly Quota[], usages: Readonl
   }
 }
 
-/** Sums of fractions end in digits that nobody has used; people read this. */
+/** Hides floating-point noise in sums of fractions, because people read this. */
 const toThousandths = (used: number): number => Math.round(used * 1000) / 1000;
 
-/** Whom it concerns: the tenant that it names; what spans tenants is for those who run the installation. */
+/** The tenant to warn: the one that the scope names. Scopes that span tenants concern the operators of the installation. */
 function tenantOf(scope: string): string {
   const [kind = '', ...rest] = scope.split(':');
   const name = rest.join(':');
@@ -66,7 +66,7 @@ function tenantOf(scope: string): string {
   return kind === 'actor' && actor !== undefined ? tenant : DEFAULT_TENANT;
 }
 
-/** Uses are asked for by the day. */
+/** Windows last a day at most, so older uses are not needed. */
 export async function forgetUses(db: Db): Promise<void> {
   await sql`DELETE FROM quota_uses WHERE taken_at < now() - interval '2 days'`.execute(db);
   await sql`DELETE FROM quota_warnings WHERE window_start < now() - interval '2 days'`.execute(db);

@@ -9,12 +9,12 @@ import type { Use } from './record-uses.js';
 export type TakenQuotas = { uses: Use[]; usages: Map<string, Usage> };
 
 /**
- * Decides which of `rows` there is room for, exactly: the scopes are locked until the transaction ends, so nobody else
- * counts meanwhile. What there is no room for becomes a denial. Answers what is to be recorded once the rows are in.
+ * Decides exactly for which of `rows` there is room: the scopes are locked until the transaction ends, so nobody else counts in the
+ * meantime. The other rows become denials. Returns what to record once the rows are inserted.
  */
 export async function takeQuotas(db: Db, rows: NewInvocation[], quotas: readonly Quota[]): Promise<TakenQuotas> {
   const scopes = quotas.map(({ scope }) => scope).sort();
-  // One after the other and in order, so that two who need the same ones never wait for each other.
+  // One after the other and in order, so that two transactions that need the same scopes do not deadlock.
   for (const scope of scopes)
     await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`capstan:quota:${scope}`}, 0))`.execute(db);
   const counted = await countUsage(db, scopes, { budgets: budgetsOf(quotas) });
@@ -38,7 +38,7 @@ export async function takeQuotas(db: Db, rows: NewInvocation[], quotas: readonly
 const keyOf = ({ tenant, idempotency_key }: { tenant: string; idempotency_key: string | null }) =>
   JSON.stringify([tenant, idempotency_key]);
 
-/** What was taken before is answered as it was then, whatever is used up now. */
+/** A repeated submission gets its earlier answer, whatever the quotas say now. */
 async function knownKeys(db: Db, rows: NewInvocation[]): Promise<Set<string>> {
   const keyed = rows.flatMap(({ tenant, idempotency_key }) =>
     idempotency_key === null ? [] : [{ tenant, idempotency_key }],
@@ -62,7 +62,7 @@ function deny(
   const decision = denialBy(quotas, usages, cost_units, row.decision);
   if (!decision) return false;
   row.status = 'denied';
-  // Its key stays free: the same call may be taken when it comes back.
+  // The denial does not use up the idempotency key, so that the same call can be admitted later.
   row.idempotency_key = null;
   row.decision = decision;
   return true;

@@ -7,7 +7,7 @@ import type { Store } from '../open-store.js';
 import { readDescriptorDocuments, readPolicyDocuments } from './documents.js';
 import { findEntriesOf, readLogRecords } from './verify-logged-run.js';
 
-/** The lines of a run's bundle, page by page. The same bytes whenever it is asked for, while what ended is the same. */
+/** The lines of a run's bundle, page by page. The same record always gives the same bytes. */
 export async function* bundleLoggedRun(
   store: Store,
   tenant: string,
@@ -30,7 +30,7 @@ export async function* bundleLoggedRun(
     );
     let page = '';
     for (const { record, entry } of logged) {
-      // What is not in the log cannot be proven: whoever reads the bundle misses it by what the run's own record names.
+      // A record that is not in the log cannot be proven. A reader notices that it is missing, because the run's own record lists it.
       if (!entry || entry.index >= size) continue;
       const proof = await tree.inclusionProof(entry.index, size);
       count += 1;
@@ -47,7 +47,7 @@ export async function* bundleLoggedRun(
   yield writeBundleLine({ line: 'end', count });
 }
 
-/** Rows with the columns that are covered, and those that are held against them. */
+/** The covered columns, and those that are checked against them. */
 function bundled({ tables }: LogRecord): LogRecord['tables'] {
   const of: { -readonly [Table in keyof LogRecord['tables']]: LogRecord['tables'][Table] } = {};
   for (const table of Object.keys(tables).filter(isTable)) {
@@ -67,7 +67,7 @@ async function countRecords({ db }: Store, { run_id, kind }: Pick<Run, 'run_id' 
   return rows[0]?.count ?? 1;
 }
 
-/** The policies and descriptors that its records name. */
+/** The policies and descriptors that its records refer to. */
 export async function* bundleDocuments(store: Store, run_id: string): AsyncGenerator<string> {
   const used = await usedHashes(store, run_id);
   for (const one of once(await readPolicyDocuments(store.db, used.policies)))

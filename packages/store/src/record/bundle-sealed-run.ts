@@ -4,7 +4,7 @@ import { readLinks } from '../seal/read-seal.js';
 import { bundleDocuments } from './bundle-run.js';
 import { type ReadEntry, readEntries } from './read-entries.js';
 
-/** The bundle, version 1.0, of a run that was sealed before there was a log. */
+/** The bundle, in version 1.0, of a run that was sealed before the log existed. */
 export async function* bundleSealedRun(store: Store, seal: Seal, kind: string): AsyncGenerator<string> {
   const { run_id, count } = seal;
   yield writeBundleLine({ line: 'header', capstan_bundle: '1.0', run_id, kind, count });
@@ -20,7 +20,7 @@ export async function* bundleSealedRun(store: Store, seal: Seal, kind: string): 
   yield writeBundleLine({ line: 'seal', ...seal });
 }
 
-/** Rows as they are hashed: without what is of this installation alone. */
+/** Rows as they are hashed, without columns that only matter in this installation. */
 function coveredOf(entry: ReadEntry | undefined): Entry['tables'] {
   const tables = Object.entries(entry?.tables ?? {});
   return Object.fromEntries(

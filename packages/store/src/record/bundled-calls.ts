@@ -4,10 +4,10 @@ import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
 import { jsonText } from './json-text.js';
 
-/** Version 1.0 has JSON as values, 2.0 has every value as text. */
+/** Version 1.0 contains JSON values; in 2.0, every value is text. */
 export type RecordLine = SealedLine | EntryLine;
 
-/** Makes the calls that a bundle tells of calls of a run here, ended as they did. Answers how many; `before` were made already. */
+/** Inserts the calls of a bundle as ended calls of a run. Returns their number; `before` calls were inserted earlier. */
 export async function insertBundledCalls(
   db: Db,
   by: Principal,
@@ -29,7 +29,7 @@ export async function insertBundledCalls(
 
 type BundledCall = { id: string; invocation: Row; result: Row | undefined };
 
-/** A step's call is named after its place in the plan; all others after their place in the run. */
+/** The id of a step's call contains its position in the plan, other ids the position in the run. */
 const newId = (run_id: string, old: string, place: number): string =>
   `inv_${run_id.slice('run_'.length)}${/^inv_[\w-]{21}(-\d+(?:-\d+)?)$/.exec(old)?.[1] ?? `-${place}`}`;
 
@@ -50,7 +50,7 @@ async function insertCalls(db: Db, by: Principal, run_id: string, calls: readonl
   );
 }
 
-/** Version 1.0 has the status with the invocation, and no result of what never ran. */
+/** Version 1.0 stores the status with the invocation, and has no result for calls that never ran. */
 async function insertEnds(db: Db, calls: readonly BundledCall[]): Promise<void> {
   const orNull = (value: unknown) => (value === null || value === undefined ? null : jsonText(value));
   const rows = calls.map(({ id, invocation, result }) => ({

@@ -7,7 +7,7 @@ import type { Db, Store } from '../open-store.js';
 export type NewBundle = Pick<ImportedBundle, 'run_id' | 'kind' | 'count' | 'seal_hash'>;
 const BATCH = 200;
 
-/** Keeps a bundle that was checked, line by line as they come. */
+/** Stores the lines of a verified bundle as they arrive. */
 export async function keepBundle(
   store: Store,
   by: Principal,

@@ -4,10 +4,10 @@ import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
 import { type PageWanted, pageOf, withoutSeq } from '../page-of.js';
 
-/** That a run makes the calls of another again. */
+/** Records that a run repeats the calls of another. */
 export async function linkReplay(store: Store, by: Principal, run_id: string, replay_of: string): Promise<void> {
   await store.db.transaction().execute(async (db) => {
-    // It may have ended by now: the log then gets another entry of it.
+    // If it has ended already, the log gets another entry for it.
     await db.updateTable('runs').set({ replay_of }).where('run_id', '=', run_id).execute();
     await appendAudit(db, [
       { tenant: by.tenant, actor: by.actor, event: 'run.re_execute', subject: run_id, detail: { replay_of } },
@@ -26,7 +26,7 @@ export type ComparedCall = {
   now: unknown;
 };
 
-/** The calls of a run beside those on record; outputs only where they differ. */
+/** Compares the calls of a run with those on record. Outputs are included only where they differ. */
 export async function compareCalls(
   db: Db,
   tenant: string,

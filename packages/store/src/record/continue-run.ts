@@ -6,15 +6,18 @@ import { invocationIdOf } from '../plan/step-sql.js';
 import type { StepTable } from '../plan/tables.js';
 import { copyInvocations } from './replay-run.js';
 
-/** A step, or an element of one, as it stands on record. */
+/** The recorded state of a step, or of an element of one. */
 export type RecordedStep = Pick<StepTable, 'step' | 'element'> & { status: StepStatus };
 
-/** The same in a run that goes on from there: with its result, or still to be done. */
+/** The same step in the new run: with a reused result, or still to be executed. */
 export type CarriedStep = Pick<StepTable, 'step' | 'element' | 'status' | 'elements' | 'unended' | 'unsuccessful'> & {
   reused: boolean;
 };
 
-/** By place in the plan, a step before its elements; what has not moved is not among them. Its invocation says how it stands, also after a redrive. */
+/**
+ * Ordered by position in the plan, a step before its elements; without steps that have not moved. The status is that of the invocation, which also
+ * reflects a redrive.
+ */
 export async function readRecordedSteps(db: Db, run_id: string): Promise<Map<number, RecordedStep[]>> {
   const { rows } = await sql<RecordedStep>`
     SELECT s.step, s.element, coalesce(i.status, s.status) AS status
@@ -38,8 +41,8 @@ export type Continuation = {
 };
 
 /**
- * A new run of the same plan, with the results that are re-used as they are on record and everything else ready for the
- * engine. Whoever asks answers for it: it runs with their roles, under `policy_hash`.
+ * Creates a run of the same plan in which reused results are complete and everything else is ready for the engine. It runs with the caller's roles,
+ * under `policy_hash`.
  */
 export async function continueRun(
   store: Store,
@@ -65,7 +68,7 @@ export async function continueRun(
 
 const hasMoved = ({ status, element }: CarriedStep): boolean => status !== 'pending' || element >= 0;
 
-/** The numbers of changes go on after what is re-used, so that whoever follows the run is told of that first. */
+/** Change numbers continue after the reused steps, so that followers of the run get those first. */
 async function insertSteps(db: Db, run_id: string, of: string, steps: readonly CarriedStep[]): Promise<void> {
   await sql`
     INSERT INTO steps (run_id, step, element, step_id, name, tool_id, item, status, elements, unended, unsuccessful,
@@ -79,7 +82,7 @@ async function insertSteps(db: Db, run_id: string, of: string, steps: readonly C
       JOIN steps s ON s.run_id = ${of} AND s.step = c.step AND s.element = c.element`.execute(db);
 }
 
-/** Counts are over steps as they are shown: of one that is fanned out, its elements. The run itself counts as live. */
+/** Counts elements instead of the step that was fanned out. The run itself counts as live. */
 async function insertRun(
   db: Db,
   by: Principal,
@@ -101,7 +104,7 @@ async function insertRun(
     .execute();
 }
 
-/** A tool that was called on record counts as called: a policy that limits it decides as it did then. */
+/** Calls on record count as calls of a tool, so that a policy with a limit decides as it did then. */
 async function insertPlan(
   db: Db,
   by: Principal,

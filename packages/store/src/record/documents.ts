@@ -4,7 +4,7 @@ import type { Db } from '../open-store.js';
 
 type Kept = { descriptor: unknown; descriptor_hash: string };
 
-/** Keeps what is new; what is there stays as it is. */
+/** Inserts new documents; existing ones stay unchanged. */
 export async function keepDescriptors(db: Db, descriptors: readonly Kept[]): Promise<void> {
   if (descriptors.length === 0) return;
   const rows = descriptors.map(({ descriptor, descriptor_hash }) => ({

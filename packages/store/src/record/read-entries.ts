@@ -2,13 +2,13 @@ import { type Entry, type Row, readColumnsOf } from '@capstan/integrity';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../open-store.js';
 
-/** An entry of a run's record; of an invocation also what gives its order, and the link that its result names. */
+/** An entry of a run's record. For an invocation, also the values that determine its order, and the link that its result names. */
 export type ReadEntry = Entry & { seq: string | null; chain_hash: string | null };
 export type EntryKey = Pick<Entry, 'kind' | 'id'>;
 
 const columns = (table: string): RawBuilder<unknown> => sql.join(readColumnsOf(table).map((column) => sql.ref(column)));
 
-/** Of a run that has a row. */
+/** The entry of a run that has a row. */
 export async function readRunEntry(db: Db, run_id: string): Promise<ReadEntry | undefined> {
   const { rows: runs } = await sql<Row>`SELECT ${columns('runs')} FROM runs WHERE run_id = ${run_id}`.execute(db);
   if (runs.length === 0) return undefined;
@@ -42,7 +42,7 @@ export async function readStepEntries(
 }
 
 async function readStepsById(db: Db, run_id: string, ids: readonly string[]): Promise<ReadEntry[]> {
-  // An id that was tampered with names no step.
+  // Other ids were tampered with and name no step.
   const places = ids.filter((id) => /^\d{1,9}\.-?\d{1,9}$/.test(id)).map((id) => id.split('.', 2).map(Number));
   const { rows } = await sql<Row>`
     SELECT ${columns('steps')} FROM steps WHERE run_id = ${run_id} AND (step, element) IN (
@@ -61,7 +61,7 @@ export async function nextInvocations(db: Db, run_id: string, after: string, lim
   return rows.map(({ invocation_id }) => invocation_id);
 }
 
-/** In the order of the ids; those that are gone are left out. Rows also have what gives their order, which no hash covers. */
+/** In the order of the ids, without deleted ones. Rows include the columns that determine their order, which no hash covers. */
 export async function readInvocationEntries(db: Db, ids: readonly string[]): Promise<ReadEntry[]> {
   if (ids.length === 0) return [];
   const { rows: invocations } = await sql<Row & { seq: string; invocation_id: string }>`
@@ -102,7 +102,7 @@ export async function readInvocationEntries(db: Db, ids: readonly string[]): Pro
   });
 }
 
-/** Comments may be added for ever; what counts is who agreed to what. */
+/** Comments are left out, because they can be added at any time. */
 async function readHoldEntries(db: Db, holds: readonly Row[]): Promise<Map<string, Row[]>> {
   if (holds.length === 0) return new Map();
   const { rows } = await sql<Row>`
@@ -111,11 +111,11 @@ async function readHoldEntries(db: Db, holds: readonly Row[]): Promise<Map<strin
   return groupBy(rows, 'hold_id');
 }
 
-/** The worker of an attempt that was given up as lost may still report, long after: that is marked, and changes nothing. */
+/** A worker that was declared lost may report late. The report marks the attempt, but is not part of the record. */
 const settledAttempt = (row: Row): Row =>
   row.outcome === 'lost' || row.outcome === 'refused' ? { ...row, outcome: 'lost', ended_at: null, error: null } : row;
 
-/** The entries that a page of links names, in their order, undefined where there is none any more. */
+/** The entries for a page of links, in their order; undefined if an entry no longer exists. */
 export async function readEntries(
   db: Db,
   run_id: string,

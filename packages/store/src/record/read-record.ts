@@ -9,7 +9,7 @@ export type { ReadEntry };
 
 const BATCH = 500;
 
-/** The steps of a run's plan, and then its invocations, page by page; over or not. */
+/** The steps of a run's plan and then its invocations, page by page, whether they have ended or not. */
 export async function* readRecord(
   { db }: Store,
   { run_id, kind }: Pick<Run, 'run_id' | 'kind'>,
@@ -38,7 +38,7 @@ export async function* readRecord(
 
 type End = Row & { invocation_id: string; tenant: string; seq: string; attempt: number };
 
-/** With the attempt that ended each call, which stands with its result, and with the leaf that the log has of it. */
+/** With the attempt that ended each call, which is stored with its result, and its leaf in the log. */
 async function readCalls(db: Db, ids: readonly string[]): Promise<ReadEntry[]> {
   const calls = await readInvocationEntries(db, ids);
   const { rows } = await sql<End>`

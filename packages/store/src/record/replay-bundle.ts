@@ -12,7 +12,7 @@ import { insertReplay } from './replay-run.js';
 
 const BATCH = 200;
 
-/** Replays a run of another installation: its rows become those of a run here, in the tenant of whoever asks. */
+/** Replays a run of another installation: its rows become a run in the caller's tenant. */
 export async function replayBundle(store: Store, by: Principal, bundle_id: string, run_id: string): Promise<Run> {
   return store.db.transaction().execute(async (db) => {
     const batch: RecordLine[] = [];
@@ -55,17 +55,18 @@ export async function replayBundle(store: Store, by: Principal, bundle_id: strin
   });
 }
 
-/** The run's own record is the first; that of a lone invocation tells the same. */
+/** The first record is that of the run. For a lone invocation, its record is used. */
 function runOf({ tables, id }: RecordLine): Run {
   const [row] = tables.runs ?? [];
-  if (row) return Run.parse({ ...row, ...numbersOf(row), ...timesOf(row), status: row.status ?? 'completed' });
+  if (row)
+    return Run.parse({ ...row, held_steps: 0, ...numbersOf(row), ...timesOf(row), status: row.status ?? 'completed' });
   const [invocation] = tables.invocations ?? [];
   const end: Row = { ...invocation, ...tables.results?.[0] };
   const is = (...all: string[]) => (all.includes(String(end.status)) ? 1 : 0);
   return Run.parse({
     ...{ run_id: id.replace(/^inv_/, 'run_'), kind: 'lone', status: 'completed', actor: invocation?.actor },
     ...{ mode: 'execution', replay_of: null, name: null, plan_hash: null, policy_hash: invocation?.policy_hash },
-    ...{ reason: null, total_steps: 1, skipped_steps: 0, completed_steps: is('succeeded') },
+    ...{ reason: null, total_steps: 1, skipped_steps: 0, held_steps: 0, completed_steps: is('succeeded') },
     ...{ denied_steps: is('denied', 'rejected'), canceled_steps: is('canceled') },
     failed_steps: is('failed', 'timed_out', 'expired', 'ambiguous'),
     ...timesOf({ created_at: invocation?.created_at, finished_at: end.finished_at }),

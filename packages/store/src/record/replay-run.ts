@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
 
-/** What a replayed invocation takes over. It has no attempts, no worker and no start: nothing is executed. */
+/** The columns that a replayed invocation copies. It has no attempts, no worker and no start, because nothing is executed. */
 const INVOCATION = sql`tenant, actor, roles, tool_id, runner, inputs, input_hash, descriptor_hash, policy_hash, decision, mode,
   session_id, idempotent, spec_frozen, spec_hash, priority, timeout_ms, max_attempts, labels, expires_at, run_at,
   retry_backoff_ms`;
@@ -12,10 +12,7 @@ const RESULT = sql`status, attempt, success, payload, error, code, declared_side
 
 export type Replay = { run_id: string; of: Run };
 
-/**
- * A new run whose results are the stored ones, in the stored order. Rows are copied by Postgres itself, all at once: they
- * never come here.
- */
+/** Creates a run with copies of the stored results, in the stored order. Postgres copies the rows in one statement; they are never loaded. */
 export async function replayRun(store: Store, by: Principal, { run_id, of }: Replay): Promise<void> {
   await store.db.transaction().execute(async (db) => {
     await insertReplay(db, by, run_id, of);
@@ -33,7 +30,7 @@ export async function replayRun(store: Store, by: Principal, { run_id, of }: Rep
   });
 }
 
-/** A lone invocation has no row of its own, so its replay is a run of one. */
+/** A lone invocation has no run row, so its replay is a run with one call. */
 export async function insertReplay(db: Db, by: Principal, run_id: string, of: Run): Promise<void> {
   const { total_steps, completed_steps, denied_steps, failed_steps, canceled_steps, skipped_steps } = of;
   const { name, plan_hash, policy_hash, reason } = of;
@@ -76,17 +73,17 @@ async function copyPlan(db: Db, run_id: string, of: string): Promise<void> {
   await sql`INSERT INTO steps (run_id, ${step}) SELECT ${run_id}, ${step} FROM steps WHERE run_id = ${of}`.execute(db);
 }
 
-/** Of a plan all of them, or those of some steps. */
+/** Copies all calls of a plan, or those of some steps. */
 export async function copyInvocations(
   db: Db,
   run_id: string,
   { run_id: of, kind }: Pick<Run, 'run_id' | 'kind'>,
   only: RawBuilder<unknown> = sql`true`,
 ): Promise<void> {
-  // Rows are looked up by their keys: hashing would read the results of all runs to find those of one.
+  // Looks rows up by their keys. A hash join would read the results of all runs to find those of one.
   await sql`SELECT set_config('enable_hashjoin', 'off', true)`.execute(db);
   const nano = run_id.slice('run_'.length);
-  // A step's invocation is named after its place in the plan; all others after their place in the run.
+  // The id of a step's invocation contains its position in the plan, other ids the position in the run.
   const new_id: RawBuilder<string> =
     kind === 'plan'
       ? sql`'inv_' || ${nano} || substr(invocation_id, ${of.length + 1})`

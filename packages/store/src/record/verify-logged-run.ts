@@ -45,7 +45,7 @@ export async function* readLogRecords(
 
 export type LoggedRecord = { record: StoredRecord; entry: FoundEntry | undefined };
 
-/** A page of records with their entries of the log. */
+/** A page of records with their entries in the log. */
 export async function findEntriesOf(db: Db, tenant: string, records: readonly StoredRecord[]): Promise<LoggedRecord[]> {
   const seqs = records.flatMap(({ seq }) => seq ?? []);
   const entries = await findLogEntries(db, tenant, seqs);
@@ -53,8 +53,8 @@ export async function findEntriesOf(db: Db, tenant: string, records: readonly St
 }
 
 /**
- * Recomputes every record from what is stored, holds it against its entry of the log, and every entry against the
- * checkpoint, page by page; the last step is about the run as a whole.
+ * Recomputes every record from the stored rows, compares it with its log entry, and verifies every entry against the checkpoint, page by page. The
+ * last step verifies the run as a whole.
  */
 export async function* verifyLoggedRun(
   store: Store,
@@ -117,7 +117,7 @@ const notIncluded = ({ id }: StoredRecord, { index }: FoundEntry): Mismatch => (
   why: 'its entry is not in the log of the checkpoint',
 });
 
-/** Which plan a run was of, if its own record is what the log has of it. */
+/** Verifies the hash of the plan against the run's own record in the log. */
 export async function verifyLoggedPlan(
   { db }: Store,
   tenant: string,

@@ -16,8 +16,8 @@ import { type ReadEntry, readEntries } from './read-entries.js';
 export type VerifyStep = { checked: number; mismatches: Mismatch[]; removed: Removal[] };
 
 /**
- * A run that was sealed before there was a log: recomputes every hash from what is stored, page by page; the last step is about
- * the run as a whole.
+ * For a run that was sealed before the log existed: recomputes every hash from the stored rows, page by page. The last step verifies the run as a
+ * whole.
  */
 export async function* verifySealedRun(store: Store, seal: Seal): AsyncGenerator<VerifyStep> {
   const { run_id } = seal;
@@ -45,7 +45,7 @@ export async function* verifySealedRun(store: Store, seal: Seal): AsyncGenerator
   };
 }
 
-/** The order of submission is that of the chain, and the result names its link. */
+/** The chain has the order of submission, and the result names its link. */
 function checkPlace(link: Link, entry: ReadEntry, order: { seq: bigint }): Mismatch[] {
   if (entry.seq === null) return [];
   const found: Mismatch[] = [];
@@ -75,7 +75,7 @@ function checkPlace(link: Link, entry: ReadEntry, order: { seq: bigint }): Misma
 
 const MAX_ADDED = 100;
 
-/** What belongs to the run and was not sealed with it. */
+/** Rows that belong to the run but are not covered by its seal. */
 async function findAdded({ db }: Store, run_id: string): Promise<Mismatch[]> {
   const { rows } = await sql<{ table: string; id: string }>`
     SELECT 'invocations' AS table, invocation_id AS id FROM invocations

@@ -1,4 +1,5 @@
 import {
+  DAY_MS,
   type KeptFor,
   type NewRetention,
   type Retention,
@@ -7,20 +8,18 @@ import {
 } from '@capstan/contracts';
 import { type RawBuilder, sql } from 'kysely';
 
-/** How old a call that ended so may become. Ends that are kept for ever are not among them. */
+/** How long calls that ended with this status are kept. Statuses that are kept for ever have no entry. */
 export type Age = { status: TerminalStatus; ms: number };
 
 export type RetentionRule = {
   tenants: { only: string } | { except: string[] };
   results: Age[];
   records: Age[];
-  /** Sessions that nobody used for so long; null: for ever. */
+  /** How long unused sessions are kept; null: for ever. */
   sessions_ms: number | null;
 };
 
-const DAY_MS = 86_400_000;
-
-/** One rule for each tenant that has settings of its own, and one for all others. */
+/** One rule for each tenant with its own settings, and one for all others. */
 export const retentionRules = (installation: KeptFor, own: readonly Retention[]): RetentionRule[] => [
   ...own.map(({ tenant, ...settings }) => toRule({ only: tenant }, settings, installation)),
   toRule({ except: own.map(({ tenant }) => tenant) }, {}, installation),
@@ -46,9 +45,24 @@ function toRule(tenants: RetentionRule['tenants'], own: NewRetention, installati
 export const isOf = (tenants: RetentionRule['tenants'], tenant: RawBuilder<unknown>): RawBuilder<boolean> =>
   'only' in tenants ? sql`${tenant} = ${tenants.only}` : sql`${tenant} <> ALL (${tenants.except}::text[])`;
 
-/** As a table `age (status, ms)`. */
-export const asTable = (ages: readonly Age[]): RawBuilder<unknown> =>
-  sql`json_to_recordset(${JSON.stringify(ages)}::json) AS age (status text, ms float8)`;
+/** The ages of all rules: for tenants with their own rules (`owners`), and for all others. */
+export function agesByTenant(
+  rules: readonly RetentionRule[],
+  agesOf: (rule: RetentionRule) => Age[],
+): { own: (Age & { tenant: string })[]; others: Age[]; owners: string[] } {
+  const own: (Age & { tenant: string })[] = [];
+  const others: Age[] = [];
+  const owners: string[] = [];
+  for (const rule of rules) {
+    const { tenants } = rule;
+    if ('except' in tenants) others.push(...agesOf(rule));
+    else {
+      owners.push(tenants.only);
+      own.push(...agesOf(rule).map((age) => ({ tenant: tenants.only, ...age })));
+    }
+  }
+  return { own, others, owners };
+}
 
-/** Nothing younger than this is looked at. */
+/** Calls younger than this need not be read. */
 export const youngest = (ages: readonly Age[]): number => Math.min(...ages.map(({ ms }) => ms));

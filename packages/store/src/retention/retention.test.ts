@@ -1,9 +1,15 @@
-import type { KeptFor, Retention } from '@capstan/contracts';
+import { DAY_MS, type KeptFor, type Retention } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
+import { artifactStorage } from '../artifact/artifact-place.js';
+import { deleteUnusedArtifacts } from '../artifact/delete-unused.js';
 import { settleClaims } from '../claim/settle-claims.js';
+import { deleteOldEvents } from '../event/fan-out-events.js';
 import { insertInvocations } from '../invocation/insert-invocations.js';
 import { appendLogs } from '../log/logs.js';
+import { deleteOldSessions } from '../session/delete-old-sessions.js';
+import { fullScansOf } from '../testing/explain-all.js';
+import { holdOpen } from '../testing/hold-open.js';
 import { insertInStatus } from '../testing/insert-in-status.js';
 import { liveWorker } from '../testing/live-worker.js';
 import { logAll } from '../testing/log-all.js';
@@ -11,11 +17,15 @@ import { newInvocation } from '../testing/new-invocation.js';
 import { newSettlement } from '../testing/new-settlement.js';
 import { openTestStore } from '../testing/open-test-store.js';
 import { claimOne, endOne, startOne } from '../testing/run-one.js';
-import { removeRecords } from './remove-records.js';
-import { removeResults } from './remove-results.js';
-import { retentionRules } from './retention-rule.js';
+import { recordsWalk } from './remove-records.js';
+import { resultsWalk } from './remove-results.js';
+import { runsWalk } from './remove-runs.js';
+import { type RetentionRule, retentionRules } from './retention-rule.js';
+import type { RetentionWalk } from './walk.js';
 
 const store = await openTestStore();
+/** One row; none but in installations from before there was a log; only deliveries that are pending. */
+const SMALL = ['log_cursor', 'seals', 'webhook_deliveries_due'];
 const WHO = { updated_by: 'root', created_at: '', updated_at: '' };
 
 const age = async (ids: string[], days: number) => {
@@ -39,19 +49,45 @@ const endSecondAttempt = async () => {
   await settleClaims(store, [newSettlement(second)]);
   return second;
 };
-/** All rules, each until it finds nothing more, of what is in the log. */
+/** One round, a few calls at a time, of what is in the log. */
+const walkAll = async (walk: RetentionWalk, rules: RetentionRule[], limit = 4) => {
+  let looks = 1;
+  while ((await walk.step(store, rules, limit)).more) looks++;
+  return looks;
+};
 const forget = async (installation: KeptFor, own: Retention[] = []) => {
   await logAll(store);
-  for (const rule of retentionRules(installation, own)) {
-    while ((await removeResults(store, rule, 2)) > 0);
-    while ((await removeRecords(store, rule, 2)) > 0);
-  }
+  const rules = retentionRules(installation, own);
+  await walkAll(resultsWalk(), rules);
+  await walkAll(runsWalk(), rules);
+  await walkAll(recordsWalk(), rules);
 };
 
-afterEach(() => sql`TRUNCATE invocations, work, claims, attempts, results, logs, runs`.execute(store.db));
+/** A seal from before there was a log. */
+const sealOf = (run_id: string) =>
+  sql`INSERT INTO seals (run_id, generation, tenant, root, count, sealed_at, seal_hash)
+    VALUES (${run_id}, 1, 'acme', 'root', 1, now(), 'hash')`.execute(store.db);
+/** A run of calls that ended so many days ago. */
+const endRun = async (run_id: string, statuses: ('denied' | 'expired')[], days: number) => {
+  const rows = statuses.map((status) => ({ ...newInvocation({ run_id }), status }));
+  await insertInStatus(store, rows, { run_id, tenant: 'acme', actor: 'ann' });
+  await age(
+    rows.map(({ invocation_id }) => invocation_id),
+    days,
+  );
+  await sql`UPDATE runs SET finished_at = now() - ${days} * interval '1 day' WHERE run_id = ${run_id}`.execute(
+    store.db,
+  );
+};
+const runsLeft = async () => {
+  const rows = await store.db.selectFrom('runs').select('run_id').execute();
+  return rows.map(({ run_id }) => run_id).sort();
+};
+
+afterEach(() => sql`TRUNCATE invocations, work, claims, attempts, results, logs, runs, seals`.execute(store.db));
 
 describe('retention', () => {
-  test('keeps what the budgets of today are counted by', async () => {
+  test("keeps calls that count towards today's budgets", async () => {
     const { invocation_id } = await endOne(store, 'succeeded');
     await age([invocation_id], 0.5);
     await sql`INSERT INTO quota_uses (scope, invocation_id) VALUES ('tenant:acme', ${invocation_id})`.execute(store.db);
@@ -62,7 +98,7 @@ describe('retention', () => {
     expect(await idsIn('invocations')).toEqual([]);
   });
 
-  test('forgets what ended long ago with all that hangs on it, and nothing else', async () => {
+  test('deletes old calls with everything that belongs to them, and no other rows', async () => {
     const [old, fresh] = [await endSecondAttempt(), await endSecondAttempt()];
     const { claimed: running } = await startOne(store);
     const waiting = newInvocation();
@@ -84,7 +120,7 @@ describe('retention', () => {
     expect(await idsIn('results')).toEqual([fresh.invocation_id]);
   });
 
-  test('takes the results first: payloads and logs go, their hashes and the calls stay', async () => {
+  test('removes results first: payloads and logs go, hashes and calls stay', async () => {
     const [old, young] = [await endOne(store, 'succeeded'), await endOne(store, 'succeeded')];
     const line = { attempt: 1, seq: 1, stream: 'stdout' as const, text: 'line' };
     await appendLogs(
@@ -98,7 +134,7 @@ describe('retention', () => {
     expect(await idsIn('invocations')).toHaveLength(2);
   });
 
-  test('leaves the results of a run that goes on', async () => {
+  test('keeps the results of a run that is still active', async () => {
     const run_id = 'run_live';
     await insertInvocations(store, [newInvocation({ run_id })], { run: { run_id, tenant: 'acme', actor: 'ann' } });
     const step = await endOne(store, 'succeeded');
@@ -111,7 +147,7 @@ describe('retention', () => {
     expect(await withoutPayload()).toEqual([step.invocation_id]);
   });
 
-  test('is by the end that calls came to, and by tenant', async () => {
+  test('depends on the status of a call, and on its tenant', async () => {
     const ends = ['denied', 'canceled', 'ambiguous', 'rejected', 'expired', 'timed_out'] as const;
     const rows = ['acme', 'globex'].flatMap((tenant) =>
       ends.map((status) => ({ ...newInvocation({ tenant }), status })),
@@ -136,15 +172,9 @@ describe('retention', () => {
     );
   });
 
-  test('forgets a run as a whole, when the last of its calls may go', async () => {
+  test('deletes a run as a whole, when the last of its calls may be removed', async () => {
     const run_id = 'run_1';
-    const rows = (['denied', 'expired'] as const).map((status) => ({ ...newInvocation({ run_id }), status }));
-    await insertInStatus(store, rows, { run_id, tenant: 'acme', actor: 'ann' });
-    await age(
-      rows.map(({ invocation_id }) => invocation_id),
-      10,
-    );
-    await sql`UPDATE runs SET finished_at = now() - interval '10 days'`.execute(store.db);
+    await endRun(run_id, ['denied', 'expired'], 10);
     const keep = (days: number) => [
       { tenant: 'acme', records_days: 5, by_status: { expired: { records_days: days } }, ...WHO },
     ];
@@ -152,8 +182,107 @@ describe('retention', () => {
     expect(await idsIn('invocations')).toHaveLength(2);
     await forget({}, keep(9));
     expect(await idsIn('invocations')).toEqual([]);
-    expect(await store.db.selectFrom('runs').select('run_id').execute()).toEqual([]);
+    expect(await runsLeft()).toEqual([]);
     const { rows: said } = await sql`SELECT subject FROM audit WHERE event = 'retention.run'`.execute(store.db);
     expect(said).toEqual([{ subject: run_id }]);
+  });
+
+  test('reads kept calls once, and afterwards only those that are still to be removed', async () => {
+    const endMany = (count: number) =>
+      Promise.all(Array.from({ length: count }, async () => (await endOne(store, 'succeeded')).invocation_id));
+    const kept = await endMany(12);
+    const due = await endMany(5);
+    await age([...kept, ...due], 8);
+    await logAll(store);
+    await sql`UPDATE invocations SET tenant = 'globex' WHERE invocation_id = ANY (${kept})`.execute(store.db);
+    const rules = retentionRules({ results_days: 7 }, [{ tenant: 'globex', results_days: null, ...WHO }]);
+    const walk = resultsWalk();
+    expect(await walkAll(walk, rules)).toBe(5);
+    expect((await withoutPayload()).sort()).toEqual(due.sort());
+
+    const young = await endMany(1);
+    expect(await walkAll(walk, rules)).toBe(1);
+    await age(young, 8);
+    expect(await walk.step(store, rules, 4)).toEqual({ count: 1, more: false });
+    // Changed rules restart the walk.
+    expect(await walkAll(walk, retentionRules({ results_days: 7 }, []))).toBe(5);
+    expect(await withoutPayload()).toHaveLength(18);
+  });
+
+  test('does not pass ends that an open transaction may still add', async () => {
+    const open = await holdOpen(store, (within) => endOne(within, 'succeeded'));
+    const other = await endOne(store, 'succeeded');
+    await age([other.invocation_id], 8);
+    const walk = resultsWalk();
+    const rules = retentionRules({ results_days: 7 }, [{ tenant: 'nobody', results_days: 1, ...WHO }]);
+    expect(await walk.step(store, rules, 10)).toEqual({ count: 0, more: false });
+    await open.commit();
+    await age([open.answer.invocation_id], 8);
+    expect(await walk.step(store, rules, 10)).toEqual({ count: 2, more: false });
+  });
+
+  test('deletes calls that ended before the log existed, which have no position in it', async () => {
+    const { invocation_id } = await endOne(store, 'succeeded');
+    await age([invocation_id], 8);
+    await sql`UPDATE results SET xid = NULL`.execute(store.db);
+    await sealOf(invocation_id.replace(/^inv_/, 'run_'));
+    expect(await resultsWalk().step(store, retentionRules({ results_days: 7 }, []), 10)).toEqual({
+      count: 1,
+      more: false,
+    });
+  });
+
+  test('deletes runs that ended before the log existed', async () => {
+    await endRun('run_sealed', ['denied'], 10);
+    await sql`UPDATE results SET xid = NULL`.execute(store.db);
+    await sql`UPDATE runs SET end_xid = NULL, end_seq = NULL`.execute(store.db);
+    await sealOf('run_sealed');
+    await forget({ records_days: 9 });
+    expect(await runsLeft()).toEqual([]);
+  });
+
+  test('reads runs that are kept for ever once, and comes back to those that are still to be removed', async () => {
+    await endRun('run_kept', ['denied', 'expired'], 10);
+    await endRun('run_due', ['denied'], 10);
+    await endRun('run_young', ['denied'], 1);
+    await logAll(store);
+    const rules = retentionRules({ records_days: 5 }, [
+      { tenant: 'acme', by_status: { expired: { records_days: null } }, ...WHO },
+    ]);
+    const walk = runsWalk();
+    expect(await walk.step(store, rules, 1)).toEqual({ count: 0, more: true });
+    expect(await walk.step(store, rules, 1)).toEqual({ count: 1, more: true });
+    expect(await walk.step(store, rules, 1)).toEqual({ count: 0, more: false });
+    expect(await runsLeft()).toEqual(['run_kept', 'run_young']);
+    const { rows: calls } = await sql<{ invocation_id: string }>`
+      SELECT invocation_id FROM invocations WHERE run_id = 'run_young'`.execute(store.db);
+    await age(
+      calls.map(({ invocation_id }) => invocation_id),
+      10,
+    );
+    await sql`ALTER TABLE runs DISABLE TRIGGER USER`.execute(store.db);
+    await sql`UPDATE runs SET finished_at = now() - interval '10 days' WHERE run_id = 'run_young'`.execute(store.db);
+    await sql`ALTER TABLE runs ENABLE TRIGGER USER`.execute(store.db);
+    expect(await walk.step(store, rules, 1)).toMatchObject({ count: 1 });
+    expect(await runsLeft()).toEqual(['run_kept']);
+  });
+
+  test('scans no table and no index completely, however much is kept', async () => {
+    const { invocation_id } = await endOne(store, 'succeeded');
+    await age([invocation_id], 40);
+    await endRun('run_old', ['denied'], 40);
+    const scans = await fullScansOf(store, async () => {
+      await forget({ results_days: 20, records_days: 30 }, [{ tenant: 'globex', records_days: 10, ...WHO }]);
+      for (const tenants of [{ only: 'globex' }, { except: ['globex'] }]) {
+        await deleteOldEvents(store, 30 * DAY_MS, tenants, 10);
+        await deleteOldSessions(store, 30 * DAY_MS, tenants);
+      }
+      await deleteUnusedArtifacts(store, artifactStorage(null), 10);
+    });
+    expect(await idsIn('invocations')).toEqual([]);
+    expect(await runsLeft()).toEqual([]);
+    expect(scans.filter(({ relation, index }) => !SMALL.includes(relation) && !SMALL.includes(index ?? ''))).toEqual(
+      [],
+    );
   });
 });

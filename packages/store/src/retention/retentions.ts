@@ -8,7 +8,7 @@ type Row = Omit<Retention, keyof NewRetention> & { settings: NewRetention };
 
 const shown = ({ settings, ...row }: Row): Retention => ({ ...settings, ...row });
 
-/** Of the tenants that have one of their own. */
+/** The settings of tenants that have their own. */
 export const listRetentions = async (db: Db): Promise<Retention[]> =>
   (await db.selectFrom('retentions').select(SHOWN).orderBy('tenant').execute()).map(shown);
 
@@ -38,7 +38,7 @@ export async function putRetention(
   });
 }
 
-/** The installation's own applies again. */
+/** Afterwards the installation's settings apply. */
 export async function deleteRetention(store: Store, by: Principal, tenant: string): Promise<boolean> {
   return store.db.transaction().execute(async (db) => {
     const { numDeletedRows } = await db.deleteFrom('retentions').where('tenant', '=', tenant).executeTakeFirst();

@@ -52,7 +52,7 @@ describe('a lone invocation', () => {
     });
   });
 
-  test('that is redriven has not finished any more', async () => {
+  test('that is redriven is not ended any more', async () => {
     const { invocation_id } = await endOne(store, 'failed');
     await redriveInvocations(store, operator, { invocation_id });
     expect(await getRun(store, 'acme', runOf(invocation_id))).toMatchObject({ status: 'running', finished_at: null });
@@ -86,6 +86,7 @@ describe('a bulk submission', () => {
       denied_steps: 2,
       failed_steps: 4,
       canceled_steps: 1,
+      held_steps: 1,
       skipped_steps: 0,
       created_at: expect.any(String),
       finished_at: null,
@@ -104,7 +105,7 @@ describe('a bulk submission', () => {
     expect(await getRun(store, 'acme', run_id)).toMatchObject({ status });
   });
 
-  test('has as many steps as it made, without those known under their idempotency keys', async () => {
+  test('has as many steps as calls it created, without those with known idempotency keys', async () => {
     await insertInvocations(store, [newInvocation({ idempotency_key: 'known' })]);
     const run = { run_id: 'run_partly', tenant: 'acme', actor: 'ann' };
     const rows = ['known', 'new'].map((idempotency_key) => newInvocation({ run_id: run.run_id, idempotency_key }));
@@ -133,7 +134,7 @@ describe('the list of runs', () => {
     return seen;
   };
 
-  test('has only the kinds that are asked for', async () => {
+  test('has only the requested kinds', async () => {
     const tenant = 'kinds';
     const lone = newInvocation({ tenant });
     await insertInvocations(store, [lone]);
@@ -160,7 +161,7 @@ describe('the list of runs', () => {
     for (const limit of [1, 3, 8, 9]) expect(await listAll(tenant, limit)).toEqual(ids);
   });
 
-  test('has all that were committed together, page by page', async () => {
+  test('has all runs that were committed together, page by page', async () => {
     const tenant = 'together';
     const rows = manyInvocations(20, { tenant });
     await insertInvocations(store, rows);

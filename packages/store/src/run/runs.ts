@@ -1,10 +1,18 @@
-import { Failure, loneInvocationId, type Page, type Run, type RunDetail, type RunFilter } from '@capstan/contracts';
+import {
+  Failure,
+  isRunOver,
+  loneInvocationId,
+  type Page,
+  type Run,
+  type RunDetail,
+  type RunFilter,
+} from '@capstan/contracts';
 import { type RawBuilder, sql } from 'kysely';
 import type { Store } from '../open-store.js';
 
 const LIVE = sql`('held', 'deferred', 'queued', 'running')`;
 
-/** A lone invocation answers as a run of one step. */
+/** A lone invocation is shown as a run of one step. */
 const LONE = sql`
   SELECT seq, 'run_' || substr(invocation_id, 5) AS run_id, 'lone' AS kind, NULL::text AS status, tenant, actor,
     NULL::text AS name, NULL::text AS plan_hash, policy_hash, NULL::text AS reason, 0 AS skipped_steps, 1 AS total_steps,
@@ -14,10 +22,12 @@ const LONE = sql`
     (status IN ('failed', 'timed_out', 'expired', 'ambiguous'))::int AS failed_steps,
     (status = 'canceled')::int AS canceled_steps,
     (status IN ${LIVE})::int AS live_steps,
+    EXISTS (SELECT FROM holds h WHERE h.invocation_id = invocation_states.invocation_id AND h.status = 'pending')::int
+      AS held_steps,
     created_at, finished_at
   FROM invocation_states WHERE run_id IS NULL`;
 
-/** A plan says itself how it stands; the counts tell it of all others. */
+/** Plans have a stored status; that of other runs follows from their counts. */
 const STATUS = sql`coalesce(status, CASE WHEN live_steps > 0 THEN 'running' WHEN canceled_steps > 0 THEN 'canceled'
   WHEN failed_steps + denied_steps > 0 THEN 'failed' ELSE 'completed' END)`;
 const COLUMNS = sql`run_id, kind, ${STATUS} AS status, actor, mode, replay_of, name, plan_hash, policy_hash, reason, total_steps,
@@ -28,15 +38,32 @@ type ListedRow = Run & { seq: string };
 export async function getRun(store: Store, tenant: string, run_id: string): Promise<Run | undefined> {
   if (!run_id.startsWith('run_')) return undefined;
   const { rows } = await sql<Run>`
-    SELECT ${COLUMNS} FROM runs WHERE run_id = ${run_id} AND tenant = ${tenant}
+    SELECT ${COLUMNS}, 0 AS held_steps FROM runs WHERE run_id = ${run_id} AND tenant = ${tenant}
     UNION ALL
-    SELECT ${COLUMNS} FROM (${LONE} AND invocation_id = ${loneInvocationId(run_id)} AND tenant = ${tenant}) AS run`.execute(
+    SELECT ${COLUMNS}, held_steps FROM (${LONE} AND invocation_id = ${loneInvocationId(run_id)} AND tenant = ${tenant}) AS run`.execute(
     store.db,
   );
-  return rows[0];
+  const [run] = await withHeldSteps(store, tenant, rows);
+  return run;
 }
 
-/** With what a plan started with. */
+/**
+ * The held steps of a plan or bulk are not tracked: they are counted on demand, and only while the run is active. Running attempts that
+ * wait for an answer are included, because they need a person too.
+ */
+async function withHeldSteps<Row extends Run>(store: Store, tenant: string, runs: Row[]): Promise<Row[]> {
+  const ids = runs.flatMap(({ run_id, kind, status }) => (kind === 'lone' || isRunOver(status) ? [] : [run_id]));
+  if (ids.length === 0) return runs;
+  const { rows } = await sql<{ run_id: string; count: number }>`
+    SELECT i.run_id, count(*)::int AS count FROM holds h JOIN invocations i ON i.invocation_id = h.invocation_id
+    WHERE h.tenant = ${tenant} AND h.status = 'pending' AND i.run_id = ANY (${ids}) GROUP BY i.run_id`.execute(
+    store.db,
+  );
+  const counts = new Map(rows.map(({ run_id, count }) => [run_id, count]));
+  return runs.map((run) => ({ ...run, held_steps: counts.get(run.run_id) ?? run.held_steps }));
+}
+
+/** Includes the inputs that a plan was started with. */
 export async function getRunDetail(store: Store, tenant: string, run_id: string): Promise<RunDetail | undefined> {
   const run = await getRun(store, tenant, run_id);
   if (!run) return undefined;
@@ -54,8 +81,8 @@ export async function getRunDetail(store: Store, tenant: string, run_id: string)
 type ListOptions = RunFilter & { limit: number; cursor?: string | undefined };
 
 /**
- * Newest first. Runs with a row and lone invocations are two lists, each in the order of its own sequence; a page merges
- * them by time, and the cursor says how far each was shown.
+ * Newest first. Runs with a row and lone invocations are two lists, each ordered by its own sequence. A page merges them by time, and the
+ * cursor has the position in each.
  */
 export async function listRuns(
   store: Store,
@@ -65,10 +92,10 @@ export async function listRuns(
   const from = cursor ? decodeCursor(cursor) : START;
   const where = matching(filter);
   const { rows: grouped } = await sql<ListedRow>`
-    SELECT seq, ${COLUMNS} FROM runs WHERE tenant = ${tenant} AND seq < ${from.grouped} AND ${where}
+    SELECT seq, ${COLUMNS}, 0 AS held_steps FROM runs WHERE tenant = ${tenant} AND seq < ${from.grouped} AND ${where}
     ORDER BY seq DESC LIMIT ${mayBe(filter, false) ? limit + 1 : 0}`.execute(store.db);
   const { rows: lone } = await sql<ListedRow>`
-    SELECT seq, ${COLUMNS} FROM (${LONE} AND tenant = ${tenant} AND seq < ${from.lone}) AS run WHERE ${where}
+    SELECT seq, ${COLUMNS}, held_steps FROM (${LONE} AND tenant = ${tenant} AND seq < ${from.lone}) AS run WHERE ${where}
     ORDER BY seq DESC LIMIT ${mayBe(filter, true) ? limit + 1 : 0}`.execute(store.db);
 
   const items: Run[] = [];
@@ -81,10 +108,13 @@ export async function listRuns(
     const { seq: _, ...run } = next;
     items.push(run);
   }
-  return { items, next_cursor: grouped.length + lone.length > 0 ? encodeCursor(shown) : null };
+  return {
+    items: await withHeldSteps(store, tenant, items),
+    next_cursor: grouped.length + lone.length > 0 ? encodeCursor(shown) : null,
+  };
 }
 
-/** Whether a lone invocation, or a run with a row, can pass: a list that cannot is not looked through. */
+/** True if lone invocations, or runs with a row, can match the filter at all. If not, that list is not read. */
 const mayBe = ({ kind, name, plan_hash }: RunFilter, lone: boolean): boolean =>
   lone
     ? (kind?.includes('lone') ?? true) && name === undefined && plan_hash === undefined
@@ -104,7 +134,7 @@ function matching({ kind, status, actor, name, plan_hash, since, until }: RunFil
 
 const newer = (a: ListedRow | undefined, b: ListedRow | undefined) =>
   a && b ? (instant(a) >= instant(b) ? a : b) : (a ?? b);
-/** Postgres drops trailing zeros; without the Z, times compare as text all the same. */
+/** Postgres drops trailing zeros of fractions. Without the Z, times still compare correctly as text. */
 const instant = ({ created_at }: ListedRow) => created_at.slice(0, -1);
 
 type Cursor = { grouped: string; lone: string };

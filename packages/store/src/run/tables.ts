@@ -9,7 +9,7 @@ export type RunTables = {
     tenant: string;
     actor: string;
     kind: 'bulk' | 'plan';
-    /** Of a plan; that of a bulk is told by its counts. */
+    /** Only for plans; the status of a bulk follows from its counts. */
     status: RunStatus | null;
     name: string | null;
     plan_hash: string | null;
@@ -26,7 +26,7 @@ export type RunTables = {
     canceled_steps: Generated<number>;
     created_at: Timestamp;
     finished_at: NullableTimestamp;
-    /** Where its end stands in the order of the log; set by a trigger. */
+    /** The position of its end in the order of the log; set by a trigger. */
     end_seq: Generated<string | null>;
     end_xid: Generated<string | null>;
   };

@@ -21,15 +21,15 @@ export const STEP_COUNTS = [
 const among = (column: string, counted: Class) =>
   `${column} IN (${CLASSES[counted].map((status) => `'${status}'`).join(', ')})`;
 
-/** How many of `rows` count to a class. */
+/** SQL: how many of `rows` belong to a class. */
 export const countOf = (rows: string, counted: Class) =>
   `(SELECT count(*) FILTER (WHERE ${among('status', counted)}) FROM ${rows})`;
 
 /**
- * Moves the counts of runs as their steps move, in the statement (or transaction) that moves the steps, so that the counts
- * are right whatever happens. `moved` selects run_id, the status that each step had (`was`), and the one it has. Runs are
- * taken in order, so that two statements that share several of them do not wait for each other. Who ends a run may have
- * waited for others to count: it is over now, and not when the statement began.
+ * Updates the counts of runs in the statement (or transaction) that moves their steps, so that the counts are always right. `moved`
+ * selects run_id, the previous status of each step (`was`), and the new one. Runs are locked in order, so that two statements that share
+ * several runs do not deadlock. The end time is the current time, not that of the statement's start, because the update may have waited
+ * for others to count.
  */
 export const tally = (moved: string) => `
   UPDATE runs r SET

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db, Store } from '../open-store.js';
 import type { ScheduleTable } from './tables.js';
 
-/** A schedule that nobody else fires until the transaction ends. */
+/** A due schedule, locked until the transaction ends. */
 export type DueSchedule = Pick<
   ScheduleTable,
   | 'schedule_id'
@@ -18,7 +18,7 @@ export type DueSchedule = Pick<
   | 'catch_up'
   | 'last_run_id'
 > & {
-  /** Of its key, as they are now. */
+  /** The current roles of its key. */
   roles: Role[];
   every_ms: string | null;
   submission: JsonObject | null;
@@ -26,7 +26,7 @@ export type DueSchedule = Pick<
   inputs: JsonObject;
   next_at: string | null;
   created_at: string;
-  /** Postgres' clock, by which it is due. */
+  /** The time of Postgres' clock. */
   now: string;
 };
 
@@ -41,7 +41,7 @@ export async function claimDueSchedule(db: Db): Promise<DueSchedule | undefined>
   return rows[0];
 }
 
-/** Schedules with starts that wait for the one before. */
+/** Schedules with starts that wait for the previous run to end. */
 export async function schedulesWithQueued(store: Store, limit: number): Promise<string[]> {
   const { rows } = await sql<{ schedule_id: string }>`
     SELECT DISTINCT schedule_id FROM schedule_fires WHERE outcome = 'queued' LIMIT ${limit}`.execute(store.db);
@@ -74,7 +74,7 @@ export async function countQueuedFires(db: Db, schedule_id: string): Promise<num
   return rows[0]?.count ?? 0;
 }
 
-/** Whether this start is on record: a schedule that is put back in time does not start the same one again. */
+/** True if this start is on record: a schedule that is set back does not fire the same start twice. */
 export async function hasFired(db: Db, schedule_id: string, fire_at: string): Promise<boolean> {
   const row = await db
     .selectFrom('schedule_fires')
@@ -93,7 +93,7 @@ export async function isRunLive(db: Db, run_id: string): Promise<boolean> {
   return rows[0]?.live ?? false;
 }
 
-/** A start is on record once; that it waited is replaced by what became of it. */
+/** A start is recorded once. Its final outcome replaces the note that it waited. */
 export async function recordFire(db: Db, schedule_id: string, fire: ScheduleFire): Promise<void> {
   await sql`
     INSERT INTO schedule_fires (schedule_id, fire_at, outcome, run_id, detail)
@@ -108,7 +108,7 @@ export async function recordFire(db: Db, schedule_id: string, fire: ScheduleFire
 export const setNextFire = (db: Db, schedule_id: string, next_at: string | null) =>
   db.updateTable('schedules').set({ next_at }).where('schedule_id', '=', schedule_id).execute();
 
-/** How long until the next start is due; null when none waits. */
+/** Time until the next start is due; null if there is none. */
 export async function nextFireIn(store: Store): Promise<number | null> {
   const { rows } = await sql<{ in_ms: number | null }>`
     SELECT extract(epoch FROM min(next_at) - now())::float8 * 1000 AS in_ms

@@ -20,7 +20,7 @@ export type NewScheduleRow = {
   catch_up: number;
   paused: boolean;
   next_at: string | null;
-  /** What `every_ms` is counted from, so `next_at` has to be counted from it as well. */
+  /** The start of the first interval of `every_ms`; `next_at` is computed from it. */
   created_at: string;
 };
 
@@ -49,7 +49,7 @@ const toSchedule = <Row extends { every_ms: string | null }>({ every_ms, ...row 
   every_ms: every_ms === null ? null : Number(every_ms),
 });
 
-/** What time it is for everything that is due. */
+/** The current time by Postgres' clock, which determines what is due. */
 export async function storeNow(db: Db): Promise<Date> {
   const { rows } = await sql<{ now: string }>`SELECT now() AS now`.execute(db);
   return new Date(rows[0]?.now ?? Number.NaN);
@@ -130,15 +130,18 @@ export async function updateSchedule(
   });
 }
 
-/** Those of a key that is about to go: nothing runs with what nobody has any more. */
+/** Pauses the schedules of a key that is about to be deleted, because nothing may run with a deleted key. */
 export const pauseSchedulesOf = (db: Db, key_id: string) =>
   db
     .updateTable('schedules')
-    .set({ paused: true, paused_reason: 'the key that it ran with was revoked; whoever resumes it makes it theirs' })
+    .set({
+      paused: true,
+      paused_reason: 'the key that it ran with was revoked; resuming it transfers it to the person who does',
+    })
     .where('key_id', '=', key_id)
     .execute();
 
-/** What it has started goes on. */
+/** Calls and runs that it started continue. */
 export async function deleteSchedule(store: Store, by: Principal, schedule_id: string): Promise<boolean> {
   return store.db.transaction().execute(async (db) => {
     const { numDeletedRows } = await db

@@ -6,7 +6,7 @@ import type { SealTable } from './tables.js';
 const COLUMNS = sql`run_id, generation, tenant, root, count, first_id, last_id, plan_hash, policy_hash, sealed_at, seal_hash,
   signature, key_id, public_key`;
 
-/** The seal in force. */
+/** The current seal of a run. */
 export async function readSeal(db: Db, run_id: string): Promise<Seal | undefined> {
   const { rows } = await sql<Seal>`
     SELECT ${COLUMNS} FROM seals WHERE run_id = ${run_id} AND voided_at IS NULL ORDER BY generation DESC LIMIT 1`.execute(

@@ -1,7 +1,7 @@
 import type { SealStatement } from '@capstan/integrity';
 import type { JsonText, NullableTimestamp, Timestamp } from '../columns.js';
 
-/** Chains and seals of runs that ended before there was a log. They are read, and none are made any more. */
+/** Chains and seals of runs that ended before the log existed. They are read, but no longer created. */
 export type SealTables = {
   seals: SealTable;
   seal_links: {

@@ -6,8 +6,7 @@ import type { Db } from '../open-store.js';
 type Moved = { invocation_id: string; run_id: string | null };
 
 /**
- * In the transaction that changes what was sealed before there was a log, after the change. The seal stays on record with the
- * reason, and what it covered goes into the log.
+ * Called after a change to sealed rows, in the same transaction. The seal stays on record with the reason, and the rows it covered go into the log.
  */
 export async function voidSeals(
   db: Db,

@@ -5,7 +5,7 @@ import type { Store } from '../open-store.js';
 import { rewrapWebhookSecrets } from '../webhook/rewrap-webhook-secrets.js';
 import type { SecretKeys } from './secret-keys.js';
 
-/** Encrypts with the first key what is encrypted with another, so that the other can be taken away. Returns how many. */
+/** Re-encrypts values that are encrypted with an older key, so that the key can be removed. Returns their number. */
 export async function rewrapSecrets(store: Store, keys: SecretKeys, by: Principal): Promise<number> {
   return store.db.transaction().execute(async (db) => {
     const rows = await db

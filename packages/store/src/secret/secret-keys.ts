@@ -9,20 +9,19 @@ const TAG_BYTES = 16;
 export type Sealed = { key_id: string; sealed: Buffer };
 
 /**
- * The keys that secrets are encrypted with at rest: the first for what is written, all of them for what is read. Putting a new
- * one first and rewrapping is how they are rotated.
+ * The keys that encrypt secrets at rest: the first one encrypts, all of them decrypt. To rotate, put a new key first and rewrap.
  */
 export type SecretKeys = {
-  /** That of what is written; undefined without any key. */
+  /** The id of the key that encrypts; undefined if there is no key. */
   readonly key_id: string | undefined;
   seal(place: Place, value: string): Sealed;
   open(place: Place, sealed: Sealed): string;
 };
 
-/** A sealed value opens nowhere but in its own place: a row that is copied to another tenant or name is of no use there. */
+/** A value is bound to its place: a row copied to another tenant or name cannot be decrypted. */
 type Place = { tenant: string; name: string };
 
-/** `text`: keys of 32 bytes in base64 or hex, separated by commas. Throws for one that is not, without saying it. */
+/** `text`: keys of 32 bytes in base64 or hex, separated by commas. Throws if one is invalid, without quoting it. */
 export const parseSecretKeys = (text: string | undefined): SecretKeys => {
   const keys = (text ?? '')
     .split(',')

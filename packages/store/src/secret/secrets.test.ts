@@ -15,14 +15,14 @@ const VALUE = 'correct horse ü battery';
 const place = { tenant: 'acme', name: 'github' };
 
 describe('a secret', () => {
-  test('comes back as it was kept, to its own tenant alone', async () => {
+  test('is returned unchanged, to its own tenant only', async () => {
     await putSecret(store, keys, ann, place, { value: VALUE });
     expect(await openSecret(db, keys, place)).toMatchObject({ value: VALUE });
     expect(await openSecret(db, keys, { ...place, tenant: 'globex' })).toBeUndefined();
     expect(await openSecret(db, keys, { ...place, name: 'other' })).toBeUndefined();
   });
 
-  test('is replaced by the next of its name, and on record without its value', async () => {
+  test('is replaced by a new value, which is audited without the value', async () => {
     await putSecret(store, keys, { ...ann, actor: 'bob' }, place, { value: 'another' });
     expect(await openSecret(db, keys, place)).toMatchObject({ value: 'another' });
     expect(await listSecrets(db, 'acme')).toMatchObject([{ name: 'github', updated_by: 'bob', key_id: keys.key_id }]);
@@ -31,7 +31,7 @@ describe('a secret', () => {
     expect(JSON.stringify(events)).not.toContain('another');
   });
 
-  test('is never readable in its row', async () => {
+  test('is never stored as plain text', async () => {
     await putSecret(store, keys, ann, place, { value: VALUE });
     const { sealed } = await db.selectFrom('secrets').select('sealed').executeTakeFirstOrThrow();
     expect(sealed.includes(VALUE)).toBe(false);
@@ -40,7 +40,7 @@ describe('a secret', () => {
     expect(again.sealed.equals(sealed)).toBe(false);
   });
 
-  test('opens neither in another place nor when it was changed', async () => {
+  test('cannot be decrypted in another place or after a change', async () => {
     const { sealed, key_id } = keys.seal(place, VALUE);
     expect(keys.open(place, { sealed, key_id })).toBe(VALUE);
     expect(() => keys.open({ ...place, tenant: 'globex' }, { sealed, key_id })).toThrow('was changed outside');
@@ -48,7 +48,7 @@ describe('a secret', () => {
     expect(() => keys.open(place, { sealed, key_id })).toThrow('was changed outside');
   });
 
-  test('goes when it is deleted, for its own tenant alone', async () => {
+  test('is deleted for its own tenant only', async () => {
     expect(await deleteSecret(store, ann, { ...place, tenant: 'globex' })).toBe(false);
     expect(await deleteSecret(store, ann, place)).toBe(true);
     expect(await openSecret(db, keys, place)).toBeUndefined();
@@ -56,7 +56,7 @@ describe('a secret', () => {
 });
 
 describe('keys', () => {
-  test('are rotated: a new one first, everything rewrapped, the old one taken away', async () => {
+  test('are rotated: a new one is added, everything is rewrapped, the old one is removed', async () => {
     await putSecret(store, keys, ann, place, { value: VALUE });
     const both = parseSecretKeys(`${two}, ${one}`);
     expect(await openSecret(db, both, place)).toMatchObject({ value: VALUE });
@@ -66,14 +66,14 @@ describe('keys', () => {
     expect(await rewrapSecrets(store, both, ann)).toBe(0);
   });
 
-  test('without one nothing is kept, and it says what to set', async () => {
+  test('are required to store a secret, and the error says what to set', async () => {
     await expect(putSecret(store, parseSecretKeys(undefined), ann, place, { value: VALUE })).rejects.toMatchObject({
       kind: 'ILLEGAL_STATE',
       suggestion: expect.stringContaining('CAPSTAN_SECRETS_KEY'),
     });
   });
 
-  test('that are none are refused, and not quoted', () => {
+  test('that are invalid are refused, and not quoted', () => {
     expect(() => parseSecretKeys('hunter2')).toThrow(/^key 1 is not 32 bytes/);
     expect(() => parseSecretKeys(`${one},short`)).toThrow(/^key 2 is not 32 bytes/);
   });

@@ -43,7 +43,7 @@ export const listSecrets = (db: Db, tenant: string): Promise<Secret[]> =>
 
 export type OpenedSecret = Pick<Secret, 'tools' | 'hosts'> & { value: string };
 
-/** The value itself: for the worker that runs a tool of this tenant, and for nobody else. */
+/** Decrypts the value, only for the worker that runs a tool of this tenant. */
 export async function openSecret(db: Db, keys: SecretKeys, { tenant, name }: Place): Promise<OpenedSecret | undefined> {
   const row = await db
     .selectFrom('secrets')
@@ -56,7 +56,7 @@ export async function openSecret(db: Db, keys: SecretKeys, { tenant, name }: Pla
 
 export type SecretUsed = { tenant: string; actor: string; name: string; allowed: boolean; detail: JsonObject };
 
-/** Which secret, by whom and for what; never the value. */
+/** Records the name of the secret, its user and the purpose, never the value. */
 export const auditSecretUse = (db: Db, { name, allowed, ...use }: SecretUsed): Promise<void> =>
   appendAudit(db, [{ ...use, event: allowed ? 'secret.use' : 'secret.refuse', subject: name }]);
 

@@ -4,7 +4,7 @@ export type SecretTables = {
   secrets: SecretTable;
 };
 
-/** The value is sealed before it comes here (see secret-keys.ts). */
+/** The value is encrypted before it gets here (see secret-keys.ts). */
 type SecretTable = {
   tenant: string;
   name: string;

@@ -4,15 +4,17 @@ import { isOf, type RetentionRule } from '../retention/retention-rule.js';
 
 const BATCH = 100;
 
-/** Forgets sessions that nobody used for so long, with their files and notes. Answers how many; call again while it is a full batch. */
+/**
+ * Deletes sessions that have not been used for this long, with their files and notes. Returns their number; call it again while the batch is full.
+ */
 export async function deleteOldSessions(
   store: Store,
   older_than_ms: number,
   tenants: RetentionRule['tenants'] = { except: [] },
 ): Promise<number> {
   const { numAffectedRows } = await sql`
-    DELETE FROM sessions WHERE (tenant, session_id) IN (
-      SELECT tenant, session_id FROM sessions
+    DELETE FROM sessions WHERE ctid = ANY (ARRAY (
+      SELECT ctid FROM sessions
       WHERE used_at < now() - ${older_than_ms} * interval '1 millisecond' AND ${isOf(tenants, sql`tenant`)}
         AND NOT EXISTS (
           SELECT FROM invocations WHERE invocations.tenant = sessions.tenant
@@ -20,6 +22,6 @@ export async function deleteOldSessions(
             AND invocations.created_at > now() - ${older_than_ms} * interval '1 millisecond'
         )
       ORDER BY used_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
-    )`.execute(store.db);
+    ))`.execute(store.db);
   return Number(numAffectedRows ?? 0);
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db } from '../open-store.js';
 import type { SessionScope } from './session-scope.js';
 
-/** A session exists by being used: by an invocation, a file or a note. */
+/** A session is created by its first use: by an invocation, a file or a note. */
 export async function getSession(db: Db, { tenant, session_id }: SessionScope): Promise<Session | null> {
   const { rows } = await sql<Omit<Session, 'session_id'>>`
     WITH used AS (

@@ -21,15 +21,15 @@ const CLEAR: Statement = {
 };
 
 /**
- * The newest result of the session that is no analysis (those are about it). It is derived: what was answered is in the
- * results, whole, and every process sees the same.
+ * The newest result of the session, ignoring analyses of results. It is read from the stored results, so it is complete and the same for every
+ * process.
  */
 export async function lastResponse(store: Store, tenant: string, session_id: string): Promise<LastResponse | null> {
   const [row] = await store.query<LastResponse>(LAST, [tenant, session_id]);
   return row ?? null;
 }
 
-/** From here on, the session has no last response until a later call answers. What is on record stays there. */
+/** The session has no last response until another call ends. Stored results stay. */
 export async function clearLastResponse(store: Store, { tenant, session_id }: SessionScope): Promise<void> {
   await store.query(CLEAR, [tenant, session_id]);
 }

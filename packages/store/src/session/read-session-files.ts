@@ -10,7 +10,7 @@ const within = (db: Db, { tenant, session_id }: SessionScope) =>
 
 const toFile = <Row extends { path: string }>(row: Row) => ({ ...row, name: nameOf(row.path) });
 
-/** `/` is there as soon as the session is. */
+/** `/` exists as soon as the session does. */
 export async function statSessionFile(db: Db, scope: SessionScope, path: string): Promise<SessionFile | null> {
   if (path === '/') return rootOf(db, scope);
   const row = await within(db, scope).select(columns).where('path', '=', path).executeTakeFirst();
@@ -47,7 +47,7 @@ export async function readSessionFile(db: Db, scope: SessionScope, path: string)
   return path === '/' ? { ...(await rootOf(db, scope)), content: Buffer.alloc(0), encoding: 'text' } : null;
 }
 
-/** What is in a folder, by name; null when there is no such folder. */
+/** The entries of a folder, by name; null if there is no such folder. */
 export async function listSessionFiles(
   db: Db,
   scope: SessionScope,
@@ -66,11 +66,11 @@ export async function listSessionFiles(
   return folder?.is_directory ? [] : null;
 }
 
-/** What is in memory at once while all files are gone through. */
+/** The maximum size of files in memory at once while all are read. */
 const BATCH_BYTES = 4_194_304;
 const BATCH_FILES = 200;
 
-/** Every file that was stored as text. One that is deleted meanwhile is left out. */
+/** All files that were stored as text. Files that are deleted meanwhile are skipped. */
 export async function* textsOfSession(
   db: Db,
   scope: SessionScope,

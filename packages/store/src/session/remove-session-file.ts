@@ -5,7 +5,7 @@ export type SessionFileRemoved =
   | { kind: 'removed'; count: number }
   | { kind: 'refused'; why: 'absent' | 'not_empty' | 'readonly' };
 
-/** Deletes a file, or a folder with all that is in it. The folders above stay. */
+/** Deletes a file, or a folder with its contents. Parent folders stay. */
 export async function removeSessionFile(
   store: Store,
   scope: SessionScope,
@@ -15,7 +15,7 @@ export async function removeSessionFile(
   return store.db.transaction().execute(async (db) => {
     const held = await lockSession(db, scope);
     const folder = path === '/' ? '/' : `${path}/`;
-    // Everything below a folder is one range of the key: `0` follows `/`.
+    // Everything below a folder is one range of the key, because `0` is the character after `/`.
     const found = await db
       .selectFrom('session_files')
       .select(['path', 'is_readonly', 'size_bytes'])

@@ -42,7 +42,7 @@ export async function writeNote(
   });
 }
 
-/** In the order in which the sections were begun; `null` reads all of them. */
+/** In the order in which the sections were created. `null` reads all of them. */
 export async function readNotes(
   db: Db,
   { tenant, session_id }: SessionScope,

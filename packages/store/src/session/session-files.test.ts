@@ -25,7 +25,7 @@ const held = async (scope: Scope) => {
 };
 
 describe('a file of a session', () => {
-  test('is written with the folders above it, and replaced', async () => {
+  test('is written with its parent folders, and replaced', async () => {
     const scope = newScope();
     expect(await put(scope, '/a/b/c.txt', 'one')).toEqual({ kind: 'written', created: true });
     expect(await put(scope, '/a/b/c.txt', 'other')).toEqual({ kind: 'written', created: false });
@@ -48,7 +48,7 @@ describe('a file of a session', () => {
     expect(await readSessionFile(db, scope, '/empty')).toMatchObject({ size_bytes: 0, is_directory: false });
   });
 
-  test('is no folder, and a folder is no file', async () => {
+  test('cannot be a folder, and a folder cannot be a file', async () => {
     const scope = newScope();
     await put(scope, '/f');
     await put(scope, '/d/f');
@@ -57,7 +57,7 @@ describe('a file of a session', () => {
     expect(await put(scope, '/')).toEqual({ kind: 'refused', why: 'is_a_directory' });
   });
 
-  test('that may only be read is neither replaced nor deleted by a tool', async () => {
+  test('that is read-only is neither replaced nor deleted by a tool', async () => {
     const scope = newScope();
     await put(scope, '/d/f', 'given', DEFAULT_SESSION_QUOTA, { is_readonly: true });
     expect(await put(scope, '/d/f')).toEqual({ kind: 'refused', why: 'readonly' });
@@ -70,7 +70,7 @@ describe('a file of a session', () => {
     });
   });
 
-  test('is deleted; a folder only with what is in it, and nothing beside it', async () => {
+  test('is deleted; a folder with its contents, and nothing beside it', async () => {
     const scope = newScope();
     for (const path of ['/a/1', '/a/b/2', '/a!', '/a-b/3', '/a0']) await put(scope, path);
     expect(await removeSessionFile(store, scope, '/a', { recursive: false })).toEqual({
@@ -87,7 +87,7 @@ describe('a file of a session', () => {
     expect(await held(scope)).toEqual({ files: 0, size_bytes: 0 });
   });
 
-  test('does not fit beyond a quota, however many write at once', async () => {
+  test('is refused beyond the quota, even with concurrent writers', async () => {
     const scope = newScope();
     const quota = { ...DEFAULT_SESSION_QUOTA, max_file_bytes: 10, max_session_bytes: 50, max_files: 8 };
     expect(await put(scope, '/big', 'x'.repeat(11), quota)).toEqual({ kind: 'full', limit: 'file', max: 10 });
@@ -99,7 +99,7 @@ describe('a file of a session', () => {
     expect(await put(scope, '/a/b/c/d', '', quota)).toEqual({ kind: 'full', limit: 'count', max: 8 });
   });
 
-  test('is searched when it is text, all of them in batches', async () => {
+  test('is searched if it is text, in batches', async () => {
     const scope = newScope();
     for (let at = 0; at < 5; at++) await put(scope, `/t${at}`, `${at}`);
     await writeSessionFile(store, scope, { path: '/b', content: Buffer.from('b'), encoding: 'base64' });
@@ -108,7 +108,7 @@ describe('a file of a session', () => {
     expect(texts).toEqual(['0', '1', '2', '3', '4']);
   });
 
-  test('is nobody else’s', async () => {
+  test('is invisible to other sessions', async () => {
     const scope = newScope();
     await put(scope, '/f', 'ours');
     await writeNote(store, scope, { section: 's', content: 'ours', mode: 'replace' });
@@ -128,7 +128,7 @@ describe('a file of a session', () => {
 });
 
 describe('a scratchpad', () => {
-  test('keeps sections in the order they were begun, replaces and appends', async () => {
+  test('keeps sections in their order, replaces and appends', async () => {
     const scope = newScope();
     const write = (section: string, content: string, mode: 'replace' | 'append') =>
       writeNote(store, scope, { section, content, mode });
@@ -155,7 +155,7 @@ describe('a scratchpad', () => {
 });
 
 describe('a session', () => {
-  test('exists by being used: by an invocation, or a file', async () => {
+  test('is created by its first use: an invocation, or a file', async () => {
     const scope = newScope();
     expect(await getSession(db, scope)).toBeNull();
     await endOne(store, 'succeeded', { session_id: scope.session_id });
@@ -165,7 +165,7 @@ describe('a session', () => {
     expect(await getSession(db, { ...scope, tenant: 'globex' })).toBeNull();
   });
 
-  test('that nobody used for long is forgotten with all it kept', async () => {
+  test('that was not used for long is deleted with its contents', async () => {
     const [old, alive] = [newScope(), newScope()];
     for (const scope of [old, alive]) await put(scope, '/f');
     await endOne(store, 'succeeded', { session_id: alive.session_id });

@@ -1,14 +1,14 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../tables.js';
 
-/** Whose session: every statement on a session names both. */
+/** The owner of a session: every statement on a session has both in its WHERE clause. */
 export type SessionScope = { tenant: string; session_id: string };
 
-/** What a session may hold at most. */
+/** The limits of a session. */
 export type SessionQuota = {
   max_file_bytes: number;
   max_session_bytes: number;
-  /** Files and folders. */
+  /** Counts both files and folders. */
   max_files: number;
   max_section_bytes: number;
   max_notes_bytes: number;
@@ -22,7 +22,7 @@ export const DEFAULT_SESSION_QUOTA: SessionQuota = {
   max_notes_bytes: 4_194_304,
 };
 
-/** Marks the session as used and keeps others from changing it until the transaction ends. */
+/** Marks the session as used and locks it until the transaction ends. */
 export const lockSession = async (db: Transaction<Tables>, scope: SessionScope) => {
   const row = await db
     .insertInto('sessions')

@@ -16,7 +16,7 @@ export type SessionFileWrite = {
   content: Uint8Array;
   encoding: FileEncoding;
   is_readonly?: boolean;
-  /** A person may replace what tools may only read. */
+  /** People may replace files that are read-only for tools. */
   over_readonly?: boolean;
 };
 

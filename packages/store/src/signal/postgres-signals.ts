@@ -12,119 +12,130 @@ const NOTIFY: Statement = {
   text: `SELECT ${notify('message')} FROM unnest($1::text[]) AS message`,
 };
 
-/** How often a listener tells itself something, and how soon it has to hear it. */
+/** How often a listener sends itself a signal, and how soon it must receive it. */
 const PULSE_MS = 7000;
 const HEARD_WITHIN_MS = 5000;
 const CONNECT_MS = 5000;
 const RECONNECT_MS = 250;
 
-export type PostgresSignals = {
-  rides_on_statements: true;
-  publish(messages: string[]): Promise<void>;
-  subscribe(topic: string, listener: (message: string) => void, onListening: () => void): void;
-  close(): Promise<void>;
-};
+type Listener = { hear(message: string): void; onListening(): void };
 
 /**
- * LISTEN/NOTIFY on a connection of its own. It reconnects by itself, also when the connection has gone silent: now and then it
- * sends itself a signal, and has to hear it. What was sent meanwhile is lost, which every listener must bear: signals only
- * save waiting, sweeps find what they missed.
+ * LISTEN/NOTIFY on a dedicated connection. It reconnects by itself, also if the connection has gone silent: every PULSE_MS it
+ * sends itself a signal, which must arrive. Signals sent during an interruption are lost, and every listener must tolerate
+ * that: signals only reduce latency, and sweeps find what was missed.
  */
-export function postgresSignals(store: Store, onError: (error: unknown) => void): PostgresSignals {
-  const listeners = new Map<string, { hear(message: string): void; onListening(): void }>();
-  const own = `capstan_pulse_${nanoid().replaceAll('-', '_')}`;
-  let client: pg.Client | null = null;
-  let closed = false;
-  let retry: NodeJS.Timeout | undefined;
-  let pulse: NodeJS.Timeout | undefined;
-  let unheard: NodeJS.Timeout | undefined;
-  let listening: Promise<void> = Promise.resolve();
+export class PostgresSignals {
+  readonly rides_on_statements = true;
+  readonly #store: Store;
+  readonly #onError: (error: unknown) => void;
+  readonly #listeners = new Map<string, Listener>();
+  readonly #own_channel = `capstan_pulse_${nanoid().replaceAll('-', '_')}`;
+  #client: pg.Client | null = null;
+  #connected: Promise<void> | undefined;
+  #closed = false;
+  /** The last statement sent; a connection takes one at a time. */
+  #last: Promise<void> = Promise.resolve();
+  #retry: NodeJS.Timeout | undefined;
+  #pulse: NodeJS.Timeout | undefined;
+  #unheard: NodeJS.Timeout | undefined;
 
-  const connect = async () => {
-    const next = new pg.Client({
-      connectionString: store.url,
+  constructor(store: Store, onError: (error: unknown) => void) {
+    this.#store = store;
+    this.#onError = onError;
+  }
+
+  async publish(messages: string[]): Promise<void> {
+    await this.#store.query(NOTIFY, [messages]);
+  }
+
+  subscribe(topic: string, hear: (message: string) => void, onListening: () => void): void {
+    const channel = channelOf(topic);
+    this.#listeners.set(channel, { hear, onListening });
+    // Does nothing without a connection: a new connection listens to all channels.
+    this.#listen([channel]).catch(this.#onError);
+    this.#connected ??= this.#connect();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    this.#stopPulse();
+    await this.#connected;
+    if (this.#client) await end(this.#client);
+  }
+
+  async #connect(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#store.url,
       application_name: 'capstan-signals',
       connectionTimeoutMillis: CONNECT_MS,
       options: toOptions(SERVER_KEEPALIVE),
       ...CLIENT_KEEPALIVE,
     });
-    next.on('notification', ({ channel, payload = '' }) => {
-      if (channel === own) clearTimeout(unheard);
-      else listeners.get(channel)?.hear(payload);
+    client.on('notification', ({ channel, payload = '' }) => {
+      if (channel === this.#own_channel) clearTimeout(this.#unheard);
+      else this.#listeners.get(channel)?.hear(payload);
     });
-    next.on('error', () => {});
-    next.on('end', () => reconnect(next));
+    client.on('error', () => {});
+    client.on('end', () => this.#reconnect(client));
     try {
-      await next.connect();
-      client = next;
-      await listen([own, ...listeners.keys()]);
-      if (closed) await end(next);
-      else pulse = setInterval(beat, PULSE_MS, next).unref();
+      await client.connect();
+      this.#client = client;
+      await this.#listen([this.#own_channel, ...this.#listeners.keys()]);
+      if (this.#closed) await end(client);
+      else this.#pulse = setInterval(() => this.#beat(client), PULSE_MS).unref();
     } catch (error) {
-      onError(error);
-      await end(next);
-      reconnect(next);
+      this.#onError(error);
+      await end(client);
+      this.#reconnect(client);
     }
-  };
-  const listen = (channels: string[]) => ask(channels.map((channel) => `LISTEN "${channel}"`).join(';'), channels);
-  /** One statement after the other, as a connection wants them. One that is not answered in time ends the connection. */
-  const ask = (text: string, channels: string[] = []) => {
-    listening = listening
+  }
+
+  #reconnect(ended: pg.Client): void {
+    if (this.#closed || this.#retry || (this.#client !== null && this.#client !== ended)) return;
+    this.#client = null;
+    this.#stopPulse();
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      void this.#connect();
+    }, RECONNECT_MS);
+  }
+
+  #listen(channels: string[]): Promise<void> {
+    return this.#ask(channels.map((channel) => `LISTEN "${channel}"`).join(';'), channels);
+  }
+
+  #beat(client: pg.Client): void {
+    clearTimeout(this.#unheard);
+    this.#unheard = setTimeout(cut, HEARD_WITHIN_MS, client).unref();
+    this.#ask(`NOTIFY "${this.#own_channel}"`).catch(this.#onError);
+  }
+
+  #stopPulse(): void {
+    clearInterval(this.#pulse);
+    clearTimeout(this.#unheard);
+  }
+
+  /** Sends statements one after the other. A statement without a timely response closes the connection. */
+  #ask(text: string, channels: string[] = []): Promise<void> {
+    this.#last = this.#last
       .catch(() => {})
       .then(async () => {
-        if (!client) return;
-        const asked = client;
-        const late = setTimeout(cut, HEARD_WITHIN_MS, asked);
-        await asked.query(text).finally(() => clearTimeout(late));
-        for (const channel of channels) listeners.get(channel)?.onListening();
+        if (!this.#client) return;
+        const late = setTimeout(cut, HEARD_WITHIN_MS, this.#client);
+        await this.#client.query(text).finally(() => clearTimeout(late));
+        for (const channel of channels) this.#listeners.get(channel)?.onListening();
       });
-    return listening;
-  };
-  const beat = (to: pg.Client) => {
-    clearTimeout(unheard);
-    unheard = setTimeout(cut, HEARD_WITHIN_MS, to).unref();
-    ask(`NOTIFY "${own}"`).catch(onError);
-  };
-  const reconnect = (ended: pg.Client) => {
-    if (closed || retry || (client !== null && client !== ended)) return;
-    client = null;
-    clearInterval(pulse);
-    clearTimeout(unheard);
-    retry = setTimeout(() => {
-      retry = undefined;
-      void connect();
-    }, RECONNECT_MS);
-  };
-
-  let connected: Promise<void> | undefined;
-  return {
-    rides_on_statements: true,
-    publish: async (messages) => {
-      await store.query(NOTIFY, [messages]);
-    },
-    subscribe: (topic, hear, onListening) => {
-      const channel = channelOf(topic);
-      listeners.set(channel, { hear, onListening });
-      // Those that come before the connection are listened to as it opens.
-      listen([channel]).catch(onError);
-      connected ??= connect();
-    },
-    close: async () => {
-      closed = true;
-      clearTimeout(retry);
-      clearInterval(pulse);
-      clearTimeout(unheard);
-      await connected;
-      if (client) await end(client);
-    },
-  };
+    return this.#last;
+  }
 }
 
-const cut = ({ connection }: pg.Client): void => {
+function cut({ connection }: pg.Client): void {
   connection.stream.destroy(new Error('Connection terminated: the listener heard nothing'));
-};
+}
 
-/** Politely, but without waiting for one that does not answer. */
+/** Ends the connection in an orderly way; after 1 s without a response, it is cut. */
 async function end(client: pg.Client): Promise<void> {
   const late = setTimeout(() => client.connection.stream.destroy(), 1000);
   await client.end().catch(() => {});

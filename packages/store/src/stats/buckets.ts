@@ -1,10 +1,10 @@
-/** Each bucket is a fifth wider than the one before: a percentile is off by 10 % at most, from a millisecond to a week. */
+/** Each bucket is 1.2 times as wide as the previous one, so percentiles are at most 10 % off, from a millisecond to a week. */
 const GROWTH = 1.2;
 export const MAX_BUCKET = 120;
 
-/** The SQL for the bucket of a time in milliseconds. */
+/** The SQL for the bucket of a time in milliseconds, a float8; null for null. */
 export const bucketOf = (ms: string): string =>
-  `least(${MAX_BUCKET}, greatest(0, ceil(ln(greatest(${ms}, 1)) / ln(${GROWTH}))))::smallint`;
+  `CASE WHEN ${ms} IS NOT NULL THEN least(${MAX_BUCKET}, ceil(ln(greatest(${ms}, 1)) / ${Math.log(GROWTH)}))::smallint END`;
 
 /** The middle of a bucket, in milliseconds. */
 export const middleOf = (bucket: number): number => {
@@ -12,7 +12,7 @@ export const middleOf = (bucket: number): number => {
   return bucket === 0 ? 1 : Math.round((upper + upper / GROWTH) / 2);
 };
 
-/** The time that so large a part of all took at most; null where nothing was measured. */
+/** Estimates a percentile (`part` from 0 to 1) from the counts of the buckets; null if nothing was measured. */
 export function percentile(buckets: Readonly<Record<string, number>>, part: number): number | null {
   const sorted = Object.entries(buckets)
     .map(([bucket, count]) => ({ bucket: Number(bucket), count }))

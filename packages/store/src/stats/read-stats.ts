@@ -1,6 +1,7 @@
 import type { StatsBy, StatsNow, StatsPoint } from '@capstan/contracts';
 import { RUNNER_QUEUES } from '@capstan/contracts';
 import { sql } from 'kysely';
+import { READY_AT } from '../invocation/ready-at.js';
 import type { Db } from '../open-store.js';
 import { percentile } from './buckets.js';
 
@@ -23,7 +24,7 @@ type Row = {
   run: Record<string, number> | null;
 };
 
-/** The series with the most calls, each with the points at which anything ended. */
+/** The series with the most calls, each with the points at which calls ended. */
 export async function readStats(db: Db, wanted: StatsWanted): Promise<{ key: string; points: StatsPoint[] }[]> {
   const { tenant, since, until, step_s, by, grain, max_series } = wanted;
   const { rows } = await sql<Row>`
@@ -60,7 +61,7 @@ export async function readStats(db: Db, wanted: StatsWanted): Promise<{ key: str
   return [...series].map(([key, points]) => ({ key, points }));
 }
 
-/** How a tenant stands at this moment; slots and workers are those of the installation. */
+/** The present state of a tenant. Slots and workers are those of the installation. */
 export async function readStatsNow(db: Db, tenant: string): Promise<StatsNow> {
   const { rows } = await sql<StatsNow['runners'][number]>`
     SELECT t.runner, coalesce(q.paused, false) AS paused,
@@ -75,7 +76,7 @@ export async function readStatsNow(db: Db, tenant: string): Promise<StatsNow> {
     LEFT JOIN (
       SELECT w.runner, count(*) FILTER (WHERE w.status = 'queued')::int AS queued,
         count(*) FILTER (WHERE w.status = 'deferred')::int AS deferred, count(*) FILTER (WHERE w.status = 'held')::int AS held,
-        (SELECT i.created_at FROM invocations i WHERE i.seq = min(w.seq) FILTER (WHERE w.status = 'queued')
+        (SELECT ${sql.raw(READY_AT)} FROM invocations i WHERE i.seq = min(w.seq) FILTER (WHERE w.status = 'queued')
           AND i.tenant = ${tenant}) AS oldest_waiting_at
       FROM work w WHERE w.tenant = ${tenant} GROUP BY w.runner
     ) w ON w.runner = t.runner
@@ -91,7 +92,9 @@ export async function readStatsNow(db: Db, tenant: string): Promise<StatsNow> {
       GROUP BY c.runner
     ) u ON u.runner = t.runner
     LEFT JOIN (
-      SELECT runner, count(*)::int AS workers, sum(ceil(concurrency::numeric / cardinality(runners)))::int AS slots FROM workers, unnest(runners) AS runner
+      SELECT runner, count(*)::int AS workers,
+        sum(coalesce((slots ->> runner)::int, ceil(concurrency::numeric / cardinality(runners))))::int AS slots
+      FROM workers, unnest(runners) AS runner
       WHERE lease_until > now() AND stopped_at IS NULL AND NOT draining GROUP BY runner
     ) s ON s.runner = t.runner
     ORDER BY t.place, t.runner`.execute(db);

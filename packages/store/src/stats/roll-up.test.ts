@@ -29,8 +29,8 @@ const counts = async (grain?: 'minute' | 'hour') =>
     (await read(grain)).map(({ key, points }) => [key, points.reduce((sum, { count }) => sum + count, 0)]),
   );
 
-describe('what ended', () => {
-  test('is counted once, in minutes and in hours, however often it is looked at', async () => {
+describe('an ended call', () => {
+  test('is counted once, in minutes and in hours, however often the rollup runs', async () => {
     for (const status of ['succeeded', 'succeeded', 'failed'] as const) await endOne(store, status, { tenant: 'acme' });
     expect(await hasEndsToCount(store)).toBe(true);
     expect([await rollUp(store), await rollUp(store)]).toEqual([3, 0]);
@@ -72,7 +72,7 @@ describe('what ended', () => {
       expect(series?.points[0]?.[name]).toBeGreaterThan(0);
   });
 
-  test('is not lost to a transaction that began earlier and is committed later', async () => {
+  test('is not missed if its transaction began earlier and is committed later', async () => {
     let commit = () => {};
     const asked = new Promise<void>((resolve) => {
       commit = resolve;
@@ -98,7 +98,7 @@ describe('what ended', () => {
   });
 });
 
-test('a percentile is the time of the bucket in which so many have ended', () => {
+test('a percentile is the time of the bucket that reaches that share', () => {
   expect(percentile({}, 0.5)).toBeNull();
   expect(percentile({ 0: 10 }, 0.5)).toBe(1);
   const mostly = { 10: 95, 50: 5 };

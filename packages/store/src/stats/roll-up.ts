@@ -1,13 +1,17 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { READY_AT } from '../invocation/ready-at.js';
 import { readHorizon } from '../merkle/log-cursor.js';
 import type { Db, Store } from '../open-store.js';
 import { bucketOf } from './buckets.js';
 
 export const STATS_BATCH = 5000;
 
+/** As float8, because `extract` returns numeric, whose logarithm is slow. */
+const epochMs = (interval: RawBuilder<unknown>) => sql`(extract(epoch FROM ${interval}) * 1000)::float8`;
+
 type Cursor = { xid: string; seq: string; top_seq: string; after_seq: string };
 
-/** Whether anything may have ended since: one statement, and no lock. */
+/** True if calls may have ended since the last count. Takes no lock. */
 export async function hasEndsToCount({ db }: Pick<Store, 'db'>): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
     SELECT EXISTS (SELECT FROM results r WHERE r.xid >= c.xid AND (r.xid, r.seq) > (c.xid, c.seq) AND r.seq > c.after_seq)
@@ -17,8 +21,8 @@ export async function hasEndsToCount({ db }: Pick<Store, 'db'>): Promise<boolean
 }
 
 /**
- * Adds what ended to the rollups, each end once: whoever counts holds the cursor, and it moves in the transaction of the
- * counts. Results are taken in the order of their transactions, up to the oldest one that is open. Answers how many.
+ * Adds new ends to the rollups, each exactly once: the cursor is locked while counting, and moves in the same transaction as the counts.
+ * Results are counted in the order of their transactions, up to the oldest open one. Returns how many were counted.
  */
 export async function rollUp(store: Store, limit = STATS_BATCH): Promise<number> {
   return store.db.transaction().execute(async (db) => {
@@ -34,24 +38,24 @@ export async function rollUp(store: Store, limit = STATS_BATCH): Promise<number>
           AND (r.xid, r.seq) > (${cursor.xid}::text::xid8, ${cursor.seq}::bigint) AND r.seq > ${cursor.after_seq}::bigint
         ORDER BY r.xid, r.seq LIMIT ${limit}
       ), timed AS (
-        SELECT i.tenant, i.runner, i.tool_id, e.status, e.finished_at,
-          CASE WHEN e.started_at IS NOT NULL AND e.attempt = e.first_attempt THEN extract(epoch FROM e.started_at - greatest(
-            i.created_at, i.run_at, CASE WHEN i.admitted = 'held' THEN (
-              SELECT h.decided_at FROM holds h WHERE h.invocation_id = e.invocation_id) END)) * 1000 END AS wait_ms,
+        SELECT i.tenant, i.runner, i.tool_id, e.status, date_trunc('minute', e.finished_at) AS minute,
+          CASE WHEN e.started_at IS NOT NULL AND e.attempt = e.first_attempt THEN ${epochMs(sql`e.started_at - ${sql.raw(READY_AT)}`)} END AS wait_ms,
           CASE WHEN e.started_at IS NOT NULL
-            THEN coalesce(e.duration_ms, extract(epoch FROM e.finished_at - e.started_at) * 1000) END AS run_ms
+            THEN coalesce(e.duration_ms, ${epochMs(sql`e.finished_at - e.started_at`)}) END AS run_ms
         FROM ended e JOIN invocations i ON i.invocation_id = e.invocation_id
+      ), alike AS (
+        SELECT tenant, runner, tool_id, status, minute, ${sql.raw(bucketOf('wait_ms'))} AS wait, ${sql.raw(bucketOf('run_ms'))} AS run,
+          count(*) AS count
+        FROM timed GROUP BY 1, 2, 3, 4, 5, 6, 7
       ), measured AS (
-        SELECT tenant, runner, tool_id, status, finished_at, 'ended' AS measure, 0::smallint AS bucket FROM timed
+        SELECT tenant, runner, tool_id, status, minute, 'ended' AS measure, 0::smallint AS bucket, count FROM alike
         UNION ALL
-        SELECT tenant, runner, tool_id, status, finished_at, 'wait', ${sql.raw(bucketOf('wait_ms'))} FROM timed
-        WHERE wait_ms IS NOT NULL
+        SELECT tenant, runner, tool_id, status, minute, 'wait', wait, count FROM alike WHERE wait IS NOT NULL
         UNION ALL
-        SELECT tenant, runner, tool_id, status, finished_at, 'run', ${sql.raw(bucketOf('run_ms'))} FROM timed
-        WHERE run_ms IS NOT NULL
+        SELECT tenant, runner, tool_id, status, minute, 'run', run, count FROM alike WHERE run IS NOT NULL
       ), added AS (
         INSERT INTO stats (tenant, grain, t, runner, tool_id, status, measure, bucket, count)
-        SELECT tenant, grain, date_trunc(grain, finished_at), runner, tool_id, status, measure, bucket, count(*)
+        SELECT tenant, grain, date_trunc(grain, minute), runner, tool_id, status, measure, bucket, sum(count)
         FROM measured, unnest(ARRAY['minute', 'hour']) AS grain
         GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8
         ON CONFLICT (tenant, grain, t, runner, tool_id, status, measure, bucket)
@@ -68,14 +72,14 @@ export async function rollUp(store: Store, limit = STATS_BATCH): Promise<number>
   });
 }
 
-/** Until the transaction ends nobody else counts; undefined while another does. */
+/** Locks the cursor until the transaction ends; undefined if another process has it. */
 async function lockCursor(db: Db): Promise<Cursor | undefined> {
   const { rows } = await sql<Cursor>`
     SELECT xid::text, seq, top_seq, after_seq FROM stats_cursor FOR UPDATE SKIP LOCKED`.execute(db);
   return rows[0];
 }
 
-/** In the cluster that a dump was restored to, transactions count anew; what was counted is told by its seq. */
+/** A restored dump may be in a cluster with other transaction ids; ends that were already counted are recognized by their seq. */
 async function resumeElsewhere(db: Db, cursor: Cursor): Promise<Cursor> {
   const { rows } = await sql<Cursor>`
     UPDATE stats_cursor SET xid = pg_snapshot_xmin(pg_current_snapshot()), seq = 0, after_seq = top_seq

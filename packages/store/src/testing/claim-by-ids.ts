@@ -16,6 +16,6 @@ const BY_IDS: Statement = {
     ) ${callsOn('receipts')}`,
 };
 
-/** Claims those that a test names, whoever's turn it is, each on a receipt of its own. */
+/** Claims the given calls, whoever's turn it is, each on its own receipt. */
 export const claimByIds = (store: Store, worker_id: string, ids: string[]): Promise<Claimed[]> =>
   store.query<Claimed>(BY_IDS, [worker_id, ids, `clm_${nanoid()}`]);

@@ -3,7 +3,7 @@ import { type Db, queryIn, type Store } from '../open-store.js';
 
 export type HeldOpen<T> = { answer: T; commit(): Promise<void>; rollback(): Promise<void> };
 
-/** Acts in a transaction on a connection of its own, and leaves it open until told how to end. */
+/** Acts in a transaction on a separate connection, and keeps it open until told how to end. */
 export async function holdOpen<T>(store: Store, act: (store: Store) => Promise<T>): Promise<HeldOpen<T>> {
   const open = await store.db.startTransaction().execute();
   try {

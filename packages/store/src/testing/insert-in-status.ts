@@ -7,7 +7,7 @@ import { liveWorker } from './live-worker.js';
 
 type InStatus = Omit<NewInvocation, 'status'> & { status: InvocationStatus };
 
-/** Inserts invocations and moves each to its status: running at a worker of its own, or ended without an attempt. */
+/** Inserts invocations and moves each to its status: running at a separate worker, or ended without an attempt. */
 export async function insertInStatus(
   store: Store,
   rows: readonly InStatus[],

@@ -10,7 +10,7 @@ export async function liveWorker(store: Store): Promise<string> {
   return worker_id;
 }
 
-/** As if the worker had not been heard of for too long. */
+/** Expires the lease, as if the worker had been silent for too long. */
 export async function endLease(store: Store, worker_id: string): Promise<void> {
   const ended = sql<string>`now() - interval '1 millisecond'`;
   await store.db.updateTable('workers').set({ lease_until: ended }).where('worker_id', '=', worker_id).execute();

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Store } from '../open-store.js';
 
-/** Where an invocation is, by the tables themselves: `work`, `claims`, `results`, each as often as it is there. */
+/** The tables that contain an invocation: `work`, `claims`, `results`, once for each occurrence. */
 export async function placesOf(store: Store, invocation_id: string): Promise<string[]> {
   const { rows } = await sql<{ place: string }>`
     SELECT 'claims' AS place FROM claims, unnest(ids) AS id WHERE id = ${invocation_id}

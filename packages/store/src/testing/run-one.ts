@@ -15,7 +15,7 @@ export async function claimOne(store: Store, worker_id: string, invocation_id: s
   return claimed;
 }
 
-/** A new invocation, running at a worker of its own. */
+/** Creates an invocation that runs at a separate worker. */
 export async function startOne(store: Store, given: Partial<NewInvocation> = {}) {
   const row = newInvocation(given);
   await insertInvocations(store, [row]);

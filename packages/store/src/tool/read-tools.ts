@@ -1,6 +1,6 @@
 import type { Store } from '../open-store.js';
 
-/** A row as it is: whoever reads it checks the descriptor, since one bad row must not hide the others. */
+/** A raw row. Its descriptor is validated by the reader, so that one invalid row does not hide the others. */
 export type ToolRow = {
   tool_id: string;
   source: string;

@@ -38,7 +38,7 @@ beforeEach(async () => {
 });
 
 describe('the tools of an origin', () => {
-  test('are replaced as a whole, and what differed is told and on the audit with both hashes', async () => {
+  test('are replaced as a whole, and changes are returned and audited with both hashes', async () => {
     expect(await replace(tool('a'), tool('b'))).toEqual({ added: ['a', 'b'], changed: [], removed: [] });
     expect(await replace(tool('a'), tool('b'))).toEqual({ added: [], changed: [], removed: [] });
     const seen = (await audit()).length;
@@ -71,21 +71,21 @@ describe('the tools of an origin', () => {
     ]);
   });
 
-  test('are all gone after an empty list, and those of others are not', async () => {
+  test('are removed by an empty list, and those of other origins are not', async () => {
     await replace(tool('a'));
     await replaceTools(store, by, { source: 'mcp', origin: 'web', descriptors: [tool('w', '', 'web')] });
     await replace();
     expect(await ids()).toEqual(['w']);
   });
 
-  test('cannot take the id of a tool from elsewhere', async () => {
+  test('cannot take the id of a tool of another origin', async () => {
     await replace(tool('a'));
     const other = replaceTools(store, by, { source: 'mcp', origin: 'web', descriptors: [tool('a', 'mine', 'web')] });
     await expect(other).rejects.toThrow('already the id');
     expect(await readTools(store)).toMatchObject([{ tool_id: 'a', origin: 'files' }]);
   });
 
-  test('replaced by ten at once are those of one of them', async () => {
+  test('replaced by ten writers at once are those of one of them', async () => {
     await Promise.all(Array.from({ length: 10 }, (_, n) => replace(tool(`x${n}`), tool('shared', String(n)))));
     const rows = await readTools(store);
     expect(rows).toHaveLength(2);
@@ -105,7 +105,7 @@ const extension = (over: Partial<NewExtension> = {}): NewExtension => ({
 });
 
 describe('an extension', () => {
-  test('is there with its tools, its usage and its executables, byte for byte', async () => {
+  test('is stored with its tools, its usage and its executables, byte for byte', async () => {
     await installExtension(store, by, extension());
     expect(await ids()).toEqual(['ext:text.tools:go']);
     expect(await readUsage(store, 'text.tools')).toBe('# Usage');
@@ -115,7 +115,7 @@ describe('an extension', () => {
     ]);
   });
 
-  test('switched off takes its tools along, and stays off when it is installed again', async () => {
+  test('that is disabled disables its tools, and stays disabled when it is installed again', async () => {
     await installExtension(store, by, extension());
     expect(await enableExtension(store, by, 'text.tools', false)).toMatchObject({ enabled: false });
     expect(await readTools(store)).toMatchObject([{ enabled: false }]);
@@ -127,14 +127,14 @@ describe('an extension', () => {
     expect(await enableExtension(store, by, 'none', true)).toBeUndefined();
   });
 
-  test('in another version leaves no files of the first behind', async () => {
+  test('that is replaced by another version leaves no files behind', async () => {
     await installExtension(store, by, extension());
     await installExtension(store, by, extension({ tools_hash: 'sha256:two' }));
     expect(await readExtensionFiles(store, 'sha256:one')).toEqual([]);
     expect(await readExtensionFiles(store, 'sha256:two')).toHaveLength(1);
   });
 
-  test('removed leaves nothing but the audit', async () => {
+  test('that is removed leaves nothing but audit events', async () => {
     await installExtension(store, by, extension());
     expect(await removeExtension(store, by, 'text.tools')).toBe(true);
     expect(await removeExtension(store, by, 'text.tools')).toBe(false);
@@ -144,7 +144,7 @@ describe('an extension', () => {
   });
 });
 
-test('an ATIP document comes and goes with its tools', async () => {
+test('an ATIP document is added and removed with its tools', async () => {
   const descriptors = [{ ...tool('atip:gh:.', '', 'gh'), source: 'atip' as const }];
   await putAtipDocument(store, by, { name: 'gh', document: { name: 'gh', version: '1' }, descriptors });
   await putAtipDocument(store, by, { name: 'gh', document: { name: 'gh', version: '2' }, descriptors });

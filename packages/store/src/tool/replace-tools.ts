@@ -8,28 +8,26 @@ export type { ToolChanges };
 
 export type Actor = Pick<Principal, 'tenant' | 'actor'>;
 
-/** All the tools that one origin (an extension, an MCP server, an ATIP document) has from now on. */
+/** The complete set of tools of one origin (an extension, an MCP server, an ATIP document). */
 export type ToolSet = {
   source: ToolSource;
   origin: string;
   descriptors: Descriptor[];
   enabled?: boolean;
-  /** Those among them that cannot be called for now. */
-  disabled?: readonly string[];
 };
 
 /**
- * Makes `descriptors` the tools of that origin: what is new is added, what is gone is removed, and every change of a
- * descriptor is on the audit with both hashes. An empty list removes them all. Whoever calls it tells the other
- * processes, after the commit: `relay.publish('refresh', ['tools'])`.
+ * Replaces the tools of an origin: new ones are added, missing ones removed, and every change of a descriptor is audited with both
+ * hashes. An empty list removes them all. After the commit, the caller must notify the other processes:
+ * `relay.publish('refresh', ['tools'])`.
  */
 export const replaceTools = (store: Store, by: Actor, set: ToolSet): Promise<ToolChanges> =>
   store.db.transaction().execute((db) => replaceToolsIn(db, by, set));
 
-/** The same inside a transaction of the caller's. */
+/** The same within the caller's transaction. */
 export async function replaceToolsIn(db: Db, by: Actor, set: ToolSet): Promise<ToolChanges> {
-  const { source, origin, enabled = true, disabled = [] } = set;
-  // Two who change the same origin at once would each see the tools as they were before the other.
+  const { source, origin, enabled = true } = set;
+  // Without the lock, two concurrent changes of an origin would each compare with the tools before the other.
   await sql`SELECT pg_advisory_xact_lock(hashtext(${`tools:${source}:${origin}`}))`.execute(db);
   const before = new Map((await toolHashes(db, source, origin)).map((row) => [row.tool_id, row.descriptor_hash]));
   const after = new Map(set.descriptors.map((one) => [one.tool_id, { descriptor: one, hash: hashJson(one) }]));
@@ -47,7 +45,7 @@ export async function replaceToolsIn(db: Db, by: Actor, set: ToolSet): Promise<T
   );
   await sql`
     UPDATE tools SET enabled = NOT enabled WHERE source = ${source} AND origin = ${origin}
-      AND enabled IS DISTINCT FROM (${enabled}::boolean AND NOT tool_id = ANY (${[...disabled]}::text[]))`.execute(db);
+      AND enabled IS DISTINCT FROM ${enabled}::boolean`.execute(db);
 
   const event = (name: string, tool_id: string): AuditEvent => ({
     ...{ tenant: by.tenant, actor: by.actor, event: name, subject: tool_id },

@@ -1,4 +1,4 @@
-import type { Principal } from '@capstan/contracts';
+import { DAY_MS, type Principal } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deleteOldEvents, fanOutEvents } from '../event/fan-out-events.js';
@@ -41,7 +41,7 @@ beforeEach(async () => {
 });
 
 describe('a delivery', () => {
-  test('is sent again under the same id by another when its sender is gone, whose word then counts no more', async () => {
+  test('is sent again under the same id if its sender dies, and a late report of the first sender is ignored', async () => {
     await insertWebhook(store, keys, ann, { url: 'https://a.example/', events: ['hold.*'], kind: 'standard' });
     await tell(1);
     const [first] = await claim(0);
@@ -54,7 +54,7 @@ describe('a delivery', () => {
     expect(await claim(0)).toEqual([]);
   });
 
-  test('is claimed by one of many who ask at once', async () => {
+  test('is claimed once if many processes claim at the same time', async () => {
     await insertWebhook(store, keys, ann, { url: 'https://a.example/', events: ['*'], kind: 'standard' });
     await tell(20);
     const claimed = await Promise.all(Array.from({ length: 5 }, () => claim(60_000, 10)));
@@ -63,7 +63,7 @@ describe('a delivery', () => {
     expect(ids.length + (await claim(60_000)).length).toBe(20);
   });
 
-  test('to one endpoint does not wait for many to another', async () => {
+  test('to one endpoint does not wait for many deliveries to another', async () => {
     for (const url of ['https://a.example/', 'https://b.example/'])
       await insertWebhook(store, keys, ann, { url, events: ['*'], kind: 'standard' });
     await tell(10);
@@ -72,7 +72,7 @@ describe('a delivery', () => {
     expect([count('https://a.example/'), count('https://b.example/')]).toEqual([3, 3]);
   });
 
-  test('is made once, however often its event is looked at', async () => {
+  test('is created once, however often its event is fanned out', async () => {
     await insertWebhook(store, keys, ann, { url: 'https://a.example/', events: ['*'], kind: 'standard' });
     await tell(1);
     await sql`UPDATE events SET fanned_out = false`.execute(store.db);
@@ -88,7 +88,7 @@ describe('a delivery to an endpoint that somebody disables', () => {
   const GIVEN_UP = ['failed', 'its endpoint was disabled'];
   const create = () => insertWebhook(store, keys, ann, { url: 'https://a.example/', events: ['*'], kind: 'standard' });
 
-  test('is given up while it waits', async () => {
+  test('is given up if it waits', async () => {
     const { webhook_id } = await create();
     await tell(2);
     await disable(webhook_id);
@@ -96,19 +96,19 @@ describe('a delivery to an endpoint that somebody disables', () => {
     expect(await log(webhook_id)).toEqual([GIVEN_UP, GIVEN_UP]);
   });
 
-  test('is given up when it comes at that very moment, and keeps no one looking for it', async () => {
+  test('is given up if it is created at the same moment, and is not found as due again', async () => {
     const { webhook_id } = await create();
     const kept = await insertWebhook(store, keys, ann, { url: 'https://b.example/', events: ['*'], kind: 'standard' });
     await tell(1);
     await disable(webhook_id);
-    // As a fan-out leaves it that read the endpoint just before.
+    // The state after a fan-out that read the endpoint just before.
     await sql`UPDATE webhook_deliveries SET state = 'pending', error = NULL`.execute(store.db);
     expect((await claim(60_000)).map((one) => one.webhook_id)).toEqual([kept.webhook_id]);
     expect(await log(webhook_id)).toEqual([GIVEN_UP]);
     expect(await nextDeliveryIn(store, [kept.webhook_id])).toBeNull();
   });
 
-  test('is on record as delivered when it was taken meanwhile, and given up when it was not', async () => {
+  test('is recorded as delivered if it succeeded in the meantime, and given up if it did not', async () => {
     const { webhook_id } = await create();
     await tell(2);
     const [first, second] = await claim(60_000);
@@ -120,11 +120,11 @@ describe('a delivery to an endpoint that somebody disables', () => {
   });
 });
 
-describe('an endpoint that has not taken a delivery for as long as it is tried', () => {
+describe('an endpoint that has not accepted a delivery until its last try', () => {
   const REFUSED = { ...DELIVERED, delivered: false, error: 'HTTP 400', give_up_ms: 0, backoff_ms: 1 };
   const create = () => insertWebhook(store, keys, ann, { url: 'https://a.example/', events: ['*'], kind: 'standard' });
 
-  test('is disabled when it took nothing else meanwhile', async () => {
+  test('is disabled if it accepted nothing else in the meantime', async () => {
     const { webhook_id } = await create();
     await tell(1);
     const [only] = await claim(60_000);
@@ -133,7 +133,7 @@ describe('an endpoint that has not taken a delivery for as long as it is tried',
     expect(await getWebhook(store.db, 'acme', webhook_id)).toMatchObject({ enabled: false });
   });
 
-  test('goes on when it took others: only this one is given up', async () => {
+  test('stays enabled if it accepted others: only this delivery is given up', async () => {
     const { webhook_id } = await create();
     await tell(2);
     const [taken, refused] = await claim(60_000);
@@ -144,7 +144,7 @@ describe('an endpoint that has not taken a delivery for as long as it is tried',
   });
 });
 
-test('deliveries that fail for good at the same time do not wait for each other', async () => {
+test('deliveries that fail for good at the same time do not deadlock', async () => {
   const { webhook_id } = await insertWebhook(store, keys, ann, {
     url: 'https://a.example/',
     events: ['*'],
@@ -161,20 +161,19 @@ test('deliveries that fail for good at the same time do not wait for each other'
   }
 });
 
-test('an event that nobody is told leaves no row', async () => {
+test('an event without a receiver leaves no row', async () => {
   await tell(3, 'quiet');
   const { rows } = await sql`SELECT FROM events`.execute(store.db);
   expect(rows).toEqual([]);
 });
 
-test('what was told long ago is forgotten, by tenant; what is still to be told is not', async () => {
+test('old delivered events are deleted by tenant; events with open deliveries are not', async () => {
   await insertWebhook(store, keys, ann, { url: 'https://a.example/', events: ['*'], kind: 'standard' });
   await tell(2);
   const [told] = await claim(60_000, 1);
   if (!told) throw new Error('not claimed');
   await recordDelivery(store, told, DELIVERED);
   await sql`UPDATE events SET at = now() - interval '2 days'`.execute(store.db);
-  const DAY_MS = 86_400_000;
   expect(await deleteOldEvents(store, DAY_MS, { only: 'globex' }, 10)).toBe(0);
   expect(await deleteOldEvents(store, DAY_MS, { except: ['globex'] }, 10)).toBe(1);
   const { rows } = await sql<{ event_id: string }>`SELECT event_id FROM events`.execute(store.db);
@@ -182,7 +181,7 @@ test('what was told long ago is forgotten, by tenant; what is still to be told i
   expect(rows).toHaveLength(1);
 });
 
-test('secrets of webhooks are encrypted anew with the others, and open with the new key alone', async () => {
+test('webhook secrets are rewrapped with the others, and can be decrypted with the new key alone', async () => {
   await insertWebhook(store, keys, ann, { url: 'https://a.example/', events: ['*'], kind: 'standard' });
   const signed = await replaceDefaultSecret(store, keys, ann);
   const both = parseSecretKeys(`${'b'.repeat(64)},${'a'.repeat(64)}`);

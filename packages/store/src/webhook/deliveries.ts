@@ -1,4 +1,12 @@
-import type { EventType, JsonObject, Page, Principal, WebhookDelivery, WebhookKind } from '@capstan/contracts';
+import {
+  type EventType,
+  HOUR_MS,
+  type JsonObject,
+  type Page,
+  type Principal,
+  type WebhookDelivery,
+  type WebhookKind,
+} from '@capstan/contracts';
 import { sql } from 'kysely';
 import { appendAudit } from '../audit/append-audit.js';
 import { recordEvents } from '../event/record-events.js';
@@ -6,7 +14,7 @@ import type { Db, Store } from '../open-store.js';
 import { type PageWanted, pageOf, withoutSeq } from '../page-of.js';
 import { DISABLED, giveUpDeliveries } from './give-up-deliveries.js';
 
-/** A delivery that nobody else sends until its lease has run out. `attempts` is its fencing token. */
+/** A delivery that nobody else sends until its lease ends. `attempts` is its fencing token. */
 export type ClaimedDelivery = {
   delivery_id: string;
   attempts: number;
@@ -20,14 +28,15 @@ export type ClaimedDelivery = {
   webhook_id: string | null;
   url: string;
   kind: WebhookKind;
+  users: Record<string, string> | null;
   key_id: string | null;
   sealed: Buffer | null;
 };
 
 /**
- * A few for each target, so that one that is slow keeps nobody else waiting. Whoever dies while sending loses its lease,
- * and another sends the same event under the same id. What is due at an endpoint that is disabled (it was fanned out, or
- * asked for once more, while that happened) is given up, so that nothing waits which nobody will send.
+ * Claims a few deliveries for each target, so that a slow one does not delay the others. If a sender dies, its lease ends, and another
+ * process sends the same event under the same id. Due deliveries to a disabled endpoint (fanned out or redelivered at the same moment) are
+ * given up, so that none waits for ever.
  */
 export async function claimDeliveries(
   store: Store,
@@ -60,14 +69,14 @@ export async function claimDeliveries(
       RETURNING delivery_id, attempts, tenant, event_id, target, webhook_id
     )
     SELECT c.delivery_id, c.attempts, c.tenant, c.event_id, c.target, c.webhook_id, e.type, e.subject, e.at, e.data,
-      coalesce(w.url, c.target) AS url, coalesce(w.kind, 'standard') AS kind, w.key_id, w.sealed
+      coalesce(w.url, c.target) AS url, coalesce(w.kind, 'standard') AS kind, w.users, w.key_id, w.sealed
     FROM claimed c JOIN events e ON e.event_id = c.event_id LEFT JOIN webhooks w ON w.webhook_id = c.webhook_id`.execute(
     store.db,
   );
   return rows;
 }
 
-/** How long until the next one is due for a target that is not busy; null when none waits. */
+/** Time until the next delivery to a target that is not busy; null if none waits. */
 export async function nextDeliveryIn(store: Store, busy: string[]): Promise<number | null> {
   const { rows } = await sql<{ in_ms: number | null }>`
     SELECT extract(epoch FROM min(next_at) - now())::float8 * 1000 AS in_ms
@@ -81,17 +90,17 @@ export type DeliveryOutcome = {
   response_status: number | null;
   error: string | null;
   duration_ms: number;
-  /** Until it is tried again. */
+  /** Delay before the next try. */
   backoff_ms: number;
-  /** For how long it is tried at all. */
+  /** How long delivery is tried in total. */
   give_up_ms: number;
-  /** The other side wants no more. */
+  /** The endpoint answered that it is gone. */
   gone: boolean;
 };
 
 /**
- * Answers what became of the delivery, or null when somebody else has taken it over. What was taken while its endpoint was
- * being disabled is on record as delivered.
+ * Returns the new state of the delivery, or null if another process has taken it over. A delivery that succeeded while its endpoint was
+ * being disabled is recorded as delivered.
  */
 export async function recordDelivery(
   store: Store,
@@ -100,7 +109,7 @@ export async function recordDelivery(
 ): Promise<'delivered' | 'pending' | 'failed' | null> {
   const { delivered, response_status, error, duration_ms, backoff_ms, give_up_ms, gone } = outcome;
   return store.db.transaction().execute(async (db) => {
-    // Whoever disables an endpoint locks it before its deliveries; two that fail at once would wait for each other otherwise.
+    // The endpoint is always locked before its deliveries; otherwise two concurrent failures could deadlock.
     if (!delivered && webhook_id !== null)
       await sql`SELECT FROM webhooks WHERE webhook_id = ${webhook_id} FOR NO KEY UPDATE`.execute(db);
     const { rows } = await sql<{ state: 'delivered' | 'pending' | 'failed'; retry_since: string }>`
@@ -116,7 +125,7 @@ export async function recordDelivery(
       RETURNING state, retry_since`.execute(db);
     const [row] = rows;
     if (row?.state === 'failed' && webhook_id !== null) {
-      // One that takes others has something against this one alone.
+      // An endpoint that accepts other deliveries is not disabled for this one.
       const reason = gone ? 'it answered that it is gone' : `nothing was taken for ${inWords(give_up_ms)}: ${error}`;
       if (gone || !(await hasTaken(db, webhook_id, row.retry_since)))
         await disable(db, { tenant, webhook_id, url }, reason);
@@ -133,7 +142,6 @@ async function hasTaken(db: Db, webhook_id: string, since: string): Promise<bool
   return rows.length > 0;
 }
 
-const HOUR_MS = 3_600_000;
 const inWords = (ms: number): string =>
   ms >= HOUR_MS ? `${Math.round(ms / HOUR_MS)} hours` : `${Math.round(ms / 1000)} s`;
 
@@ -162,7 +170,7 @@ async function disable(
 const LOGGED = sql`d.delivery_id, d.webhook_id, d.event_id, e.type, e.subject, d.state, d.attempts,
   CASE WHEN d.state = 'pending' THEN d.next_at END AS next_at, d.response_status, d.error, d.duration_ms, d.created_at, d.delivered_at`;
 
-/** Of an endpoint, or with null those to the webhook_url of invocations and runs; newest first. */
+/** The deliveries to an endpoint or, with null, to the webhook_url of invocations and runs; newest first. */
 export async function listDeliveries(
   db: Db,
   tenant: string,
@@ -177,7 +185,7 @@ export async function listDeliveries(
   return pageOf(rows, page.limit, withoutSeq);
 }
 
-/** Sends it once more, for as long as a new one; also one that was taken before. */
+/** Sends it again and retries for as long as a new one, even if it was delivered before. */
 export async function redeliver(
   store: Store,
   { tenant, actor }: Principal,

@@ -1,9 +1,9 @@
 import type { Db } from '../open-store.js';
 
-/** What the log says of them. */
+/** The reason in the log of deliveries. */
 export const DISABLED = 'its endpoint was disabled';
 
-/** What waits for an endpoint that was disabled is not sent; once it is enabled, it can be delivered again by hand. */
+/** Deliveries that wait for a disabled endpoint are not sent. After it is enabled, they can be redelivered by hand. */
 export const giveUpDeliveries = (db: Db, webhook_id: string) =>
   db
     .updateTable('webhook_deliveries')

@@ -2,7 +2,7 @@ import type { Db } from '../open-store.js';
 import type { SecretKeys } from '../secret/secret-keys.js';
 import { defaultPlace, placeOf } from './secret-place.js';
 
-/** Encrypts with the first key what signs webhooks and is encrypted with another. Returns how many. */
+/** Re-encrypts webhook secrets that are encrypted with an older key. Returns their number. */
 export async function rewrapWebhookSecrets(db: Db, keys: SecretKeys): Promise<number> {
   const first = keys.key_id ?? '';
   const endpoints = await db

@@ -1,6 +1,6 @@
 import type { WebhookKind } from '@capstan/contracts';
 import type { Generated, GeneratedAlways } from 'kysely';
-import type { NullableTimestamp, Timestamp } from '../columns.js';
+import type { NullableJsonText, NullableTimestamp, Timestamp } from '../columns.js';
 
 export type WebhookTables = {
   webhooks: WebhookTable;
@@ -15,6 +15,7 @@ type WebhookTable = {
   kind: WebhookKind;
   url: string;
   events: string[];
+  users: NullableJsonText<Record<string, string>>;
   key_id: string;
   sealed: Buffer;
   enabled: Generated<boolean>;

@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { CreatedWebhook, NewWebhook, Page, Principal, Webhook, WebhookChange } from '@capstan/contracts';
+import type {
+  CreatedWebhook,
+  NewWebhook,
+  Page,
+  Principal,
+  Webhook,
+  WebhookChange,
+  WebhookKind,
+} from '@capstan/contracts';
 import { sql } from 'kysely';
 import { nanoid } from 'nanoid';
 import { appendAudit } from '../audit/append-audit.js';
@@ -14,6 +22,7 @@ const SHOWN = [
   'kind',
   'url',
   'events',
+  'users',
   'enabled',
   'disabled_reason',
   'created_by',
@@ -30,13 +39,18 @@ export async function insertWebhook(
   sent: NewWebhook,
 ): Promise<CreatedWebhook> {
   const { tenant, actor } = by;
-  const { kind, url, events, secret = newWebhookSecret() } = sent;
+  const { kind, url, events, users, secret = newWebhookSecret() } = sent;
   const webhook_id = `whk_${nanoid()}`;
   const sealed = keys.seal(placeOf(tenant, webhook_id), secret);
   return store.db.transaction().execute(async (db) => {
     const webhook = await db
       .insertInto('webhooks')
-      .values({ webhook_id, tenant, kind, url, events, ...sealed, created_by: actor })
+      .values({
+        ...{ webhook_id, tenant, kind, url, events },
+        users: users === undefined ? null : JSON.stringify(users),
+        ...sealed,
+        created_by: actor,
+      })
       .returning(SHOWN)
       .executeTakeFirstOrThrow();
     await appendAudit(db, [{ tenant, actor, event: 'webhook.create', subject: webhook_id, detail: { url, events } }]);
@@ -95,13 +109,14 @@ export async function updateWebhook(
   });
 }
 
-const definedOf = ({ url, events, enabled }: Omit<WebhookChange, 'secret'>) => ({
+const definedOf = ({ url, events, enabled, users }: Omit<WebhookChange, 'secret'>) => ({
+  ...(users === undefined ? {} : { users: JSON.stringify(users) }),
   ...(url === undefined ? {} : { url }),
   ...(events === undefined ? {} : { events }),
   ...(enabled === undefined ? {} : { enabled }),
 });
 
-/** Its log of deliveries goes with it. */
+/** Its log of deliveries is deleted as well. */
 export async function deleteWebhook(store: Store, { tenant, actor }: Principal, webhook_id: string): Promise<boolean> {
   return store.db.transaction().execute(async (db) => {
     const { numDeletedRows } = await db
@@ -115,13 +130,39 @@ export async function deleteWebhook(store: Store, { tenant, actor }: Principal, 
   });
 }
 
-/** The secret itself: for the coordinator that signs, and for nobody else. */
+/** An endpoint from which people can decide on holds: in Slack, or by a link in a mail. */
+export type DecidingEndpoint = {
+  webhook_id: string;
+  tenant: string;
+  kind: WebhookKind;
+  users: Record<string, string>;
+  secret: string;
+};
+
+/** Found by its id alone: the request has no API key, and its signature with the secret proves where it comes from. */
+export async function findDecidingEndpoint(
+  db: Db,
+  keys: SecretKeys,
+  webhook_id: string,
+  kind: WebhookKind,
+): Promise<DecidingEndpoint | undefined> {
+  const row = await db
+    .selectFrom('webhooks')
+    .select(['webhook_id', 'tenant', 'kind', 'users', 'key_id', 'sealed'])
+    .where('webhook_id', '=', webhook_id)
+    .where('kind', '=', kind)
+    .where('enabled', '=', true)
+    .executeTakeFirst();
+  return row && { ...row, users: row.users ?? {}, secret: openWebhookSecret(keys, row) };
+}
+
+/** The secret in clear text, only for signing in the coordinator. */
 export const openWebhookSecret = (
   keys: SecretKeys,
   row: { tenant: string; webhook_id: string; key_id: string; sealed: Buffer },
 ): string => keys.open(placeOf(row.tenant, row.webhook_id), row);
 
-/** A new secret for what is told to a webhook_url; the one before signs nothing any more. */
+/** Replaces the secret that signs deliveries to a webhook_url. The old one is no longer used. */
 export async function replaceDefaultSecret(
   store: Store,
   keys: SecretKeys,
@@ -140,7 +181,7 @@ export async function replaceDefaultSecret(
   return secret;
 }
 
-/** Made when it is first needed, so that nothing ever leaves unsigned. */
+/** Created when first needed, so that every delivery is signed. */
 export async function openDefaultSecret(db: Db, keys: SecretKeys, tenant: string): Promise<string> {
   const read = () =>
     db.selectFrom('webhook_secrets').select(['key_id', 'sealed']).where('tenant', '=', tenant).executeTakeFirst();
@@ -158,7 +199,7 @@ export async function openDefaultSecret(db: Db, keys: SecretKeys, tenant: string
   return keys.open(defaultPlace(tenant), row);
 }
 
-/** The tenants that are told how their invocations end. */
+/** The tenants with endpoints for the ends of invocations. */
 export async function tenantsWatching(db: Db): Promise<string[]> {
   const { rows } = await sql<{ tenant: string }>`
     SELECT DISTINCT tenant FROM webhooks

@@ -9,14 +9,14 @@ export type WorkerTables = {
     host: string;
     pid: number;
     concurrency: number;
-    /** How many calls it runs at once, by runner type; null for workers of versions that did not tell. */
+    /** How many calls it runs at once, by runner type; null for workers of versions that did not report it. */
     slots: NullableJsonText<Record<string, number>>;
     started_at: Timestamp;
     seen_at: Timestamp;
     lease_until: Timestamp;
     draining: Generated<boolean>;
     stopped_at: NullableTimestamp;
-    /** Of a worker of a pool: the tools that it serves. */
+    /** For a worker of a pool, the version of the tools that it serves. */
     version: string | null;
   };
 };

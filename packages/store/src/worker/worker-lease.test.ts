@@ -11,7 +11,15 @@ import { manyInvocations, newInvocation } from '../testing/new-invocation.js';
 import { newSettlement } from '../testing/new-settlement.js';
 import { openTestStore } from '../testing/open-test-store.js';
 import { startOne } from '../testing/run-one.js';
-import { forgetWorkers, keepLease, listQueues, listWorkers, markDraining, stopWorker } from './worker-lease.js';
+import {
+  forgetWorkers,
+  keepLease,
+  listQueues,
+  listRunningCalls,
+  listWorkers,
+  markDraining,
+  stopWorker,
+} from './worker-lease.js';
 
 const store = await openTestStore();
 const operator: Principal = { key_id: 'key_1', tenant: 'acme', actor: 'ann', roles: ['operate'] };
@@ -28,12 +36,12 @@ async function handOver(worker_id: string) {
 beforeEach(() => sql`TRUNCATE invocations, work, claims, results, attempts, workers, queues`.execute(store.db));
 
 describe('a lease', () => {
-  test('is kept by a heartbeat while it lasts', async () => {
+  test('is renewed by a heartbeat until it ends', async () => {
     const worker_id = await liveWorker(store);
     expect(await keepLease(store, worker_id, 60_000)).toEqual({ kept: true, cancel: [], paused: [], receipts: [] });
   });
 
-  test('that has ended is not brought back, nor that of a stopped worker or of nobody', async () => {
+  test('that has ended is not renewed, nor that of a stopped or unknown worker', async () => {
     const [lost, stopped] = await Promise.all([liveWorker(store), liveWorker(store)]);
     await endLease(store, lost);
     await stopWorker(store, stopped);
@@ -41,7 +49,7 @@ describe('a lease', () => {
       expect(await keepLease(store, worker_id, 60_000)).toMatchObject({ kept: false });
   });
 
-  test('also tells which receipts its worker has had for more than a second', async () => {
+  test('returns the receipts that its worker has had for more than a second', async () => {
     const { worker_id, claimed } = await startOne(store);
     await startOne(store);
     expect(await keepLease(store, worker_id, 60_000)).toMatchObject({ receipts: [] });
@@ -60,7 +68,7 @@ describe('a lease', () => {
     });
   });
 
-  test('also tells which queues are paused', async () => {
+  test('returns the paused queues', async () => {
     const worker_id = await liveWorker(store);
     await setPaused(store, operator, 'exec', true);
     expect(await keepLease(store, worker_id, 60_000)).toMatchObject({ paused: ['exec'] });
@@ -73,7 +81,7 @@ describe('a lease', () => {
   });
 });
 
-test('a worker is listed as alive, draining, lost or stopped, with what it runs', async () => {
+test('a worker is listed as alive, draining, lost or stopped, with its running calls', async () => {
   const { worker_id } = await startOne(store);
   expect(await statusOf(worker_id)).toMatchObject({ status: 'alive', running: 1, runners: ['exec'] });
   await markDraining(store, worker_id);
@@ -84,7 +92,17 @@ test('a worker is listed as alive, draining, lost or stopped, with what it runs'
   expect(await statusOf(worker_id)).toMatchObject({ status: 'stopped' });
 });
 
-test('workers that ended a day ago are forgotten, unless something of theirs is left to rescue', async () => {
+test('the running calls of a worker are listed for their tenant alone, and not once they have ended', async () => {
+  const { worker_id, claimed } = await startOne(store);
+  const { invocation_id, tool_id, tenant } = claimed;
+  const of = async (name: string) => (await listRunningCalls(store.db, name)).get(worker_id);
+  expect(await of(tenant)).toEqual([{ invocation_id, tool_id, since: expect.stringMatching(/Z$/) }]);
+  expect(await of('another')).toBeUndefined();
+  await settleClaims(store, [newSettlement(claimed)], () => true);
+  expect(await of(tenant)).toBeUndefined();
+});
+
+test('workers that ended a day ago are deleted, unless they have calls to rescue', async () => {
   const [gone, recent] = await Promise.all([liveWorker(store), liveWorker(store)]);
   const { worker_id: indebted } = await startOne(store);
   await sql`UPDATE workers SET lease_until = now() - interval '25 hours' WHERE worker_id IN (${gone}, ${indebted})`.execute(
@@ -124,7 +142,7 @@ test('queues are counted by status and by live workers', async () => {
   expect(await countQueued(store, 'exec')).toEqual({ waiting: 2, delayed: 1, active: 1 });
 });
 
-test('of two that do the same duty one works and the other goes away; the next turn is free again', async () => {
+test('a duty runs in one of two processes while the other skips it, and is free again afterwards', async () => {
   let second: boolean | undefined;
   const first = await onlyOne(store, 'duty', async () => {
     second = await onlyOne(store, 'duty', () => Promise.reject(new Error('twice')));

@@ -1,5 +1,5 @@
-import type { QueueInfo, QueueName, WorkerInfo } from '@capstan/contracts';
-import { RUNNER_QUEUES } from '@capstan/contracts';
+import type { QueueInfo, QueueName, RunningCall, WorkerInfo } from '@capstan/contracts';
+import { MAX_CALLS_SHOWN, RUNNER_QUEUES } from '@capstan/contracts';
 import { sql } from 'kysely';
 import type { Db, Statement, Store } from '../open-store.js';
 
@@ -13,9 +13,8 @@ export type NewWorker = {
 };
 
 /**
- * A worker holds one lease for all that it runs: keeping it costs one small write however much is running, and when it
- * ends, everything claimed under this worker_id is taken away at once. A worker that lost its lease starts anew under
- * another id.
+ * A worker has one lease for all its calls: renewing it costs one small write, however many are running. When the lease ends, all receipts
+ * of this worker_id are taken away at once. A worker that lost its lease continues under a new id.
  */
 export async function registerWorker(store: Store, worker: NewWorker, lease_ms: number): Promise<void> {
   await store.db
@@ -32,7 +31,7 @@ export type Heartbeat = {
   kept: boolean;
   cancel: string[];
   paused: QueueName[];
-  /** The receipts of this worker that are a second old. One that it does not know of was written, and the news was lost. */
+  /** The receipts of this worker that are at least a second old. If it does not know one, the message about it was lost. */
   receipts: { claim_id: string; runner: QueueName; owned: boolean }[];
 };
 
@@ -50,7 +49,7 @@ const KEEP: Statement = {
         WHERE worker_id = $1 AND greatest(created_at, owned_at) < now() - interval '1 second') AS receipts`,
 };
 
-/** Also tells what signals may have failed to: cancellations and paused queues. */
+/** Renews the lease. The response also has cancellations and paused queues, whose signals may have been lost. */
 export async function keepLease(store: Store, worker_id: string, lease_ms: number): Promise<Heartbeat> {
   const [beat] = await store.query<Heartbeat>(KEEP, [worker_id, lease_ms]);
   if (!beat) throw new Error('keep-lease answered no row');
@@ -68,7 +67,7 @@ export const stopWorker = (store: Store, worker_id: string) =>
     .where('worker_id', '=', worker_id)
     .execute();
 
-export const listWorkers = (db: Db): Promise<WorkerInfo[]> =>
+export const listWorkers = (db: Db): Promise<Omit<WorkerInfo, 'calls'>[]> =>
   db
     .selectFrom('workers')
     .select(['worker_id', 'runners', 'host', 'pid', 'concurrency', 'started_at', 'seen_at'])
@@ -85,7 +84,21 @@ export const listWorkers = (db: Db): Promise<WorkerInfo[]> =>
     .limit(1000)
     .execute();
 
-/** Workers that ended more than a day ago, and left nothing behind. */
+/** The calls of a tenant that workers are running, by worker, longest running first. */
+export async function listRunningCalls(db: Db, tenant: string): Promise<Map<string, RunningCall[]>> {
+  const { rows } = await sql<RunningCall & { worker_id: string }>`
+    SELECT worker_id, invocation_id, tool_id, since FROM (
+      SELECT c.worker_id, i.invocation_id, i.tool_id, c.owned_at AS since,
+        row_number() OVER (PARTITION BY c.worker_id ORDER BY c.owned_at, i.seq) AS place
+      FROM claims c, unnest(c.ids) AS id JOIN invocations i ON i.invocation_id = id AND i.tenant = ${tenant}
+      WHERE c.owned_at IS NOT NULL AND NOT EXISTS (SELECT FROM results r WHERE r.invocation_id = id OFFSET 0)
+    ) AS running WHERE place <= ${MAX_CALLS_SHOWN} ORDER BY place`.execute(db);
+  const calls = new Map<string, RunningCall[]>();
+  for (const { worker_id, ...call } of rows) calls.set(worker_id, [...(calls.get(worker_id) ?? []), call]);
+  return calls;
+}
+
+/** Deletes workers whose lease ended more than a day ago and that have no receipts left. */
 export const forgetWorkers = (db: Db) =>
   sql`WITH gone AS (
       DELETE FROM workers w WHERE lease_until < now() - interval '1 day'
@@ -93,8 +106,11 @@ export const forgetWorkers = (db: Db) =>
     )
     DELETE FROM app_secret_uses WHERE worker_id IN (SELECT worker_id FROM gone)`.execute(db);
 
-export async function listQueues(db: Db): Promise<QueueInfo[]> {
-  const { rows } = await sql<QueueInfo>`
+/** The counts of all queues, of all tenants together. */
+export type QueueCounts = Omit<QueueInfo, 'oldest_wait_s' | 'slots'>;
+
+export async function listQueues(db: Db): Promise<QueueCounts[]> {
+  const { rows } = await sql<QueueCounts>`
     SELECT r.runner, coalesce(q.paused, false) AS paused,
       coalesce(c.queued, 0) AS queued, coalesce(c.deferred, 0) AS deferred, coalesce(c.held, 0) AS held,
       coalesce(c.running, 0) AS running,

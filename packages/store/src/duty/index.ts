@@ -1,0 +1,1 @@
+export * from './look-for-work.js';

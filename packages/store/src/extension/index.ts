@@ -1,0 +1,3 @@
+export * from './change-extension.js';
+export * from './install-extension.js';
+export * from './read-extensions.js';

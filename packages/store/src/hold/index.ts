@@ -1,0 +1,13 @@
+export * from './announce-holds.js';
+export * from './close-holds.js';
+export * from './end-hold.js';
+export * from './grants.js';
+export * from './held-tasks.js';
+export * from './is-alone.js';
+export * from './notify-hold.js';
+export * from './policy-in-force.js';
+export type { Proposal } from './propose-call.js';
+export * from './questions.js';
+export * from './read-holds.js';
+export * from './use-approval.js';
+export * from './vote-on-hold.js';

@@ -1,0 +1,2 @@
+export * from './log-days.js';
+export * from './logs.js';

@@ -1,0 +1,2 @@
+export * from './identities.js';
+export * from './logins.js';

@@ -1,0 +1,2 @@
+export * from './app-workers.js';
+export * from './pool-versions.js';

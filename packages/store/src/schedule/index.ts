@@ -1,0 +1,2 @@
+export * from './due-schedules.js';
+export * from './schedules.js';

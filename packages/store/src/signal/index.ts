@@ -1,0 +1,1 @@
+export * from './postgres-signals.js';

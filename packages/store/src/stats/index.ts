@@ -1,0 +1,2 @@
+export * from './read-stats.js';
+export * from './roll-up.js';

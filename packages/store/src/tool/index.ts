@@ -1,0 +1,2 @@
+export * from './read-tools.js';
+export * from './replace-tools.js';
