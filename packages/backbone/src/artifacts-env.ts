@@ -1,15 +1,15 @@
-import { type ArtifactPlace, type ArtifactStorage, artifactStorage, diskPlace, s3Place } from '@capstan/store';
+import { type ArtifactPlace, type ArtifactStorage, artifactStorage, diskPlace, s3Place } from '@capstan/store/artifact';
 import { z } from 'zod';
 
-/** Where large artifacts are; the same for every gateway, coordinator and worker of an installation. */
+/** Where large artifacts are stored. Must be the same for every gateway, coordinator and worker of an installation. */
 export const ARTIFACTS_ENV = {
   CAPSTAN_ARTIFACTS_DIR: z.string().optional(),
-  /** `https://host/bucket`, of any service that speaks S3. */
+  /** `https://host/bucket` of any S3-compatible service. */
   CAPSTAN_ARTIFACTS_S3_URL: z.url({ protocol: /^https?$/ }).optional(),
   CAPSTAN_ARTIFACTS_S3_REGION: z.string().default('us-east-1'),
   CAPSTAN_ARTIFACTS_S3_ACCESS_KEY_ID: z.string().default(''),
   CAPSTAN_ARTIFACTS_S3_SECRET_ACCESS_KEY: z.string().default(''),
-  /** Smaller ones are in Postgres. */
+  /** Artifacts up to this size are stored in Postgres. */
   CAPSTAN_ARTIFACTS_INLINE_BYTES: z.coerce
     .number()
     .int()

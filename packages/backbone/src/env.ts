@@ -1,32 +1,33 @@
-import { parseSecretKeys } from '@capstan/store';
+import { issueText } from '@capstan/contracts';
+import { parseSecretKeys } from '@capstan/store/secret';
 import { z } from 'zod';
 import { LOG_FORMATS } from './log.js';
 
-/** What every service reads from the environment; each adds its own. */
+/** The variables that every service reads; each adds its own. */
 export const BackboneEnv = z.object({
-  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'a postgres:// URL'),
+  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL'),
   REDIS_URL: z
     .string()
-    .regex(/^rediss?:\/\//, 'a redis:// or rediss:// URL')
+    .regex(/^rediss?:\/\//, 'must be a redis:// or rediss:// URL')
     .optional(),
   CAPSTAN_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  /** `pretty` for people who read along: the default where the output is a terminal. */
+  /** `pretty` is for people, and the default if the output is a terminal. */
   CAPSTAN_LOG_FORMAT: z.enum(LOG_FORMATS).default(process.stdout.isTTY ? 'pretty' : 'json'),
   /** Whether spans carry inputs and results. */
   CAPSTAN_TRACE_CONTENT: z.stringbool().default(false),
 });
-/** Where `/healthz`, `/readyz` and `/metrics` are served, of a service that has no other way in. */
+/** Where a service without an HTTP API serves `/healthz`, `/readyz` and `/metrics`. */
 export const PROBES_ENV = {
   CAPSTAN_METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   CAPSTAN_METRICS_HOST: z.string().default('127.0.0.1'),
-  /** How long a service says that it is not ready before it begins to stop. */
+  /** How long a service reports that it is not ready before it starts to stop. */
   CAPSTAN_SHUTDOWN_DELAY_MS: z.coerce.number().int().min(0).max(600_000).default(0),
 };
 const ProbesEnv = z.object(PROBES_ENV);
 export type ProbesEnv = z.infer<typeof ProbesEnv>;
 export type BackboneEnv = z.infer<typeof BackboneEnv>;
 
-/** What secrets are encrypted with at rest: keys of 32 bytes in base64 or hex, the one in use first. */
+/** The keys that encrypt secrets at rest: 32 bytes each in base64 or hex, the current one first. */
 export const SecretsKey = z.string().superRefine((text, context) => {
   try {
     parseSecretKeys(text);
@@ -37,13 +38,13 @@ export const SecretsKey = z.string().superRefine((text, context) => {
 
 /** A wrong value stops the start with one clear line for each variable. */
 export function readEnv<Schema extends z.ZodType>(schema: Schema, env: NodeJS.ProcessEnv): z.infer<Schema> {
-  // An empty variable is one that is not set: compose files and shells cannot say it otherwise.
+  // An empty variable counts as unset, because compose files cannot unset one.
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = schema.safeParse(set);
   if (parsed.success) return parsed.data;
-  const lines = parsed.error.issues.map(({ path, message }) => {
-    const name = path.join('.');
-    return `${name} ${set[name] === undefined ? 'is not set' : `is not right: ${message}`}`;
+  const lines = parsed.error.issues.map((issue) => {
+    const name = issue.path.join('.');
+    return `${name} ${set[name] === undefined ? 'is not set' : `is invalid: it ${issueText(issue)}`}`;
   });
   throw new EnvError(lines);
 }
@@ -51,6 +52,6 @@ export function readEnv<Schema extends z.ZodType>(schema: Schema, env: NodeJS.Pr
 export class EnvError extends Error {
   override readonly name = 'EnvError';
   constructor(lines: string[]) {
-    super(`The environment cannot be used:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+    super(`The environment is invalid:\n${lines.map((line) => `  ${line}`).join('\n')}`);
   }
 }

@@ -1,21 +1,44 @@
-import { isQueueName, type JsonObject, type QueueName } from '@capstan/contracts';
-import type { Claimed, NewInvocation } from '@capstan/store';
+import { isQueueName, JsonObject, type QueueName, Role } from '@capstan/contracts';
+import type { Claimed } from '@capstan/store/claim';
+import type { NewInvocation } from '@capstan/store/invocation';
 import { z } from 'zod';
 
 /** The address of calls that are handed to a worker. */
 export const givenTo = (worker_id: string): string => `given:${worker_id}`;
 
-/** A call as it travels with its receipt: what it shares with the others of the receipt, and what it has of its own. */
-export type GivenCall = { common: string; call: string };
+const Queue = z.custom<QueueName>(isQueueName);
 
-type Common = Omit<
-  Claimed,
-  'claim_id' | 'invocation_id' | 'inputs' | 'input_hash' | 'traceparent' | 'attempt' | 'first_attempt'
->;
-type Own = [invocation_id: string, inputs: JsonObject, input_hash: string, traceparent?: string];
+/** What all calls of a receipt share. */
+const Common = z.object({
+  tenant: z.string(),
+  actor: z.string(),
+  roles: z.array(Role),
+  run_id: z.string().nullable(),
+  tool_id: z.string(),
+  runner: Queue,
+  descriptor_hash: z.string(),
+  policy_hash: z.string(),
+  mode: z.enum(['execution', 'planning']),
+  labels: z.record(z.string(), z.string()),
+  spec_frozen: z.boolean().nullable(),
+  spec_hash: z.string().nullable(),
+  session_id: z.string().nullable(),
+  idempotent: z.boolean(),
+  priority: z.number(),
+  timeout_ms: z.number(),
+  max_attempts: z.number(),
+  retry_backoff_ms: z.number().nullish(),
+  watched: z.boolean(),
+  followed: z.boolean(),
+});
+type Common = z.infer<typeof Common>;
 
-/** Written out: spreading costs more than all else here. */
-export function toGiven(row: NewInvocation): GivenCall {
+/** What differs between them: id, inputs, hash of the inputs, and the trace if there is one. */
+const Own = z.tuple([z.string(), JsonObject, z.string(), z.string().optional()]).rest(z.unknown());
+type Own = z.infer<typeof Own>;
+
+/** Written field by field, because spreading is by far the most expensive way. */
+export function commonText(row: NewInvocation): string {
   const common: Common = {
     tenant: row.tenant,
     actor: row.actor,
@@ -38,18 +61,22 @@ export function toGiven(row: NewInvocation): GivenCall {
     watched: row.watched === true || row.webhook_url !== null,
     followed: row.watched === true || row.webhook_url !== null,
   };
-  const own: Own = [row.invocation_id, row.inputs, row.input_hash];
-  if (row.traceparent !== undefined) own.push(row.traceparent);
-  return { common: JSON.stringify(common), call: JSON.stringify(own) };
+  return JSON.stringify(common);
 }
 
-/** A message to a worker: a receipt with its calls, or without them where the worker has to own it or look them up. */
+export function ownText(row: NewInvocation): string {
+  const own: Own = [row.invocation_id, row.inputs, row.input_hash];
+  if (row.traceparent !== undefined) own.push(row.traceparent);
+  return JSON.stringify(own);
+}
+
+/** A message to a worker: a receipt with its calls. Without them if the worker has to own the receipt first, or has to load the calls. */
 const Given = z.object({
   claim_id: z.string(),
-  runner: z.custom<QueueName>(isQueueName),
+  runner: Queue,
   owned: z.boolean(),
-  common: z.custom<Common>((value) => typeof value === 'object' && value !== null).optional(),
-  calls: z.array(z.custom<Own>((value) => Array.isArray(value) && value.length >= 3)).optional(),
+  common: Common.optional(),
+  calls: z.array(Own).optional(),
 });
 export type GivenReceipt = { claim_id: string; runner: QueueName; owned: boolean; calls: Claimed[] | null };
 

@@ -1,32 +1,33 @@
 import type { QueueName } from '@capstan/contracts';
 import type { Relay } from '@capstan/queue';
-import type { HandOver, NewInvocation, Readied } from '@capstan/store';
+import type { Readied } from '@capstan/store/claim';
+import type { HandOver, NewInvocation } from '@capstan/store/invocation';
 
-/** How calls that are about to be committed get to a worker: some with the commit, the others wait in `work`. */
+/** How calls about to be committed reach a worker: some with the commit, the others through `work`. */
 export type Plan = {
   /** Receipts to be written with the calls. */
   hand_over: HandOver[];
   /** Sent by the statement as it commits. */
   signals: string[];
-  /** To be called once all of it is committed, with the receipts that were written. */
+  /** Call after the commit, with the receipts that were written. */
   committed(handed: readonly string[]): void;
 };
 
-/** The one way from a commit to a worker, for gateways, plans and schedules. */
+/** The only path from a commit to a worker, for gateways, plans and schedules. */
 export type Dispatcher = {
   plan(rows: readonly NewInvocation[]): Plan;
   /** Calls of these runner types have become ready in Postgres. */
   wake(runners: readonly QueueName[]): void;
-  /** A call of this runner type becomes ready after so long. Should this process end first, sweeps find it. */
+  /** A call of this runner type becomes ready after this time. If this process ends first, a sweep finds it. */
   wakeAfter(runner: QueueName, ms: number): void;
-  /** Resolves when all has been handed over that was committed. */
+  /** Resolves when all committed calls have been handed over. */
   idle(): Promise<void>;
   close(): void;
 };
 
 /**
- * Only what surely waits for nothing: a call whose idempotency key may be known is not inserted after all, one that expires
- * or comes under a quota is counted where it waits.
+ * Only calls that certainly need not wait: a call with an idempotency key may turn out to exist, and calls that expire or are
+ * under a quota are counted in `work`.
  */
 export const mayBeHandedOver = (row: NewInvocation): boolean =>
   row.status === 'queued' &&
@@ -34,7 +35,7 @@ export const mayBeHandedOver = (row: NewInvocation): boolean =>
   row.expires_in_ms === null &&
   row.quota_scopes === undefined;
 
-/** Wake-up calls, now and later. */
+/** Signals that work is ready, now or after a delay. */
 export function openWaker(relay: Relay): Pick<Dispatcher, 'wake' | 'wakeAfter' | 'close'> {
   const timers = new Set<NodeJS.Timeout>();
   const wake = (runners: readonly QueueName[]) => relay.publish('ready', runners);
@@ -54,7 +55,7 @@ export function openWaker(relay: Relay): Pick<Dispatcher, 'wake' | 'wakeAfter' |
   };
 }
 
-/** Says that calls wait, with the commit where signals can ride on it. */
+/** Signals waiting calls, in the committing statement if possible. */
 export function sayReady(relay: Relay, runners: readonly QueueName[]): { signals: string[]; afterwards(): void } {
   const unique = [...new Set(runners)];
   if (unique.length === 0) return { signals: [], afterwards: () => {} };
@@ -62,7 +63,7 @@ export function sayReady(relay: Relay, runners: readonly QueueName[]): { signals
   return { signals: signals ?? [], afterwards: () => signals ?? relay.publish('ready', unique) };
 }
 
-/** Calls that waited for something else wait for a worker now. */
+/** These calls now wait only for a worker. */
 export function tellReady(
   { relay, dispatcher }: { relay: Relay; dispatcher: Pick<Dispatcher, 'wake'> },
   { ids, ready }: Readied,

@@ -1,4 +1,5 @@
 export * from './artifacts-env.js';
+export * from './denials.js';
 export * from './env.js';
 export * from './given.js';
 export * from './hand-over.js';
@@ -14,6 +15,7 @@ export * from './seal-env.js';
 export * from './serve-probes.js';
 export * from './store-metrics.js';
 export * from './telemetry/start-telemetry.js';
+export * from './telemetry/trace-send.js';
 export * from './telemetry/tracing.js';
 export * from './until-signal.js';
 export * from './version.js';

@@ -1,12 +1,12 @@
 import type { Relay } from '@capstan/queue';
 
-/** When Postgres was away, or has no tables yet. */
+/** Delay before a retry if Postgres is unavailable or has no tables yet. */
 const RETRY_MS = 1000;
 
-/** `signals` tell of changes; `every_ms` is for one that was lost all the same. */
+/** `signals` announce changes; `every_ms` covers lost ones. */
 export type Freshness = { signals: readonly string[]; every_ms: number };
 
-/** Looks now and again and again, until it is closed. A look that failed leaves what was known, and is repeated soon. */
+/** Refreshes now, on signals and periodically until closed. A failed refresh keeps the old data and is retried soon. */
 export async function keepFresh(
   relay: Relay,
   { signals, every_ms }: Freshness,
@@ -27,7 +27,7 @@ export async function keepFresh(
     (what) => {
       if (signals.some((signal) => what.includes(signal))) void follow();
     },
-    // What was changed before anybody listened, or while nobody could.
+    // Changes made before it listened, or during an interruption.
     () => void follow(),
   );
   await follow();

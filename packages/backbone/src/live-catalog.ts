@@ -1,11 +1,13 @@
 import { BUILTIN_TOOLS, type Catalog, type CatalogEntry, catalogOf, toEntry } from '@capstan/catalog';
-import { type CatalogSource, Descriptor } from '@capstan/contracts';
+import { type CatalogSource, Descriptor, issueText } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import type { Relay } from '@capstan/queue';
-import { keepDescriptors, readTools, type Store, type ToolRow } from '@capstan/store';
+import type { Store } from '@capstan/store';
+import { keepDescriptors } from '@capstan/store/record';
+import { readTools, type ToolRow } from '@capstan/store/tool';
 import { keepFresh } from './keep-fresh.js';
 
-/** A catalog that follows what is added and removed, until it is closed. */
+/** A catalog that stays current until it is closed. */
 export type LiveCatalog = Catalog & { close(): void };
 
 const REFRESH_MS = 60_000;
@@ -14,12 +16,12 @@ const MAX_MISSED = 1000;
 const NATIVE = BUILTIN_TOOLS.map((descriptor) => toEntry(descriptor));
 
 /**
- * Native tools and the rows of `tools`, held as a snapshot: what asks for a tool never waits for Postgres. When a look
- * fails, what was known stays.
+ * Native tools and the rows of `tools` as a snapshot in memory, so lookups never wait for Postgres. If a refresh fails, the last
+ * snapshot stays.
  */
 export async function openCatalog(store: Store, relay: Relay): Promise<LiveCatalog> {
   let current = catalogOf(NATIVE);
-  /** What is on record names descriptors by their hash, also after they have changed. */
+  /** Hashes of descriptors that are already stored. Records refer to a descriptor by its hash, even after the tool has changed. */
   const kept = new Set<string>();
   const keep = async (entries: readonly CatalogEntry[]): Promise<void> => {
     const fresh = entries.filter(({ descriptor_hash }) => !kept.has(descriptor_hash));
@@ -31,9 +33,9 @@ export async function openCatalog(store: Store, relay: Relay): Promise<LiveCatal
     await keep([...current.list(), ...current.listDisabled()]);
   };
   const refresh = shared(look);
-  // A Postgres that is away leaves a process with its native tools rather than without a start.
+  // If Postgres is unavailable, start with the native tools rather than not at all.
   const close = await keepFresh(relay, { signals: ['tools'], every_ms: REFRESH_MS }, refresh);
-  /** What was looked for in vain: a tool that has changed since it was called is not looked for at every such call. */
+  /** Descriptors that a refresh did not find, so that a tool that changed after admission does not cause a refresh for each of its calls. */
   const missed = new Set<string>();
   return {
     get: (tool_id) => current.get(tool_id),
@@ -58,8 +60,8 @@ export async function openCatalog(store: Store, relay: Relay): Promise<LiveCatal
 }
 
 /**
- * One look at a time. Who asks during a look gets the next one, which all who asked meanwhile share: the look under way
- * may have begun before what they want to see was there.
+ * One refresh at a time. Requests during a refresh share the next one, because the current one may have started before the
+ * change they want to see.
  */
 function shared(look: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> | null = null;
@@ -115,14 +117,14 @@ function sourceOf({ source, origin }: ToolRow, sources: Map<string, CatalogSourc
   return found;
 }
 
-/** The entry, or why the row is none. One that has not changed keeps what was compiled for it. */
+/** The entry, or why the row is invalid. An unchanged row keeps its compiled schema. */
 function read(row: ToolRow, before: Catalog): CatalogEntry | string {
   const known = before.get(row.tool_id) ?? before.disabled(row.tool_id);
   if (known?.descriptor_hash === row.descriptor_hash) return known;
   if (NATIVE.some(({ descriptor }) => descriptor.tool_id === row.tool_id)) return 'is the id of a native tool';
   const parsed = Descriptor.safeParse(row.descriptor);
   if (!parsed.success)
-    return parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+    return parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issueText(issue)}`).join('; ');
   if (parsed.data.tool_id !== row.tool_id) return 'its descriptor is that of another tool';
   if (hashJson(row.descriptor) !== row.descriptor_hash) return 'its descriptor is not the one that was stored';
   return toEntry(parsed.data, row.descriptor_hash);

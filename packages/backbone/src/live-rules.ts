@@ -1,26 +1,29 @@
 import { type Descriptor, matchesWildcard, type Quota, toolOfAlias } from '@capstan/contracts';
 import type { Relay } from '@capstan/queue';
-import { type ApprovedSpec, approvedSpecs, listQuotas, type Store, tenantsWatching } from '@capstan/store';
+import type { Store } from '@capstan/store';
+import { type ApprovedSpec, approvedSpecs } from '@capstan/store/policy';
+import { listQuotas } from '@capstan/store/quota';
+import { tenantsWatching } from '@capstan/store/webhook';
 import { keepFresh } from './keep-fresh.js';
 
 /**
- * The quotas, the specifications that are approved, and the tenants that are told how their calls end, as every process
- * knows them: a call that none of it concerns pays one look into a map.
+ * Quotas, approved specifications and tenants with webhooks, cached in every process: a call without any of them costs one map
+ * lookup.
  */
 export type LiveRules = {
-  /** The quotas that a call comes under, in the order of their scopes; undefined for none. */
+  /** The quotas that apply to a call, ordered by scope; undefined for none. */
   quotasOf(call: { tenant: string; actor: string }, tool: Descriptor): readonly Quota[] | undefined;
   quotas(): readonly Quota[];
   /** The hashes of specifications that a grant of this tenant approves. */
   approvedSpecs(tenant: string): readonly string[];
-  /** Whether endpoints of this tenant ask for the ends of invocations. */
+  /** Whether this tenant has endpoints for the ends of invocations. */
   watches(tenant: string): true | undefined;
   anyWatched(): boolean;
   refresh(): Promise<void>;
   close(): void;
 };
 
-/** For a signal that was lost although the relay listened: it looks again by itself whenever it begins to. */
+/** Covers signals lost while listening; after a reconnect it refreshes anyway. */
 const REFRESH_MS = 60_000;
 const MAX_KNOWN = 10_000;
 const SIGNALS = ['quotas', 'webhooks', 'grants'];
@@ -40,7 +43,7 @@ export async function openRules(store: Store, relay: Relay): Promise<LiveRules> 
       tenantsWatching(store.db),
       approvedSpecs(store.db),
     ]);
-    // A slow look must not bring back what a later one has seen replaced.
+    // A slow refresh must not overwrite the result of a later one.
     if (mine < applied) return;
     applied = mine;
     quotas = listed;

@@ -1,18 +1,17 @@
 import { type Logger, pino } from 'pino';
-import { prettyLine } from './pretty-line.js';
 
 export type Log = Logger;
 
 export const LOG_FORMATS = ['json', 'pretty'] as const;
 export type LogOptions = {
-  /** For people who read along; JSON is for everything that collects lines. */
+  /** `pretty` is for people, `json` for log collectors. */
   format?: (typeof LOG_FORMATS)[number];
-  /** Takes secrets out of every line as it is written: a connection error may quote the URL it failed on. */
+  /** Removes secrets from every line: a connection error may quote its URL. */
   redact?: (line: string) => string;
 };
 
 /**
- * One JSON object a line: `time` (RFC 3339), `level`, `service`, `msg`; and, where they are known, `trace_id`,
+ * One JSON object per line: `time` (RFC 3339), `level`, `service`, `msg`; and, if they are known, `trace_id`,
  * `invocation_id`, `run_id`, `tenant`, `request_id`.
  */
 export function createLog(service: string, level: string, { format = 'json', redact }: LogOptions = {}): Log {
@@ -27,4 +26,29 @@ export function createLog(service: string, level: string, { format = 'json', red
   const safe = redact ?? ((line) => line);
   const show = format === 'pretty' ? prettyLine : (line: string) => line;
   return pino(options, { write: (line) => void process.stdout.write(show(safe(line))) });
+}
+
+type Line = {
+  time?: string;
+  level?: string;
+  service?: string;
+  msg?: string;
+  err?: { stack?: string; message?: string };
+};
+
+/** `03:04:05.678 WARN  gateway  a request failed  request_id=req-1`, followed by the stack of an error. */
+function prettyLine(line: string): string {
+  let parsed: Line & Record<string, unknown>;
+  try {
+    parsed = JSON.parse(line);
+  } catch {
+    return line;
+  }
+  const { time = '', level = '', service = '', msg = '', err, ...rest } = parsed;
+  const facts = Object.entries(rest).map(
+    ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  const head = [time.slice(11, 23), level.toUpperCase().padEnd(5), service.padEnd(11), msg, ...facts].join(' ');
+  const stack = err?.stack ?? err?.message;
+  return `${head}\n${stack ? `${stack.replace(/^/gm, '    ')}\n` : ''}`;
 }

@@ -1,21 +1,24 @@
 import { createPostgresQueue, createRelay, type Queue, type Relay } from '@capstan/queue';
-import { countQueued, MAX_PAYLOAD_BYTES, openStore, pingStore, postgresSignals, type Store } from '@capstan/store';
+import { openStore, type Store } from '@capstan/store';
+import { countQueued, pingStore } from '@capstan/store/queue';
+import { MAX_PAYLOAD_BYTES, PostgresSignals } from '@capstan/store/signal';
+import { Denials } from './denials.js';
+import { postgresDispatcher, redisDispatcher } from './dispatchers.js';
 import type { Dispatcher } from './hand-over.js';
 import { type LiveCatalog, openCatalog } from './live-catalog.js';
 import { type LiveRules, openRules } from './live-rules.js';
 import type { Log } from './log.js';
-import { postgresDispatcher } from './postgres-dispatcher.js';
-import { redisDispatcher } from './redis-dispatcher.js';
 
 /** The store, the queue, the relay and the catalog, as one process uses them. */
 export type Backbone = {
   store: Store;
   queue: Queue;
   relay: Relay;
-  /** The one way from a commit to a worker. */
+  /** The only path from a commit to a worker. */
   dispatcher: Dispatcher;
   catalog: LiveCatalog;
   rules: LiveRules;
+  denials: Denials;
   log: Log;
   close(): Promise<void>;
 };
@@ -28,7 +31,7 @@ export type BackboneOptions = {
   log: Log;
 };
 
-/** With Redis: BullMQ and pub/sub. Without: the invocations table and LISTEN/NOTIFY. Nothing else differs. */
+/** With Redis: BullMQ and pub/sub. Without: the tables of the store and LISTEN/NOTIFY. Nothing else differs. */
 export async function openBackbone({
   database_url,
   redis_url,
@@ -38,51 +41,60 @@ export async function openBackbone({
 }: BackboneOptions): Promise<Backbone> {
   const store = openStore({ url: database_url, name, ...(connections === undefined ? {} : { connections }) });
   const onError = reportOnce(log);
-  // BullMQ is a third of all modules; without Redis none of them is loaded.
+  // BullMQ is a third of all modules, so it is loaded only with Redis.
   const redis = redis_url ? { url: redis_url, ...(await import('@capstan/queue/redis')) } : null;
-  const transport = redis ? redis.redisSignals(redis.url, onError) : postgresSignals(store, onError);
+  const transport = redis ? redis.redisSignals(redis.url, onError) : new PostgresSignals(store, onError);
   const relay = createRelay(transport, {
     max_message_bytes: redis ? 1_000_000 : MAX_PAYLOAD_BYTES,
     onError,
-    ...(redis ? { statements: postgresSignals(store, onError) } : {}),
+    ...(redis ? { statements: new PostgresSignals(store, onError) } : {}),
   });
+  let queue: Queue | undefined;
   try {
-    const queue = redis
+    queue = redis
       ? await redis.createRedisQueue(redis.url, onError)
       : createPostgresQueue(
           relay,
           (runner) => countQueued(store, runner),
           () => pingStore(store),
         );
-    const dispatcher = redis ? redisDispatcher({ queue, relay, log }) : postgresDispatcher(relay);
-    const catalog = await openCatalog(store, relay);
-    const rules = await openRules(store, relay);
-    return {
+    return await assemble({
       store,
       queue,
       relay,
-      dispatcher,
-      catalog,
-      rules,
       log,
-      close: async () => {
-        catalog.close();
-        rules.close();
-        dispatcher.close();
-        await dispatcher.idle();
-        await queue.close();
-        await relay.close();
-        await store.close();
-      },
-    };
+      dispatcher: redis ? redisDispatcher({ queue, relay, log }) : postgresDispatcher(relay),
+    });
   } catch (error) {
+    await queue?.close();
     await relay.close();
     await store.close();
     throw error;
   }
 }
 
-/** A lost connection reports the same error many times a second; once in ten seconds says as much. */
+async function assemble(parts: Omit<Backbone, 'catalog' | 'rules' | 'denials' | 'close'>): Promise<Backbone> {
+  const { store, queue, relay, dispatcher } = parts;
+  const catalog = await openCatalog(store, relay);
+  const rules = await openRules(store, relay);
+  return {
+    ...parts,
+    catalog,
+    rules,
+    denials: new Denials(),
+    close: async () => {
+      catalog.close();
+      rules.close();
+      dispatcher.close();
+      await dispatcher.idle();
+      await queue.close();
+      await relay.close();
+      await store.close();
+    },
+  };
+}
+
+/** A lost connection reports the same error many times a second, so each error is logged once in ten seconds. */
 function reportOnce(log: Log) {
   const last = new Map<string, number>();
   return (error: unknown) => {
@@ -91,6 +103,6 @@ function reportOnce(log: Log) {
     if (now - (last.get(message) ?? 0) < 10_000) return;
     last.set(message, now);
     if (last.size > 100) last.clear();
-    log.warn({ err: error }, 'the connection to the queue reported an error');
+    log.warn({ err: error }, 'queue connection error');
   };
 }

@@ -1,10 +1,11 @@
 import { offerOf } from '@capstan/queue';
-import { type HandOver, MAX_PAYLOAD_BYTES, type NewInvocation } from '@capstan/store';
+import type { HandOver, NewInvocation } from '@capstan/store/invocation';
+import { MAX_PAYLOAD_BYTES } from '@capstan/store/signal';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { memoryRelay } from '../../queue/src/testing/memory-relay.js';
 import { manyInvocations, newInvocation } from '../../store/src/testing/new-invocation.js';
+import { postgresDispatcher } from './dispatchers.js';
 import { givenTo, readGiven } from './given.js';
-import { postgresDispatcher } from './postgres-dispatcher.js';
 
 /** A dispatcher that has heard what these workers offer. */
 function openDispatcher(...offers: string[]) {
@@ -27,7 +28,7 @@ const idsOf = (rows: readonly NewInvocation[]) => rows.map(({ invocation_id }) =
 afterEach(() => void vi.useRealTimers());
 
 describe('what is handed to a worker with its commit', () => {
-  test('is nothing while no worker offers room; its runner type is said to be ready with the commit', () => {
+  test('is nothing while no worker offers slots; the commit signals that its runner type is ready', () => {
     const { relay, dispatcher } = openDispatcher(offerOf('wrk_1', 'builtin', 5));
     const plan = dispatcher.plan(manyInvocations(3, { runner: 'exec' }));
     expect([plan.hand_over, plan.signals]).toEqual([[], ['ready exec']]);
@@ -61,13 +62,13 @@ describe('what is handed to a worker with its commit', () => {
     expect([hand_over, signals]).toEqual([[], ['ready exec']]);
   });
 
-  test.each(['held', 'deferred', 'denied'] as const)('is no call that is %s, and nobody is woken for it', (status) => {
+  test.each(['held', 'deferred', 'denied'] as const)('is never a %s call, and no worker is woken for it', (status) => {
     const { dispatcher } = openDispatcher(offerOf('wrk_1', 'exec', 5));
     const { hand_over, signals } = dispatcher.plan([newInvocation({ status })]);
     expect([hand_over, signals]).toEqual([[], []]);
   });
 
-  test('begins at once where it may be repeated, with everything that its worker needs', () => {
+  test('starts at once if it is idempotent, with everything that its worker needs', () => {
     const { dispatcher } = openDispatcher(offerOf('wrk_1', 'exec', 5));
     const row = newInvocation({ inputs: { text: 'ü "quoted"' }, labels: { a: 'b' }, retry_backoff_ms: 5 });
     const [receipt] = dispatcher.plan([row]).hand_over;
@@ -81,7 +82,7 @@ describe('what is handed to a worker with its commit', () => {
     ]);
   });
 
-  test('has to be owned first where it may not be repeated, and then travels without its inputs', () => {
+  test('must be owned first if it is not idempotent, and is sent without its inputs', () => {
     const { dispatcher } = openDispatcher(offerOf('wrk_1', 'exec', 5));
     const rows = manyInvocations(2, { idempotent: false, inputs: { text: 'CANARY' } });
     const { hand_over } = dispatcher.plan(rows);
@@ -93,7 +94,7 @@ describe('what is handed to a worker with its commit', () => {
     expect(JSON.stringify(hand_over)).not.toContain('CANARY');
   });
 
-  test.each(['a', 'ü', '\u0000'])('fits into messages that Postgres takes, of inputs full of %j', (letter) => {
+  test.each(['a', 'ü', '\u0000'])('fits into the messages that Postgres accepts if inputs are full of %j', (letter) => {
     const { dispatcher } = openDispatcher(offerOf('wrk_1', 'exec', 100));
     const rows = manyInvocations(40, { inputs: { text: letter.repeat(700) } });
     const { hand_over } = dispatcher.plan(rows);
@@ -104,7 +105,7 @@ describe('what is handed to a worker with its commit', () => {
     expect(told.sort()).toEqual(idsOf(rows).sort());
   });
 
-  test('is looked up by its worker when it is too large for a message', () => {
+  test('is loaded by its worker if it is too large for a message', () => {
     const { dispatcher } = openDispatcher(offerOf('wrk_1', 'exec', 5));
     const { hand_over } = dispatcher.plan([newInvocation({ inputs: { text: 'x'.repeat(MAX_PAYLOAD_BYTES) } })]);
     expect(hand_over.flatMap(messagesOf)).toMatchObject([{ owned: true, calls: null }]);
@@ -137,14 +138,14 @@ describe('after the commit', () => {
     expect(relay.published).toEqual([{ topic: 'ready', ids: ['exec'] }]);
   });
 
-  test('nothing more is said of a receipt that was written', () => {
+  test('no signal follows for a receipt that was written', () => {
     const { relay, dispatcher } = openDispatcher(offerOf('wrk_1', 'exec', 5));
     const plan = dispatcher.plan([newInvocation()]);
     plan.committed(plan.hand_over.map(({ claim_id }) => claim_id));
     expect(relay.published).toEqual([]);
   });
 
-  test('a worker in this very process is told directly, and only of what was written', () => {
+  test('a worker in the same process is called directly, and only for receipts that were written', () => {
     const { relay, dispatcher } = openDispatcher(offerOf('wrk_1', 'exec', 5));
     const heard: string[] = [];
     relay.receive(givenTo('wrk_1'), (contents) => heard.push(contents));

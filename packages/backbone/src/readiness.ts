@@ -1,5 +1,6 @@
 import type { Queue } from '@capstan/queue';
-import { pingStore, type Store } from '@capstan/store';
+import type { Store } from '@capstan/store';
+import { pingStore } from '@capstan/store/queue';
 import { z } from 'zod';
 
 const PING_MS = 2000;
@@ -9,17 +10,17 @@ type Check = z.infer<typeof Check>;
 
 export const Readiness = z.object({
   ready: z.boolean(),
-  /** It was told to stop. What it has taken is still done. */
+  /** It was told to stop, and finishes the work that it has accepted. */
   stopping: z.literal(true).optional(),
   postgres: Check,
   queue: Check.extend({ kind: z.enum(['postgres', 'redis']) }),
 });
 export type Readiness = z.infer<typeof Readiness>;
 
-/** What a service needs to do its work, and whether it is about to end. */
+/** The dependencies of a service, and whether it is stopping. */
 export type Backing = { store: Store; queue: Queue; isStopping(): boolean };
 
-/** A gateway without its queue still takes work, which is delivered later, but it is not ready to have it done. */
+/** Without its queue, a gateway still accepts calls, which are delivered later, but it does not report itself as ready. */
 export async function readiness({ store, queue, isStopping }: Backing): Promise<Readiness> {
   const [postgres, delivery] = await Promise.all([check(() => pingStore(store)), check(() => queue.ping())]);
   const stopping = isStopping();
@@ -34,7 +35,7 @@ export async function readiness({ store, queue, isStopping }: Backing): Promise<
 async function check(ping: () => Promise<void>): Promise<Check> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${PING_MS} ms`)), PING_MS);
+    timer = setTimeout(() => reject(new Error(`no response within ${PING_MS} ms`)), PING_MS);
   });
   try {
     await Promise.race([ping(), late]);

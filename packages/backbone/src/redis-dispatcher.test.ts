@@ -1,11 +1,11 @@
 import type { QueueName } from '@capstan/contracts';
 import { type Delivery, flowOf, offerOf, type Queue } from '@capstan/queue';
-import type { NewInvocation } from '@capstan/store';
+import type { NewInvocation } from '@capstan/store/invocation';
 import { describe, expect, test } from 'vitest';
 import { memoryRelay } from '../../queue/src/testing/memory-relay.js';
 import { manyInvocations, newInvocation } from '../../store/src/testing/new-invocation.js';
+import { redisDispatcher } from './dispatchers.js';
 import { createLog } from './log.js';
-import { redisDispatcher } from './redis-dispatcher.js';
 
 /** `fails`: Redis cannot be reached. */
 function openDispatcher({ fails = false } = {}) {
@@ -29,7 +29,7 @@ function openDispatcher({ fails = false } = {}) {
     close: unused,
   };
   const dispatcher = redisDispatcher({ queue, relay, log: createLog('test', 'silent') });
-  /** As a gateway commits, all of whose receipts are written. */
+  /** Commits like a gateway, with all receipts written. */
   const commit = (rows: NewInvocation[]) => {
     const plan = dispatcher.plan(rows);
     plan.committed(plan.hand_over.map(({ claim_id }) => claim_id));
@@ -42,7 +42,7 @@ function openDispatcher({ fails = false } = {}) {
 const sizesOf = (delivered: readonly Delivery[]) => delivered.map(({ size }) => size);
 
 describe('what goes to Redis with its commit', () => {
-  test('is the id of a receipt that nobody owns, and its routing', () => {
+  test('is the id of a receipt without an owner, and its routing', () => {
     const { delivered, commit } = openDispatcher();
     const row = newInvocation({ priority: 3, inputs: { text: 'CANARY' } });
     const { hand_over } = commit([row]);
@@ -62,15 +62,14 @@ describe('what goes to Redis with its commit', () => {
     expect(sizesOf(delivered)).toEqual(sizes);
   });
 
-  test('has calls of one priority on a receipt, and 50 at most', () => {
+  test('has receipts with calls of one priority, 100 at most', () => {
     const { delivered, commit } = openDispatcher();
     commit([
       ...manyInvocations(150, { runner: 'builtin' }),
       ...manyInvocations(2, { runner: 'builtin', priority: -1 }),
     ]);
     expect(delivered.map(({ size, priority }) => [size, priority])).toEqual([
-      [50, 0],
-      [50, 0],
+      [100, 0],
       [50, 0],
       [2, -1],
     ]);
@@ -86,19 +85,19 @@ describe('what goes to Redis with its commit', () => {
     expect([delivered, ready()]).toEqual([[], [['exec']]]);
   });
 
-  test.each(['held', 'deferred', 'denied'] as const)('is no call that is %s, and nobody is told', (status) => {
+  test.each(['held', 'deferred', 'denied'] as const)('is never a %s call, and no signal is sent for it', (status) => {
     const { delivered, commit, ready } = openDispatcher();
     commit([newInvocation({ status })]);
     expect([delivered, ready()]).toEqual([[], []]);
   });
 
-  test('is nothing of a large submission, which waits in Postgres', () => {
+  test('does not include a large submission, which waits in Postgres', () => {
     const { delivered, commit, ready } = openDispatcher();
     expect(commit(manyInvocations(201)).hand_over).toEqual([]);
     expect([delivered, ready()]).toEqual([[], [['exec']]]);
   });
 
-  test('is nothing while others of its runner type wait, until the coordinator says that none does', () => {
+  test('is nothing while calls of its runner type wait, until the coordinator opens the flow', () => {
     const { relay, commit, delivered } = openDispatcher();
     commit(manyInvocations(201));
     commit([newInvocation()]);
@@ -111,8 +110,8 @@ describe('what goes to Redis with its commit', () => {
   });
 });
 
-describe('calls for which a worker offers room', () => {
-  test('are handed to it with their commit, and Redis brings only what is left', () => {
+describe('calls for which a worker offers slots', () => {
+  test('are handed to it with their commit, and Redis delivers only the rest', () => {
     const { relay, commit, delivered } = openDispatcher();
     relay.say('room', offerOf('wrk_1', 'exec', 2));
     const { hand_over } = commit(manyInvocations(3));
@@ -123,14 +122,14 @@ describe('calls for which a worker offers room', () => {
     expect(sizesOf(delivered)).toEqual([1]);
   });
 
-  test('wait with the others while some of their runner type wait', () => {
+  test('wait too while other calls of their runner type wait', () => {
     const { relay, commit, delivered } = openDispatcher();
     relay.say('room', offerOf('wrk_1', 'exec', 2));
     relay.say('flow', flowOf('exec', false));
     expect([commit([newInvocation()]).hand_over, delivered]).toEqual([[], []]);
   });
 
-  test('wait in Postgres if the worker is gone by then, and the coordinator is told', () => {
+  test('wait in Postgres if the worker is gone by then, and the coordinator is signaled', () => {
     const { relay, dispatcher, delivered, ready } = openDispatcher();
     relay.say('room', offerOf('wrk_1', 'exec', 2));
     dispatcher.plan([newInvocation()]).committed([]);
@@ -139,20 +138,20 @@ describe('calls for which a worker offers room', () => {
 });
 
 describe('after the commit', () => {
-  test('a receipt that Postgres refused to write is not delivered, and the coordinator is told', () => {
+  test('a receipt that Postgres refused to write is not delivered, and the coordinator is signaled', () => {
     const { dispatcher, delivered, ready } = openDispatcher();
     dispatcher.plan([newInvocation()]).committed([]);
     expect([delivered, ready()]).toEqual([[], [['exec']]]);
   });
 
-  test('Redis being away fails nobody: the coordinator delivers later', async () => {
+  test('an outage of Redis fails no submission: the coordinator delivers later', async () => {
     const { dispatcher, commit, delivered } = openDispatcher({ fails: true });
     commit([newInvocation()]);
     await dispatcher.idle();
     expect(delivered).toEqual([]);
   });
 
-  test('a dispatcher that is closed listens to nothing', () => {
+  test('a closed dispatcher has no listener', () => {
     const { dispatcher, relay } = openDispatcher();
     dispatcher.close();
     expect(relay.listening()).toBe(0);

@@ -1,7 +1,7 @@
 import { parseSealKey, type SealKey } from '@capstan/integrity';
 import { z } from 'zod';
 
-/** What checkpoints of the log are signed with: an Ed25519 key as PEM, or its seed of 32 bytes in base64. Without it they are not signed. */
+/** The key that signs checkpoints of the log: Ed25519, as PEM or as its 32-byte seed in base64. Without it, they are not signed. */
 export const SEAL_ENV = {
   CAPSTAN_SEAL_KEY: z
     .string()

@@ -9,14 +9,14 @@ import { type Backing, readiness } from './readiness.js';
 /** A registry of prom-client. */
 export type Metrics = { readonly contentType: string; metrics(): Promise<string> };
 export type ProbeServer = {
-  /** Where its metrics are. */
+  /** The URL of the metrics. */
   url: string;
   close(): Promise<void>;
 };
 
 /**
- * `/healthz`, `/readyz` and `/metrics` on a port of their own: beside a service that has no other way in, or away from a
- * gateway's callers.
+ * Serves `/healthz`, `/readyz` and `/metrics` on a separate port: for a service without an HTTP API, or to keep them away from the
+ * callers of a gateway.
  */
 export async function serveProbes(
   backing: Backing,
@@ -55,18 +55,18 @@ const answerJson = (response: ServerResponse, status: number, body: object): voi
   void response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
 
 export type Probes = {
-  /** Not ready from here on; resolves when whoever sends it work has had the time to notice. */
+  /** Reports not ready from now on. Resolves after the shutdown delay, so that load balancers have time to notice. */
   leave(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** The probes of a service that serves nothing else; without a port it has none. */
+/** Opens the probes of a service without an HTTP API. Without a port, there are none. */
 export async function openProbes(backbone: Backbone, registry: Metrics, env: ProbesEnv): Promise<Probes> {
   const { CAPSTAN_METRICS_HOST: host, CAPSTAN_METRICS_PORT: port, CAPSTAN_SHUTDOWN_DELAY_MS: delay_ms } = env;
   let stopping = false;
   const backing = { ...backbone, isStopping: () => stopping };
   const server = port === undefined ? null : await serveProbes(backing, registry, { host, port });
-  if (server) backbone.log.info({ url: server.url }, 'metrics are served');
+  if (server) backbone.log.info({ url: server.url }, 'serving metrics');
   return {
     leave: () => {
       stopping = true;

@@ -1,7 +1,7 @@
-/** Ctrl-C under npm arrives twice, once from the terminal and once from npm, which passes on what it gets. */
+/** Under npm, Ctrl-C arrives twice: from the terminal, and from npm, which forwards it. */
 const SAME_REQUEST_MS = 1000;
 
-/** Resolves at the first SIGTERM or SIGINT; a second one, later than its echo, ends the process at once. */
+/** Resolves at the first SIGTERM or SIGINT. Another one, more than SAME_REQUEST_MS later, ends the process at once. */
 export const untilSignal = (): Promise<NodeJS.Signals> =>
   new Promise((resolve) => {
     let asked_at: number | null = null;

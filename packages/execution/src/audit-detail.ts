@@ -1,18 +1,19 @@
 import { describeExecution } from '@capstan/catalog';
 import type { Descriptor, JsonObject, Risk } from '@capstan/contracts';
 import type { Redactor } from '@capstan/redact';
-import type { AuditEvent, Claimed } from '@capstan/store';
+import type { AuditEvent } from '@capstan/store/audit';
+import type { Claimed } from '@capstan/store/claim';
 
-const TOLD: Record<Risk, boolean> = { LOW: false, MED: false, HIGH: true, CRITICAL: true };
+const HAS_DETAIL: Record<Risk, boolean> = { LOW: false, MED: false, HIGH: true, CRITICAL: true };
 
 /**
- * What the audit itself says of a call beside its end, which grows with the risk. Of LOW and MED nothing is written: whoever
- * reads the audit is told from the record of the call, so that harmless calls cost nothing more. HIGH has what was executed,
- * by whom and where; CRITICAL the inputs, too, with secrets taken out.
+ * The detail that the audit records about a call, by risk. Null for LOW and MED: readers of the audit get it from the record of the
+ * call, so that harmless calls cost nothing extra. HIGH records what was executed, by whom and where; CRITICAL also the
+ * redacted inputs.
  */
 export function auditDetail(claimed: Claimed, descriptor: Descriptor, redactor: Redactor): JsonObject | null {
   const { risk } = descriptor;
-  if (!TOLD[risk]) return null;
+  if (!HAS_DETAIL[risk]) return null;
   const { tool_id, runner, session_id, input_hash, policy_hash, attempt } = claimed;
   const { action, command } = describeExecution(descriptor, claimed.inputs);
   return {
@@ -24,7 +25,7 @@ export function auditDetail(claimed: Claimed, descriptor: Descriptor, redactor: 
   };
 }
 
-/** Written before the tool is started: a call of such a risk does not run without it. */
+/** Written before the tool starts: a call of HIGH or CRITICAL risk does not run without it. */
 export const startEvent = ({ tenant, actor, invocation_id }: Claimed, detail: JsonObject): AuditEvent => ({
   ...{ tenant, actor, event: 'invocation.start', subject: invocation_id, detail },
 });
@@ -32,6 +33,6 @@ export const startEvent = ({ tenant, actor, invocation_id }: Claimed, detail: Js
 const MAX_COMMAND = 1000;
 const MAX_INPUTS = 16_384;
 
-/** An audit is read and chained event by event: inputs that are large are with the call, under their hash. */
+/** Events are read and chained one by one, so they must stay small. Large inputs are in the record of the call, under their hash. */
 const bounded = <T>(inputs: T): T | string =>
   JSON.stringify(inputs).length > MAX_INPUTS ? 'too large for the audit; input_hash names them' : inputs;

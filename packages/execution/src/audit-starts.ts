@@ -1,4 +1,5 @@
-import { type AuditEvent, appendAudit, groupCommit, type Store } from '@capstan/store';
+import { groupCommit, type Store } from '@capstan/store';
+import { type AuditEvent, appendAudit } from '@capstan/store/audit';
 import type { WorkerContext } from './worker-context.js';
 
 /** Calls that start together share one write. */

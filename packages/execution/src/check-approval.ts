@@ -1,14 +1,13 @@
 import type { CatalogEntry } from '@capstan/catalog';
 import type { Decision } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
-import type { Claimed } from '@capstan/store';
+import type { Claimed } from '@capstan/store/claim';
 import type { Finished } from './to-settlement.js';
 import type { WorkerContext } from './worker-context.js';
 
 /**
- * What is not simply allowed runs only with an approval of exactly this: the inputs at hand (hashed anew), the tool at hand,
- * and the policy, which must still be in force. Null when it may run. What people agreed to in another form goes back to
- * them; what nobody was ever asked about is denied.
+ * A held call runs only with an approval of exactly these inputs (hashed again), this tool and this policy, which must still be
+ * in force. Null if it may run. A call approved in another form is held again; a call never held is denied.
  */
 export async function whyRefused(
   worker: Pick<WorkerContext, 'approval'>,

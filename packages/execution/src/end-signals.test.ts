@@ -1,27 +1,29 @@
 import { createRelay } from '@capstan/queue';
-import { ENDED, MAX_PAYLOAD_BYTES, postgresSignals, type Settlement, settleClaims, toRfc3339 } from '@capstan/store';
+import { toRfc3339 } from '@capstan/store';
+import { ENDED, type Settlement, settleClaims } from '@capstan/store/claim';
+import { MAX_PAYLOAD_BYTES, PostgresSignals } from '@capstan/store/signal';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { memoryRelay } from '../../../packages/queue/src/testing/memory-relay.js';
 import { newSettlement } from '../../../packages/store/src/testing/new-settlement.js';
 import { openTestStore } from '../../../packages/store/src/testing/open-test-store.js';
 import { startOne } from '../../../packages/store/src/testing/run-one.js';
-import { endSignals } from './end-signals.js';
 import type { Ending } from './settler.js';
+import { endSignals } from './settler.js';
 import { newClaimed } from './testing/new-claimed.js';
 
-type Given = Partial<Pick<Settlement, 'status'>> & { payload?: string; followed?: boolean };
+type Given = Partial<Pick<Settlement, 'status' | 'run_id'>> & { payload?: string; followed?: boolean };
 
 const endingOf = (
   invocation_id: string,
-  { status = 'succeeded', payload = 'small', followed = false }: Given = {},
+  { status = 'succeeded', payload = 'small', followed = false, run_id = null }: Given = {},
 ) => ({
-  settlement: newSettlement(newClaimed({ invocation_id }), { status, result: { payload } }),
+  settlement: newSettlement(newClaimed({ invocation_id, run_id }), { status, result: { payload } }),
   followed,
 });
 const manyEndings = (count: number, given: Given = {}): Ending[] =>
   Array.from({ length: count }, (_, index) => endingOf(`inv_${index}`, given));
 const LARGE = 'x'.repeat(MAX_PAYLOAD_BYTES);
-/** What Postgres adds to a message as it is sent. */
+/** The text that Postgres adds to a message when it is sent. */
 const TIME_BYTES = ' 2026-11-17T12:00:00.000000+00:00'.length;
 
 const outcomesIn = (messages: readonly string[]) =>
@@ -29,8 +31,8 @@ const outcomesIn = (messages: readonly string[]) =>
     .filter((message) => message.startsWith(`${ENDED} `))
     .flatMap((message) => JSON.parse(message.slice(ENDED.length + 1)));
 
-describe('what a statement says as it ends calls', () => {
-  test('has the results of all in one message where they fit', () => {
+describe('the signals of a statement that ends calls', () => {
+  test('carry all results in one message if they fit', () => {
     const { signals } = endSignals(memoryRelay({ rides: true }), manyEndings(3), []);
     expect(signals.all).toHaveLength(1);
     expect(outcomesIn(signals.all)).toMatchObject([
@@ -48,7 +50,7 @@ describe('what a statement says as it ends calls', () => {
     expect(outcomesIn(signals.all)).toHaveLength(40);
   });
 
-  test('has the id alone of a result that is too large for a message', () => {
+  test('carry only the id of a result that is too large for a message', () => {
     const endings = [endingOf('inv_1'), endingOf('inv_large', { payload: LARGE })];
     const { signals } = endSignals(memoryRelay({ rides: true }), endings, []);
     expect(outcomesIn(signals.all)).toMatchObject([{ invocation_id: 'inv_1' }]);
@@ -56,12 +58,19 @@ describe('what a statement says as it ends calls', () => {
     expect(signals.all.join()).not.toContain('xxx');
   });
 
-  test('has ids alone for when some of the batch are refused', () => {
+  test('carry only the ids of calls that belong to a run', () => {
+    const endings = [endingOf('inv_1'), ...['inv_2', 'inv_3'].map((id) => endingOf(id, { run_id: 'run_1' }))];
+    const { signals } = endSignals(memoryRelay({ rides: true }), endings, []);
+    expect(outcomesIn(signals.all)).toMatchObject([{ invocation_id: 'inv_1' }]);
+    expect(signals.all).toContain('settled inv_2 inv_3');
+  });
+
+  test('carry only ids if part of the batch is refused', () => {
     const { signals } = endSignals(memoryRelay({ rides: true }), manyEndings(2), []);
     expect(signals.some).toEqual(['settled inv_0 inv_1']);
   });
 
-  test('names to the coordinator only what it follows, and to gateways what the worker offers', () => {
+  test('name to the coordinator only the calls that it follows, and to gateways the slots that the worker offers', () => {
     const endings = [endingOf('inv_1'), endingOf('inv_2', { followed: true })];
     const { signals } = endSignals(memoryRelay({ rides: true }), endings, ['wrk_1/builtin/4']);
     for (const said of [signals.all, signals.some])
@@ -85,20 +94,20 @@ describe('where signals travel through Redis', () => {
 
   test('results ride on the statement alone, and Redis carries the ids of large ones', () => {
     const relay = memoryRelay();
-    const { signals, tellHere } = endSignals(relay, endings, []);
+    const { signals, publishRest } = endSignals(relay, endings, []);
     expect(outcomesIn(signals.all)).toMatchObject([{ invocation_id: 'inv_1' }]);
     expect([signals.all.length, signals.some]).toEqual([1, []]);
     expect(relay.published).toEqual([]);
-    tellHere([done, done]);
+    publishRest([done, done]);
     expect(relay.published).toEqual([
       { topic: 'settled', ids: ['inv_large'] },
       { topic: 'followed', ids: ['inv_large'] },
     ]);
   });
 
-  test('Redis carries the ids of all when some were refused, since no result was sent', () => {
+  test('Redis carries all ids if part of the batch was refused, because no result was sent', () => {
     const relay = memoryRelay();
-    endSignals(relay, endings, []).tellHere([done, null]);
+    endSignals(relay, endings, []).publishRest([done, null]);
     expect(relay.published[0]).toEqual({ topic: 'settled', ids: ['inv_1', 'inv_large'] });
   });
 });
@@ -110,10 +119,10 @@ describe('on Postgres', () => {
   });
 
   test('a batch with a refused settlement sends ids, and one without sends results and when they ended', async () => {
-    const relay = createRelay(
-      postgresSignals(store, () => {}),
-      { max_message_bytes: MAX_PAYLOAD_BYTES, onError: () => {} },
-    );
+    const relay = createRelay(new PostgresSignals(store, () => {}), {
+      max_message_bytes: MAX_PAYLOAD_BYTES,
+      onError: () => {},
+    });
     onTestFinished(() => relay.close());
     const said: string[] = [];
     const listening = new Promise<void>((resolve) => {

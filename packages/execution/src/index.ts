@@ -1,4 +1,5 @@
 export * from './audit-starts.js';
+export * from './held-tasks.js';
 export * from './intake.js';
 export * from './keep-file.js';
 export * from './log-writer.js';
@@ -9,7 +10,6 @@ export * from './own-redactor.js';
 export * from './pipeline.js';
 export * from './policies.js';
 export * from './question-ports.js';
-export * from './receipts.js';
 export * from './resolve-secret.js';
 export * from './run-elsewhere.js';
 export * from './running.js';

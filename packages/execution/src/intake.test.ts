@@ -1,13 +1,14 @@
-import { createLog, givenTo, openBackbone, toGiven } from '@capstan/backbone';
+import { commonText, createLog, givenTo, openBackbone, ownText } from '@capstan/backbone';
 import type { Consumer, Start } from '@capstan/queue';
-import type { Claimed, NewInvocation, Store } from '@capstan/store';
+import type { Store } from '@capstan/store';
+import type { Claimed } from '@capstan/store/claim';
+import type { NewInvocation } from '@capstan/store/invocation';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { handOver } from '../../../packages/store/src/testing/hand-over.js';
 import { liveWorker } from '../../../packages/store/src/testing/live-worker.js';
 import { manyInvocations, newInvocation } from '../../../packages/store/src/testing/new-invocation.js';
 import { openTestStore } from '../../../packages/store/src/testing/open-test-store.js';
-import { createIntake } from './intake.js';
-import { Receipts } from './receipts.js';
+import { Intake, Receipts } from './intake.js';
 
 let store: Store;
 beforeAll(async () => {
@@ -49,7 +50,7 @@ async function openIntake({ lease_ms = 30_000, failures = [] }: Given = {}) {
     stop: () => Promise.resolve(),
   };
   const receipts = new Receipts(60_000);
-  const intake = createIntake(
+  const intake = new Intake(
     { ...backbone, store: failing },
     {
       worker_id: () => state.worker_id,
@@ -68,7 +69,7 @@ async function openIntake({ lease_ms = 30_000, failures = [] }: Given = {}) {
     receipts,
     intake,
     source: intake.sourceOf('exec', () => {}),
-    /** As the message says it that comes with the commit, to the worker of this name. */
+    /** The message that accompanies the commit, addressed to the worker with this name. */
     tell: (message: object) => backbone.relay.receiverHere(givenTo(state.worker_id))?.(JSON.stringify(message)),
     untilBrought: (count: number) =>
       new Promise<void>((resolve) => {
@@ -83,8 +84,8 @@ async function openIntake({ lease_ms = 30_000, failures = [] }: Given = {}) {
 
 const messageWith = (claim_id: string, rows: NewInvocation[]) => {
   const [first] = rows;
-  const common = first ? JSON.parse(toGiven(first).common) : null;
-  const calls = rows.map((row) => JSON.parse(toGiven(row).call));
+  const common = first ? JSON.parse(commonText(first)) : null;
+  const calls = rows.map((row) => JSON.parse(ownText(row)));
   return { claim_id, runner: 'exec', owned: true, common, calls };
 };
 const ownerOf = async (claim_id: string) => {
@@ -108,7 +109,8 @@ describe('calls that are handed over with their commit', () => {
     other.intake.adopt([{ claim_id: receipt.claim_id, runner: 'exec', owned: true }]);
     await other.untilBrought(2);
     await other.beginAll();
-    expect(begun).toEqual(other.begun);
+    // These did not wait.
+    expect(begun).toEqual(other.begun.map(({ waited_s: _, ...claimed }) => claimed));
   });
 
   test('begin once although the heartbeat names their receipt, too', async () => {
@@ -208,7 +210,7 @@ describe('a receipt that the queue brings', () => {
     expect(await source.own(receipt.claim_id)).toEqual([]);
     expect(await source.ownAny(10)).toEqual([]);
     expect(await source.claim(10)).toEqual([]);
-    // It is this worker's in Postgres: its heartbeat brings it, or its end does.
+    // This worker owns it in Postgres, so its heartbeat or its end returns it.
     expect(await ownerOf(receipt.claim_id)).toEqual({ worker_id: state.worker_id, owned: true });
     expect(receipts.knows(receipt.claim_id)).toBe(false);
   });

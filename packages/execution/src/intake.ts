@@ -1,20 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Backbone, givenTo, readGiven } from '@capstan/backbone';
 import type { QueueName } from '@capstan/contracts';
 import type { Consumer, Start, WorkSource } from '@capstan/queue';
-import {
-  type Claimed,
-  claimNext,
-  groupCommit,
-  type Heartbeat,
-  isUnavailable,
-  ownAnyClaims,
-  ownClaims,
-  readClaims,
-} from '@capstan/store';
-import type { Receipts } from './receipts.js';
-
-const RETRY_MS = 250;
+import { type GroupCommit, groupCommit, isUnavailable } from '@capstan/store';
+import { type Claimed, claimNext, ownAnyClaims, ownClaims, readClaims } from '@capstan/store/claim';
+import type { Heartbeat } from '@capstan/store/worker';
+import { retryWhileUnavailable } from './retry-while-unavailable.js';
 
 type IntakeOptions = {
   worker_id(): string;
@@ -26,108 +16,173 @@ type IntakeOptions = {
   consumer(runner: QueueName): Consumer | undefined;
 };
 
-/** How calls come to this worker: claimed, brought as receipts by the queue, or handed over with their commit. */
-export type Intake = {
-  sourceOf(runner: QueueName, onTake: () => void): WorkSource;
-  /** Calls that are handed to this worker arrive under its id; null: it takes none for now. */
-  receiveAs(worker_id: string | null): void;
-  /** Receipts that stand under this worker's name and that it was not told of. */
-  adopt(mine: Heartbeat['receipts']): void;
-};
+/** How calls reach this worker: claimed, delivered as receipts by the queue, or handed over with their commit. */
+export class Intake {
+  readonly #backbone: Backbone;
+  readonly #options: IntakeOptions;
+  readonly #own: GroupCommit<string, Claimed[]>;
+  /** Receipts waiting for a slot. A heartbeat lists them too, so they must not be taken twice. */
+  readonly #waiting = new Set<string>();
+  #stopReceiving = () => {};
 
-export function createIntake({ store, relay, log }: Backbone, options: IntakeOptions): Intake {
-  const { worker_id, lease_ms, receipts, isAlive } = options;
-
-  const begin = (calls: readonly Claimed[]): Start[] => {
-    const mine = worker_id();
-    return receipts.begin(calls).map((call) => async () => {
-      // One that had to wait for its slot until the lease was lost is somebody else's.
-      if (worker_id() === mine) await options.run(call);
-      else receipts.settled(call.claim_id, call.invocation_id);
+  constructor(backbone: Backbone, options: IntakeOptions) {
+    this.#backbone = backbone;
+    this.#options = options;
+    // Receipts that arrive together are owned in one statement.
+    this.#own = groupCommit({
+      write: async (claim_ids) => {
+        const calls = await ownClaims(backbone.store, options.worker_id(), claim_ids);
+        return claim_ids.map((claim_id) => calls.filter((call) => call.claim_id === claim_id));
+      },
+      max_batch: 100,
+      max_waiting: Number.POSITIVE_INFINITY,
+      isolate: () => false,
     });
-  };
-  /** Postgres being away is waited out: what the queue brought exists only here until it is owned. */
-  const insist = async (take: () => Promise<Claimed[]>): Promise<Start[]> => {
-    for (;;) {
-      try {
-        return begin(await inTime(lease_ms, take));
-      } catch (error) {
-        if (!isUnavailable(error)) {
-          log.error({ err: error }, 'a claim was refused');
-          throw error;
-        }
-        if (!isAlive()) return [];
-        await delay(RETRY_MS);
-      }
-    }
-  };
-  /** Receipts that arrive together are owned together. */
-  const own = groupCommit<string, Claimed[]>({
-    write: async (claim_ids) => {
-      const calls = await ownClaims(store, worker_id(), claim_ids);
-      return claim_ids.map((claim_id) => calls.filter((call) => call.claim_id === claim_id));
-    },
-    max_batch: 100,
-    max_waiting: Number.POSITIVE_INFINITY,
-    isolate: () => false,
-  });
-  /** Owned only once a slot is free: what is not owned can be taken back unharmed. */
-  const whenOwned =
-    (claim_id: string): Start =>
-    async () => {
-      const starts = await insist(() => own(claim_id));
-      await Promise.all(starts.map((start) => start()));
+  }
+
+  sourceOf(runner: QueueName, onTake: () => void): WorkSource {
+    const { store } = this.#backbone;
+    const { worker_id } = this.#options;
+    const turn = { last: '' };
+    const taking = (take: () => Promise<Claimed[]>) => {
+      onTake();
+      return this.#take(take);
     };
-  /** Receipts that wait for a slot to be owned: a heartbeat names them, too. */
-  const waiting = new Set<string>();
-  const bring = async (runner: QueueName, claim_id: string, owned: boolean): Promise<void> => {
-    // A heartbeat names it again once there is one.
-    const consumer = options.consumer(runner);
+    return {
+      claim: (limit) => taking(() => claimNext(store, worker_id(), runner, limit, turn)),
+      own: (claim_id) => taking(() => this.#own(claim_id)),
+      ownAny: (limit) => taking(() => ownAnyClaims(store, worker_id(), runner, limit)),
+    };
+  }
+
+  /** The address for calls handed to this worker is its id; null while it accepts none. */
+  receiveAs(worker_id: string | null): void {
+    this.#stopReceiving();
+    this.#stopReceiving = () => {};
+    if (worker_id === null) return;
+    this.#stopReceiving = this.#backbone.relay.receive(givenTo(worker_id), (contents) => {
+      const { claim_id, runner, owned, calls } = readGiven(contents);
+      if (calls) this.#options.consumer(runner)?.run(this.#begin(calls));
+      else void this.#bring(runner, claim_id, owned).catch(() => {});
+    });
+  }
+
+  /** Receipts assigned to this worker that it never received. */
+  adopt(mine: Heartbeat['receipts']): void {
+    for (const { claim_id, runner, owned } of mine)
+      if (!this.#options.receipts.knows(claim_id)) void this.#bring(runner, claim_id, owned).catch(() => {});
+  }
+
+  async #bring(runner: QueueName, claim_id: string, owned: boolean): Promise<void> {
+    // Without a consumer, a later heartbeat will list the receipt again.
+    const consumer = this.#options.consumer(runner);
     if (!consumer) return;
     if (owned) {
-      consumer.run(await insist(() => readClaims(store, worker_id(), [claim_id])));
+      const { store } = this.#backbone;
+      consumer.run(await this.#take(() => readClaims(store, this.#options.worker_id(), [claim_id])));
       return;
     }
-    if (waiting.has(claim_id)) return;
-    waiting.add(claim_id);
-    const start: Start = () => whenOwned(claim_id)().finally(() => waiting.delete(claim_id));
-    consumer.run([start]);
-  };
+    if (this.#waiting.has(claim_id)) return;
+    this.#waiting.add(claim_id);
+    consumer.run([() => this.#ownAndRun(claim_id).finally(() => this.#waiting.delete(claim_id))]);
+  }
 
-  let stopReceiving = () => {};
-  return {
-    sourceOf: (runner, onTake) => {
-      const turn = { last: '' };
-      const taking = (take: () => Promise<Claimed[]>) => {
-        onTake();
-        return insist(take);
-      };
-      return {
-        claim: (limit) => taking(() => claimNext(store, worker_id(), runner, limit, turn)),
-        own: (claim_id) => taking(() => own(claim_id)),
-        ownAny: (limit) => taking(() => ownAnyClaims(store, worker_id(), runner, limit)),
-      };
-    },
-    receiveAs: (id) => {
-      stopReceiving();
-      stopReceiving = () => {};
-      if (id === null) return;
-      stopReceiving = relay.receive(givenTo(id), (contents) => {
-        const { claim_id, runner, owned, calls } = readGiven(contents);
-        if (calls) options.consumer(runner)?.run(begin(calls));
-        else void bring(runner, claim_id, owned).catch(() => {});
-      });
-    },
-    adopt: (mine) => {
-      for (const { claim_id, runner, owned } of mine)
-        if (!receipts.knows(claim_id)) void bring(runner, claim_id, owned).catch(() => {});
-    },
-  };
+  /** Called when a slot is free: until the receipt is owned, the coordinator can safely take it back. */
+  async #ownAndRun(claim_id: string): Promise<void> {
+    const starts = await this.#take(() => this.#own(claim_id));
+    await Promise.all(starts.map((start) => start()));
+  }
+
+  /** Retries while Postgres is unavailable: until a receipt is owned, only this worker knows of its delivery. */
+  async #take(take: () => Promise<Claimed[]>): Promise<Start[]> {
+    const { lease_ms, isAlive } = this.#options;
+    try {
+      return this.#begin(await retryWhileUnavailable(() => inTime(lease_ms, take), isAlive));
+    } catch (error) {
+      if (isUnavailable(error)) return [];
+      this.#backbone.log.error({ err: error }, 'claim failed');
+      throw error;
+    }
+  }
+
+  #begin(calls: readonly Claimed[]): Start[] {
+    const { worker_id, receipts, run } = this.#options;
+    const mine = worker_id();
+    return receipts.begin(calls).map((call) => async () => {
+      // If the lease was lost while the call waited for a slot, another worker owns it now.
+      if (worker_id() === mine) await run(call);
+      else receipts.settled(call.claim_id, call.invocation_id);
+    });
+  }
 }
 
-/** An answer that comes when the lease may have ended must not begin anything: the receipts are others' by then. */
+/** If the response arrives after the lease may have expired, start nothing: other workers may own the receipts by now. */
 async function inTime(lease_ms: number, take: () => Promise<Claimed[]>): Promise<Claimed[]> {
   const asked = performance.now();
   const calls = await take();
   return performance.now() - asked < lease_ms ? calls : [];
+}
+
+/**
+ * The receipts that this worker has started, with their unsettled calls. Each starts once, although it may arrive twice: in a
+ * message, and in a heartbeat that read Postgres before the message arrived.
+ */
+export class Receipts {
+  readonly #left = new Map<string, Set<string>>();
+  /** Finished receipts and when they finished. A late message may still mention them. */
+  readonly #done = new Map<string, number>();
+  readonly #remember_ms: number;
+
+  /** How long finished receipts are remembered; no message about them arrives later than that. */
+  constructor(remember_ms: number) {
+    this.#remember_ms = remember_ms;
+  }
+
+  /** Returns the calls whose receipts have not been started before, and marks those as started. */
+  begin(calls: readonly Claimed[]): Claimed[] {
+    const fresh = calls.filter(({ claim_id }) => !this.knows(claim_id));
+    for (const { claim_id, invocation_id } of fresh) {
+      const left = this.#left.get(claim_id);
+      if (left) left.add(invocation_id);
+      else this.#left.set(claim_id, new Set([invocation_id]));
+    }
+    return fresh;
+  }
+
+  /** Takes over calls that another process started. They must be all unfinished calls of their receipts. */
+  adopt(calls: readonly Pick<Claimed, 'claim_id' | 'invocation_id'>[]): void {
+    for (const { claim_id, invocation_id } of calls) {
+      const left = this.#left.get(claim_id) ?? new Set<string>();
+      this.#left.set(claim_id, left.add(invocation_id));
+      this.#done.delete(claim_id);
+    }
+  }
+
+  knows(claim_id: string): boolean {
+    return this.#left.has(claim_id) || this.#done.has(claim_id);
+  }
+
+  /** Whether these are the last calls on a receipt. */
+  isCompletedBy(claim_id: string, ids: ReadonlySet<string>): boolean {
+    for (const id of this.#left.get(claim_id) ?? []) if (!ids.has(id)) return false;
+    return true;
+  }
+
+  settled(claim_id: string, invocation_id: string): void {
+    const left = this.#left.get(claim_id);
+    left?.delete(invocation_id);
+    if (left?.size !== 0) return;
+    this.#left.delete(claim_id);
+    this.#done.set(claim_id, performance.now());
+    this.#forget();
+  }
+
+  /** Entries are in the order in which they finished. */
+  #forget(): void {
+    const until = performance.now() - this.#remember_ms;
+    for (const [claim_id, done] of this.#done) {
+      if (done > until) return;
+      this.#done.delete(claim_id);
+    }
+  }
 }

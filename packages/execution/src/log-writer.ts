@@ -1,25 +1,32 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { LogStream } from '@capstan/contracts';
 import type { Relay } from '@capstan/queue';
-import { appendLogs, type Claimed, groupCommit, isUnavailable, type LogLine, type Store } from '@capstan/store';
+import { groupCommit, type Store } from '@capstan/store';
+import type { Claimed } from '@capstan/store/claim';
+import { appendLogs, type LogLine } from '@capstan/store/log';
+import { retryWhileUnavailable } from './retry-while-unavailable.js';
 import { storableText } from './storable.js';
 
-/** Live output goes to Postgres in batches, and a signal tells who follows it; so it can be resumed and read later. */
+/** Writes live output to Postgres in batches and signals followers. Readers can resume it, and read it later. */
 export type LogWriter = {
   write(claimed: Claimed, stream: LogStream, text: string): void;
-  /** The lines of a call that was begun elsewhere go on after these. */
+  /** Continues the numbering of a call whose lines another process wrote, too. */
   goOnAfter(claimed: Claimed, seq: number): void;
-  /** Null when this invocation logged nothing; else resolves when its lines are written. */
+  /** Resolves when the lines of this invocation are written. Null if it logged nothing. */
   written(claimed: Claimed): Promise<void> | null;
 };
 
 const MAX_WAITING = 10_000;
+const MAX_TRIES = 40;
 
 export function createLogWriter(store: Store, relay: Relay, onError: (error: unknown) => void): LogWriter {
   const seqs = new WeakMap<Claimed, number>();
   const commit = groupCommit<LogLine, true>({
     write: async (lines) => {
-      await untilWritten(() => appendLogs(store, lines));
+      // Lines are keyed by attempt and number, so writing them twice is harmless.
+      await retryWhileUnavailable(
+        () => appendLogs(store, lines),
+        (tries) => tries < MAX_TRIES,
+      );
       relay.publish('log', [...new Set(lines.map((line) => line.invocation_id))]);
       return lines.map(() => true as const);
     },
@@ -36,24 +43,8 @@ export function createLogWriter(store: Store, relay: Relay, onError: (error: unk
       commit({ invocation_id, attempt, seq, stream, text: storableText(text) }).catch(onError);
     },
     goOnAfter: (claimed, seq) => {
-      if (seq > 0) seqs.set(claimed, seq);
+      if (seq > (seqs.get(claimed) ?? 0)) seqs.set(claimed, seq);
     },
     written: (claimed) => (seqs.has(claimed) ? commit.idle() : null),
   };
-}
-
-const RETRY_MS = 250;
-const TRIES = 40;
-
-/** Lines have their place by attempt and number, so writing them twice writes them once. */
-async function untilWritten(write: () => Promise<unknown>): Promise<void> {
-  for (let left = TRIES; ; left--) {
-    try {
-      await write();
-      return;
-    } catch (error) {
-      if (!isUnavailable(error) || left <= 1) throw error;
-      await delay(RETRY_MS);
-    }
-  }
 }

@@ -1,4 +1,4 @@
-import type { NewMcpServer } from '@capstan/contracts';
+import { isObject, type NewMcpServer } from '@capstan/contracts';
 import type {
   OAuthClientMetadata,
   OAuthClientProvider,
@@ -6,28 +6,51 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
-import { UnauthorizedError } from '@modelcontextprotocol/client';
+import { computeScopeUnion, UnauthorizedError } from '@modelcontextprotocol/client';
+import { z } from 'zod';
 
-/** What is kept of a login at an MCP server: sealed, and only ever in memory where it is used. */
-export type McpCredentials = {
-  client?: StoredOAuthClientInformation;
-  tokens?: StoredOAuthTokens;
-  discovery?: OAuthDiscoveryState;
-  verifier?: string;
+const has = (value: unknown, name: string): boolean => isObject(value) && typeof value[name] === 'string';
+
+/**
+ * The stored state of a login at an MCP server. It is encrypted at rest, and in clear only in the memory of its user. Only what
+ * identifies each part is checked, because the SDK validated them before they were stored.
+ */
+const McpCredentials = z.object({
+  client: z.custom<StoredOAuthClientInformation>((value) => has(value, 'client_id')).exactOptional(),
+  tokens: z.custom<StoredOAuthTokens>((value) => has(value, 'access_token')).exactOptional(),
+  discovery: z.custom<OAuthDiscoveryState>((value) => has(value, 'authorizationServerUrl')).exactOptional(),
+  verifier: z.string().exactOptional(),
+  challenge: z
+    .object({ scope: z.string().exactOptional(), resource_metadata_url: z.string().exactOptional() })
+    .exactOptional(),
+});
+export type McpCredentials = z.infer<typeof McpCredentials>;
+
+/** Null: nobody has logged in yet. */
+export const readCredentials = (text: string | null): McpCredentials =>
+  text === null ? {} : McpCredentials.parse(JSON.parse(text));
+
+/** What a server required when it refused a request. The next login uses it. */
+export type McpChallenge = { scope?: string; resource_metadata_url?: string };
+
+/** Scopes accumulate: a server that requires different scopes for different requests needs all of them. */
+export const withChallenge = (credentials: McpCredentials, challenge: McpChallenge): McpCredentials => {
+  const scope = computeScopeUnion(credentials.challenge?.scope, challenge.scope);
+  return { ...credentials, challenge: { ...challenge, ...(scope === undefined ? {} : { scope }) } };
 };
 
 export type McpOAuthOptions = {
   config: NewMcpServer;
-  /** Where the browser comes back to. */
+  /** Where the browser returns after the login. */
   redirect_url: string;
-  /** Where this installation says who it is, for authorization servers that look that up; it has to be https. */
+  /** The URL of this installation's client metadata, for authorization servers that fetch it. Ignored unless it is https. */
   client_metadata_url?: string | undefined;
-  /** The secret of a client that was registered by hand. */
+  /** The secret of a manually registered client. */
   client_secret?: string | undefined;
   state?: string;
   load(): Promise<McpCredentials>;
   save(credentials: McpCredentials): Promise<void>;
-  /** Where to send the person; absent where there is none to send. */
+  /** Sends the person to log in. Absent if there is nobody to send. */
   onRedirect?(url: URL): void;
 };
 
@@ -40,7 +63,7 @@ export const clientMetadata = (redirect_url: string, scope?: string): OAuthClien
   ...(scope === undefined ? {} : { scope }),
 });
 
-/** OAuth 2.1 with PKCE as the SDK does it, over credentials that somebody else keeps. */
+/** OAuth 2.1 with PKCE as the SDK implements it. `load` and `save` keep the credentials. */
 export class McpOAuth implements OAuthClientProvider {
   readonly #options: McpOAuthOptions;
   readonly clientMetadataUrl?: string;
@@ -66,8 +89,19 @@ export class McpOAuth implements OAuthClientProvider {
   async clientInformation(): Promise<StoredOAuthClientInformation | undefined> {
     const { config, client_secret } = this.#options;
     const client_id = config.oauth?.client_id;
-    if (client_id !== undefined) return { client_id, ...(client_secret === undefined ? {} : { client_secret }) };
-    return (await this.#options.load()).client;
+    const { client, tokens } = await this.#options.load();
+    if (client_id !== undefined) {
+      // Of the server at which it was first used: a server that later names another gets neither the client nor its secret.
+      const issuer = client?.client_id === client_id ? client.issuer : undefined;
+      return {
+        client_id,
+        ...(client_secret === undefined ? {} : { client_secret }),
+        ...(issuer === undefined ? {} : { issuer }),
+      };
+    }
+    // Nobody is there to log in, so there is no point in registering a client.
+    if (!this.#options.onRedirect && !tokens) throw this.#loginWanted();
+    return client;
   }
 
   saveClientInformation(client: StoredOAuthClientInformation): Promise<void> {
@@ -83,9 +117,13 @@ export class McpOAuth implements OAuthClientProvider {
   }
 
   redirectToAuthorization(url: URL): void {
-    const { onRedirect, config } = this.#options;
-    if (!onRedirect) throw new UnauthorizedError(`${config.name} wants a login`);
+    const { onRedirect } = this.#options;
+    if (!onRedirect) throw this.#loginWanted();
     onRedirect(url);
+  }
+
+  #loginWanted(): UnauthorizedError {
+    return new UnauthorizedError(`${this.#options.config.name} wants a login`);
   }
 
   saveCodeVerifier(verifier: string): Promise<void> {

@@ -2,17 +2,20 @@ import type { QueueName } from '@capstan/contracts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Running } from './running.js';
 
-/** What a worker measures of each runner type. */
+/** The metrics of a worker, by runner type. */
 export type WorkerMetrics = {
   registry: Registry;
   ended(runner: QueueName, outcome: string, seconds: number): void;
-  /** It is tried again. */
+  /** The attempt will be retried. */
   retried(runner: QueueName): void;
-  /** How long it took from its submission to its first attempt. */
+  /** How long a call could have run before its first attempt. */
   waited(runner: QueueName, seconds: number): void;
 };
 
-/** From a sum in this process to a page that takes its minutes. */
+/** How attempts end. They are shown before the first of each, because Prometheus sees no increase where a counter appears. */
+const OUTCOMES = ['succeeded', 'failed', 'timed_out', 'canceled', 'denied', 'ambiguous', 'handed_back'];
+
+/** In seconds: from an addition in this process to a web page that takes minutes. */
 const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 export function createWorkerMetrics(
@@ -45,14 +48,14 @@ export function createWorkerMetrics(
   });
   const wait = new Histogram({
     name: 'capstan_queue_wait_seconds',
-    help: 'From the submission of a call to its first attempt, delays and holds included, by runner type',
+    help: 'How long calls could have run before their first attempt, without delays and holds, by runner type',
     labelNames: ['runner'],
     buckets: BUCKETS,
     registers: [registry],
   });
   const retries = new Counter({
     name: 'capstan_retries_total',
-    help: 'Attempts that ended in this worker and are to be made again, by runner type',
+    help: 'Attempts in this worker that will be retried, by runner type',
     labelNames: ['runner'],
     registers: [registry],
   });
@@ -62,7 +65,11 @@ export function createWorkerMetrics(
     labelNames: ['runner'],
     registers: [registry],
   });
-  for (const [runner, count] of Object.entries(slots)) capacity.set({ runner }, count);
+  for (const [runner, count] of Object.entries(slots)) {
+    capacity.set({ runner }, count);
+    retries.inc({ runner }, 0);
+    for (const outcome of OUTCOMES) attempts.inc({ runner, outcome }, 0);
+  }
   return {
     registry,
     retried: (runner) => retries.inc({ runner }),

@@ -4,8 +4,8 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * How metadata and tokens are fetched: through the egress guard like all else, from whatever public host the server names, and
- * from the own network only where an operator put the server itself.
+ * Fetches OAuth metadata and tokens through the egress guard, from any public host that the server names. Private addresses are
+ * allowed only if an operator placed the server itself on a private network.
  */
 export const oauthFetch =
   (egress: Egress, allow_private: boolean): FetchLike =>

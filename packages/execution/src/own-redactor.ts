@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { SecretsKey } from '@capstan/backbone';
 import { createRedactor, type Redactor } from '@capstan/redact';
-import { parseSecretKeys } from '@capstan/store';
+import { parseSecretKeys } from '@capstan/store/secret';
 import { z } from 'zod';
 import { ownSecrets } from './own-secrets.js';
 import type { SecretSources } from './resolve-secret.js';
 import { openSecretFile } from './secret-file.js';
 
-/** One to a line, in RE2 syntax. */
+/** One pattern per line, in RE2 syntax. */
 const RedactPatterns = z.string().superRefine((text, context) => {
   try {
     createRedactor({ values: [], patterns: patternsIn(text) });
@@ -17,14 +17,14 @@ const RedactPatterns = z.string().superRefine((text, context) => {
   }
 });
 
-/** Empty lines and those that begin with # are passed over. */
+/** Empty lines and lines that begin with # are ignored. */
 const patternsIn = (text: string): string[] =>
   text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
 
-/** What a process that runs calls knows of secrets, and how it takes them out of what tools give. */
+/** The settings for secrets and redaction of every process that runs calls. */
 export const EXECUTION_ENV = {
   CAPSTAN_API_KEY: z.string().optional(),
   CAPSTAN_SECRETS_KEY: SecretsKey.optional(),
@@ -35,7 +35,7 @@ export const EXECUTION_ENV = {
 const ExecutionEnv = z.object(EXECUTION_ENV);
 type ExecutionEnv = z.infer<typeof ExecutionEnv> & { DATABASE_URL?: string | undefined };
 
-/** Knows what must never leave this process: its own secrets, and those it keeps for tools. */
+/** Redacts what must never leave this process: its own secrets, and those in the secrets file. */
 export function ownRedactor(env: ExecutionEnv): Redactor {
   const { CAPSTAN_SECRETS_FILE: file, CAPSTAN_REDACT_PATTERNS_FILE: patterns } = env;
   const known = { ...process.env, DATABASE_URL: env.DATABASE_URL, CAPSTAN_API_KEY: env.CAPSTAN_API_KEY };
@@ -52,7 +52,7 @@ export function ownRedactor(env: ExecutionEnv): Redactor {
   });
 }
 
-/** Where `secret://name` is looked up, beside Postgres. */
+/** Where `secret://name` is looked up, besides Postgres. */
 export const secretSources = (env: ExecutionEnv): SecretSources => ({
   env: process.env,
   file: env.CAPSTAN_SECRETS_FILE === undefined ? undefined : openSecretFile(env.CAPSTAN_SECRETS_FILE),

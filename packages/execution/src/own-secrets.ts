@@ -1,28 +1,28 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Shorter values are words: they guard little, and redacting them would blacken ordinary output. */
+/** Shorter values are probably ordinary words. They protect little, and redacting them would garble ordinary output. */
 const MIN_LENGTH = 8;
-/** Variables that hold a secret, by their names: ours, and what a platform put beside them. */
+/** Names of variables that hold a secret, both ours and those that a platform adds. */
 const SECRET_NAME =
   /(?:^|_)(?:KEYS?|API_?KEY|TOKENS?|SECRETS?|PASSWORD|PASSWD|PASS|PGPASSWORD|CREDENTIALS?|DSN|PRIVATE)(?:_|$)/i;
 
 /**
- * A tool must never see, and a result never hold, what the worker itself connects with: the passwords of all its URLs, and
- * the value of every variable that is called a secret.
+ * The worker's own credentials, which no tool may see and no result may contain: the passwords in all its URLs, and the value of
+ * every variable with the name of a secret.
  */
 export const ownSecrets = (env: Environment): string[] => {
   const secrets = new Set<string>();
   for (const [name, value = ''] of Object.entries(env)) {
     const password = passwordOf(value);
     if (password !== '') secrets.add(password);
-    // The keys that secrets are encrypted with are a list.
+    // The encryption keys for secrets are a list.
     else if (isSecretName(name))
       for (const part of name === 'CAPSTAN_SECRETS_KEY' ? value.split(',') : [value]) secrets.add(part.trim());
   }
   return [...secrets].filter((secret) => secret.length >= MIN_LENGTH);
 };
 
-/** A file's name, and the number of a port or a process, are none. */
+/** Names of files and directories, and ids, are not secrets. */
 const isSecretName = (name: string): boolean =>
   name.startsWith('CAPSTAN_SECRET_') || (SECRET_NAME.test(name) && !/(?:FILE|PATH|DIR|ID)$/i.test(name));
 

@@ -1,23 +1,24 @@
 import { requestOf, submittedAt } from '@capstan/admission';
-import type { CatalogEntry } from '@capstan/catalog';
+import { type CatalogEntry, describeErrors } from '@capstan/catalog';
 import { type Decision, Failure } from '@capstan/contracts';
 import { LiveRedactor } from '@capstan/redact';
 import type { Runner, RunOutcome } from '@capstan/runners';
-import { type Claimed, isUnavailable, type Settlement } from '@capstan/store';
+import { isUnavailable } from '@capstan/store';
+import type { Claimed, Settlement } from '@capstan/store/claim';
+import type { HeldTask } from '@capstan/store/hold';
 import { auditDetail, startEvent } from './audit-detail.js';
 import { whyRefused } from './check-approval.js';
 import { NotStarted, TakenElsewhere } from './run-elsewhere.js';
-import { runUnderDeadline } from './run-under-deadline.js';
 import { Running } from './running.js';
 import { type Finished, toSettlement } from './to-settlement.js';
 import { idsOf } from './trace-attempt.js';
 import type { WorkerContext } from './worker-context.js';
 
 /**
- * The way of one invocation through a worker, from a claim (its attempt is on record, `attempt` is its fencing token) to
- * a settlement: load → decide again, with its approval where people had to agree → run under a deadline → redact → hash → settle → publish.
+ * Takes one invocation through a worker, from a claim (its attempt is on record, and `attempt` is its fencing token) to a settlement:
+ * load → decide again, and check the approval of a held call → run under a deadline → redact → hash → settle → publish.
  *
- * Resolves when the tool has ended and the slot is free; the settlement goes on in the background, together with others.
+ * Resolves when the tool has ended and the slot is free. The settlement is written in the background, in a batch with others.
  */
 export async function runInvocation(worker: WorkerContext, claimed: Claimed, begun?: Begun): Promise<void> {
   const running = new Running(claimed);
@@ -35,14 +36,14 @@ export async function runInvocation(worker: WorkerContext, claimed: Claimed, beg
   if (settlement.status === 'queued') worker.metrics.retried(claimed.runner);
   running.trace?.ended(settlement);
   logAttempt(worker, running, settlement);
-  // Whoever sees the end of an invocation finds all its log lines.
+  // Logs first, so that an ended invocation has all its lines.
   const logged = worker.logs.written(claimed);
   if (logged) await logged;
   worker.running.delete(claimed.invocation_id);
   worker.settle(running, settlement);
 }
 
-/** A call that a process elsewhere has begun, so long ago: it was decided on then, and what is left is to wait for it. */
+/** A call that another process started `age_ms` ago. It was admitted to run then; all that is left is to wait for its end. */
 export type Begun = { age_ms: number };
 
 async function attempt(worker: WorkerContext, running: Running, begun?: Begun): Promise<Finished | 'taken elsewhere'> {
@@ -61,34 +62,35 @@ async function attempt(worker: WorkerContext, running: Running, begun?: Begun): 
     if (refused?.kind === 'returned' && !tool.is_as_admitted) await worker.leaveToOthers?.(claimed);
     if (refused) return refused;
     if (!decision.allowed) running.trace?.approved();
-    // A process that was frozen after its claim must not start what others have taken over meanwhile.
-    if (!worker.mayBegin()) return { kind: 'unstarted' };
     const detail = auditDetail(claimed, tool.entry.descriptor, worker.redactor);
     if (detail) await worker.audit(startEvent(claimed, detail));
+    // Checked right before the start: a process that was frozen since its claim must not start a call that another worker has by now.
+    if (running.stopped !== null || !worker.mayBegin()) return { kind: 'unstarted' };
     started = true;
     return await ranWith(worker, running, tool, decision, 0);
   } catch (error) {
     if (error instanceof TakenElsewhere) return 'taken elsewhere';
-    // It goes on where it was begun, and is asked after again.
+    // The call keeps running in the process that started it, and this worker will look for it again.
     if (begun && !ran && isUnavailable(error)) return 'taken elsewhere';
     if (error instanceof NotStarted) return { kind: 'unstarted', backoff_ms: error.backoff_ms };
-    // Postgres was away, at the look at its policy or for what a tool keeps there: as if it had not been started, if it may be again.
+    // Postgres was unavailable, while loading the policy or for data that the tool keeps there. If the call may be repeated, it
+    // counts as not started.
     if (isUnavailable(error) && (!started || claimed.idempotent)) return { kind: 'unstarted' };
-    // A runner that was told to stop may throw, too.
+    // A runner may also throw because it was stopped, which is not an error.
     if (running.stopped === null) {
-      const told = (running.redactor ?? worker.redactor).text(stackOf(error));
-      worker.log.error({ error: told, ...idsOf(claimed, running.trace) }, 'an attempt failed outside of its tool');
+      const stack = (running.redactor ?? worker.redactor).text(stackOf(error));
+      worker.log.error({ error: stack, ...idsOf(claimed, running.trace) }, 'attempt failed outside its tool');
     }
     return { kind: 'broke', error, started };
   }
 }
 
-function noteWait({ metrics }: WorkerContext, { attempt, invocation_id, runner }: Claimed): void {
-  const submitted = attempt === 1 ? submittedAt(invocation_id) : null;
-  if (submitted !== null) metrics.waited(runner, Math.max(0, Date.now() - submitted) / 1000);
+function noteWait({ metrics }: WorkerContext, { attempt, invocation_id, runner, waited_s }: Claimed): void {
+  if (attempt === 1)
+    metrics.waited(runner, waited_s ?? Math.max(0, Date.now() - (submittedAt(invocation_id) ?? Date.now())) / 1000);
 }
 
-/** At `debug` where it succeeded: thousands a second do. */
+/** Successes log at `debug`: there are thousands a second. */
 function logAttempt({ log }: WorkerContext, { claimed, trace }: Running, settlement: Settlement): void {
   const level = settlement.status === 'succeeded' ? 'debug' : 'info';
   if (!log.isLevelEnabled(level)) return;
@@ -115,7 +117,7 @@ type Tool = { entry: CatalogEntry; runner: Runner; is_as_admitted: boolean };
 async function load(worker: WorkerContext, claimed: Claimed, begun: Begun | undefined): Promise<Tool> {
   const { tool_id, descriptor_hash } = claimed;
   const known = worker.catalog.get(tool_id);
-  // It may have been added or changed a moment ago, and the news be still on its way.
+  // The tool may have been added or changed just now, before the signal reached this process.
   const entry =
     known?.descriptor_hash === descriptor_hash ? known : await worker.catalog.find(tool_id, descriptor_hash);
   const is_as_admitted = entry?.descriptor_hash === descriptor_hash;
@@ -128,24 +130,14 @@ async function load(worker: WorkerContext, claimed: Claimed, begun: Begun | unde
   return { entry, runner, is_as_admitted };
 }
 
-/** A tool that has changed since it was called may take something else now. */
+/** If the tool changed since admission, its inputs may no longer be valid. */
 function checkAgain({ check, descriptor_hash }: CatalogEntry, claimed: Claimed): void {
-  const [wrong] = descriptor_hash === claimed.descriptor_hash ? [] : check(claimed.inputs);
-  if (wrong)
+  const errors = descriptor_hash === claimed.descriptor_hash ? [] : check(claimed.inputs);
+  if (errors.length > 0)
     throw new Failure('INVALID_INPUTS', {
-      detail: `${claimed.tool_id} has changed since it was called: ${wrong.field} ${wrong.message}`,
+      detail: `${claimed.tool_id} has changed since it was called: ${describeErrors(errors)}`,
       retryable: false,
     });
-}
-
-/** Against the very versions of the policies that admitted it, and the installation's of now. */
-async function decideAgain(worker: WorkerContext, claimed: Claimed, entry: CatalogEntry): Promise<Decision> {
-  const policy = worker.policies.cached(claimed.policy_hash) ?? (await worker.policies.load(claimed.policy_hash));
-  const decision = policy.decide(requestOf(worker.rules, entry, claimed));
-  if (decision.code !== 'SPEC_HASH_MISMATCH') return decision;
-  // The grant may have been given a moment ago, and the news be still on its way.
-  await worker.rules.refresh();
-  return policy.decide(requestOf(worker.rules, entry, claimed));
 }
 
 async function ranWith(
@@ -161,7 +153,7 @@ async function ranWith(
   return { kind: 'ran', outcome: checked, descriptor: tool.entry.descriptor };
 }
 
-/** What a tool answers is held to what it declares. What was cut is not: it cannot be whole. */
+/** Validates the output against the declared schema. Truncated output is not checked: it cannot be valid. */
 function checkOutput(
   worker: WorkerContext,
   { claimed, redactor }: Running,
@@ -209,6 +201,9 @@ function run(
       get signal() {
         return running.signal;
       },
+      beforeEffect: () => {
+        if (!worker.holdsLease()) running.stop('lost');
+      },
       log: (stream, text) => worker.logs.write(claimed, stream, text),
       keep: (file) => worker.keep(claimed, file),
       secret: async (name, hosts) => {
@@ -216,15 +211,59 @@ function run(
         redact.learn(value);
         return value;
       },
-      checkpoint: async (state, repeatable) => {
-        await worker.questions.checkpoint(claimed, { state, repeatable });
+      checkpoint: async (state, repeatable, look_ms) => {
+        await worker.questions.checkpoint(claimed, { state, repeatable, look_ms });
         running.repeatable = repeatable;
       },
-      resumed: () => worker.questions.resumed(claimed),
-      ask: (question) => worker.questions.ask(running, question, decision.limits.timeout_ms),
+      // A first attempt can only find a checkpoint that it wrote itself.
+      resumed: async () => (claimed.attempt === 1 && !running.repeatable ? null : worker.questions.resumed(claimed)),
+      ask: (question, withdrawn) => worker.questions.ask(running, question, decision.limits.timeout_ms, withdrawn),
       get session() {
         return worker.session(claimed);
       },
     }),
   );
+}
+
+/** Uses the policy versions that admitted the call, and the current policy of the installation. */
+export async function decideAgain(
+  { policies, rules }: Pick<WorkerContext, 'policies' | 'rules'>,
+  call: Claimed | HeldTask,
+  entry: CatalogEntry,
+): Promise<Decision> {
+  const policy = policies.cached(call.policy_hash) ?? (await policies.load(call.policy_hash));
+  const decision = policy.decide(requestOf(rules, entry, call));
+  if (decision.code !== 'SPEC_HASH_MISMATCH') return decision;
+  // The grant may have been created just now, before the signal reached this process.
+  await rules.refresh();
+  return policy.decide(requestOf(rules, entry, call));
+}
+
+/** How long a runner may take to stop its tool before the worker gives up on it. */
+const STOP_GRACE_MS = 5000;
+
+/**
+ * Runs until the tool ends, the deadline passes or it is told to stop. A tool that returns synchronously costs no timer. Null if
+ * the runner did not return within the grace period after it was told to stop.
+ */
+export async function runUnderDeadline(
+  running: Running,
+  timeout_ms: number,
+  run: () => RunOutcome | Promise<RunOutcome>,
+): Promise<RunOutcome | null> {
+  const outcome = run();
+  if (!(outcome instanceof Promise)) return outcome;
+  const deadline = setTimeout(() => running.stop('timeout'), timeout_ms);
+  let grace: NodeJS.Timeout | undefined;
+  const givenUp = new Promise<null>((resolve) => {
+    running.onStop(() => {
+      grace = setTimeout(() => resolve(null), STOP_GRACE_MS);
+    });
+  });
+  try {
+    return await Promise.race([outcome, givenUp]);
+  } finally {
+    clearTimeout(deadline);
+    clearTimeout(grace);
+  }
 }

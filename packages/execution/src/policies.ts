@@ -1,13 +1,14 @@
 import { keepFresh } from '@capstan/backbone';
 import { type EffectivePolicy, Failure, INTERNAL_POLICY, type PolicyDocument } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
-import { type CompiledPolicy, compilePolicy, stricterDecision } from '@capstan/policy';
+import { type CompiledPolicy, compilePolicy, PolicyCache, stricterDecision } from '@capstan/policy';
 import type { Relay } from '@capstan/queue';
-import { installationPolicy, policyByHash, type Store } from '@capstan/store';
+import type { Store } from '@capstan/store';
+import { installationPolicy, policyByHash, type StoredPolicy } from '@capstan/store/policy';
 
 /**
- * Policies by their hash, compiled once each. A version never changes, so what is cached stays true. The installation's policy of
- * now bounds them as well: a call that was admitted before it was made stricter does not get around it, however late it runs.
+ * Policies by hash. The installation's current policy also applies, so that a call admitted before it became stricter cannot bypass
+ * it.
  */
 export type Policies = {
   cached(policy_hash: string): Pick<CompiledPolicy, 'decide'> | undefined;
@@ -15,33 +16,28 @@ export type Policies = {
   close(): void;
 };
 
-/** A run may bring a policy of its own, so there is no end to them. */
-const MAX_KEPT = 500;
 const FRESH = { signals: ['policies'], every_ms: 10_000 };
 
 type Ceiling = { document: PolicyDocument; hash: string };
 
 export async function createPolicies(store: Store, relay: Relay): Promise<Policies> {
-  const compiled = new Map<string, Pick<CompiledPolicy, 'decide'>>();
   let ceiling: Ceiling | null = null;
   const close = await keepFresh(relay, FRESH, async () => {
     const document = await installationPolicy(store.db);
     const hash = hashJson(document);
     if (hash !== ceiling?.hash) ceiling = { document, hash };
   });
+  const cache = new PolicyCache(({ name, document }: StoredPolicy) =>
+    name === INTERNAL_POLICY ? compilePolicy(document) : underNow(document, () => ceiling),
+  );
   return {
     close,
-    cached: (policy_hash) => compiled.get(policy_hash),
+    cached: (policy_hash) => cache.get(policy_hash),
     load: async (policy_hash) => {
       const policy = await policyByHash(store.db, policy_hash);
       if (!policy)
         throw new Failure('POLICY_CHANGED', { detail: `No policy has the hash ${policy_hash}.`, retryable: false });
-      const ready =
-        policy.name === INTERNAL_POLICY ? compilePolicy(policy.document) : underNow(policy.document, () => ceiling);
-      const [oldest] = compiled.size >= MAX_KEPT ? compiled.keys() : [];
-      if (oldest !== undefined) compiled.delete(oldest);
-      compiled.set(policy_hash, ready);
-      return ready;
+      return cache.of(policy);
     },
   };
 }

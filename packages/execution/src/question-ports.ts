@@ -1,29 +1,26 @@
 import type { Backbone } from '@capstan/backbone';
 import type { Answers, Question } from '@capstan/contracts';
 import type { Resumed } from '@capstan/runners';
-import {
-  askLive,
-  type CallState,
-  type Claimed,
-  endLiveQuestion,
-  putCallState,
-  readAnswers,
-  readCallState,
-  readLiveAnswer,
-} from '@capstan/store';
+import type { Claimed } from '@capstan/store/claim';
+import { askLive, endLiveQuestion, readAnswers, readLiveAnswer } from '@capstan/store/hold';
+import { type NewCallState, putCallState, readCallState } from '@capstan/store/invocation';
 import type { Running } from './running.js';
 
-/** What a tool asks in the middle of a call, and what its next attempt goes on from. */
+/** Questions that a tool asks during a call, and checkpoints that the next attempt resumes from. */
 export type QuestionPorts = {
-  checkpoint(claimed: Claimed, checkpoint: CallState): Promise<void>;
+  checkpoint(claimed: Claimed, checkpoint: NewCallState): Promise<void>;
   resumed(claimed: Claimed): Promise<Resumed | null>;
-  ask(running: Running, question: Question, timeout_ms: number): Promise<Answers | null>;
+  ask(running: Running, question: Question, timeout_ms: number, withdrawn?: AbortSignal): Promise<Answers | null>;
 };
 
-/** For signals that were lost. */
+/** Polling interval, in case a signal is lost. */
 const LOOK_MS = 1000;
 
-export function createQuestionPorts({ store, relay }: Pick<Backbone, 'store' | 'relay'>): QuestionPorts {
+/** `onHeldTask` is called when a call is about to be held while its task continues on its server: check the task after `in_ms`. */
+export function createQuestionPorts(
+  { store, relay }: Pick<Backbone, 'store' | 'relay'>,
+  onHeldTask: (in_ms: number) => void = () => {},
+): QuestionPorts {
   const waiting = new Map<string, () => void>();
   relay.subscribe('changed', (ids) => {
     for (const id of ids) waiting.get(id)?.();
@@ -43,13 +40,16 @@ export function createQuestionPorts({ store, relay }: Pick<Backbone, 'store' | '
     });
 
   return {
-    checkpoint: ({ invocation_id }, checkpoint) => putCallState(store, invocation_id, checkpoint),
-    resumed: async ({ invocation_id, attempt }) => {
-      if (attempt === 1) return null;
+    checkpoint: async ({ invocation_id }, checkpoint) => {
+      await putCallState(store, invocation_id, checkpoint);
+      if (checkpoint.look_ms !== undefined) onHeldTask(checkpoint.look_ms);
+    },
+    resumed: async ({ invocation_id }) => {
       const checkpoint = await readCallState(store.db, invocation_id);
       return checkpoint ? { state: checkpoint.state, answers: await readAnswers(store.db, invocation_id) } : null;
     },
-    ask: async ({ claimed, signal }, question, timeout_ms) => {
+    ask: async ({ claimed, signal: stopped }, question, timeout_ms, withdrawn) => {
+      const signal = withdrawn ? AbortSignal.any([stopped, withdrawn]) : stopped;
       const { invocation_id, tenant, actor, tool_id } = claimed;
       const round = await askLive(store, {
         invocation_id,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { Receipts } from './receipts.js';
+import { Receipts } from './intake.js';
 import { newClaimed } from './testing/new-claimed.js';
 
 const callsOn = (claim_id: string, ...ids: string[]) =>
@@ -9,7 +9,7 @@ const REMEMBER_MS = 1000;
 afterEach(() => void vi.restoreAllMocks());
 
 describe('the receipts of a worker', () => {
-  test('begin each receipt once, with all of its calls', () => {
+  test('start each receipt once, with all of its calls', () => {
     const receipts = new Receipts(REMEMBER_MS);
     const calls = callsOn('clm_1', 'inv_1', 'inv_2');
     expect(receipts.begin(calls)).toEqual(calls);
@@ -17,7 +17,7 @@ describe('the receipts of a worker', () => {
     expect(receipts.begin([...calls, ...callsOn('clm_2', 'inv_3')])).toEqual(callsOn('clm_2', 'inv_3'));
   });
 
-  test('know a receipt from when it is begun, also when it is done with', () => {
+  test('know a receipt from its start, even after it is finished', () => {
     const receipts = new Receipts(REMEMBER_MS);
     expect(receipts.knows('clm_1')).toBe(false);
     receipts.begin(callsOn('clm_1', 'inv_1'));
@@ -27,7 +27,7 @@ describe('the receipts of a worker', () => {
     expect(receipts.begin(callsOn('clm_1', 'inv_1'))).toEqual([]);
   });
 
-  test('are completed by the calls that are left on them, and by no fewer', () => {
+  test('are completed only by all calls that are left on them', () => {
     const receipts = new Receipts(REMEMBER_MS);
     receipts.begin(callsOn('clm_1', 'inv_1', 'inv_2', 'inv_3'));
     expect(receipts.isCompletedBy('clm_1', new Set(['inv_1', 'inv_2']))).toBe(false);
@@ -36,7 +36,7 @@ describe('the receipts of a worker', () => {
     expect(receipts.isCompletedBy('clm_1', new Set(['inv_1', 'inv_2', 'inv_9']))).toBe(true);
   });
 
-  test('are forgotten when no news of them can come any more, and not while a call is left', () => {
+  test('are forgotten once no more messages about them can arrive, but not while a call is left', () => {
     const now = vi.spyOn(performance, 'now').mockReturnValue(0);
     const receipts = new Receipts(REMEMBER_MS);
     receipts.begin([...callsOn('clm_1', 'inv_1'), ...callsOn('clm_2', 'inv_2', 'inv_3')]);
@@ -52,7 +52,7 @@ describe('the receipts of a worker', () => {
     expect(known).toEqual([false, true, true, true]);
   });
 
-  test('do not mind a call that is settled twice, or on a receipt that they do not know', () => {
+  test('ignore a call that is settled twice or belongs to an unknown receipt', () => {
     const receipts = new Receipts(REMEMBER_MS);
     receipts.begin(callsOn('clm_1', 'inv_1', 'inv_2'));
     receipts.settled('clm_1', 'inv_1');

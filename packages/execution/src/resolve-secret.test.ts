@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseSecretKeys, putSecret } from '@capstan/store';
+import { parseSecretKeys, putSecret } from '@capstan/store/secret';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openTestStore } from '../../../packages/store/src/testing/open-test-store.js';
 import { ownSecrets } from './own-secrets.js';
@@ -22,7 +22,7 @@ const writeSecrets = async (document: unknown, mode = 0o600, name = 'secrets.jso
 const admin = { key_id: 'key_1', tenant: 'default', actor: 'ann', roles: ['admin' as const] };
 
 describe('secret://name', () => {
-  test('is looked for in the environment, then in the file, then in Postgres, per tenant', async () => {
+  test('is resolved for its tenant from the environment, then the file, then Postgres', async () => {
     const path = await writeSecrets({ a: 'file a', b: 'file b', acme: { a: 'acme file a' } });
     for (const name of ['a', 'b', 'c'])
       await putSecret(store, keys, admin, { tenant: 'default', name }, { value: `stored ${name}` });
@@ -51,13 +51,13 @@ describe('secret://name', () => {
   });
 });
 
-describe('a secret with lists of who may use it', () => {
+describe('a secret restricted to tools and hosts', () => {
   const resolve = createSecretResolver(store, { env: {}, keys });
   const use = (tool_id: string, hosts: string[] = []) =>
     resolve(newClaimed({ tenant: 'lists', tool_id }), 'token', hosts).catch(({ kind }) => kind);
   const place = { tenant: 'lists', name: 'token' };
 
-  test('is given to those tools alone, and for those hosts alone', async () => {
+  test('is given only to those tools, and only for those hosts', async () => {
     await putSecret(store, keys, admin, place, { value: 'v', tools: ['api.*', 'shell.run'], hosts: ['*.example.com'] });
     expect(await use('api.call', ['api.example.com'])).toBe('v');
     expect(await use('api.call', ['example.com'])).toBe('v');
@@ -75,7 +75,7 @@ describe('a secret with lists of who may use it', () => {
     expect(await use('browser.script', ['example.com'])).toBe('SECRET_NOT_GRANTED');
   });
 
-  test('keeps its lists when it gets a new value, and an empty one is for nobody', async () => {
+  test('keeps its lists when its value changes, and an empty list allows nobody', async () => {
     await putSecret(store, keys, admin, place, { value: 'w', hosts: null });
     expect(await use('api.call', ['example.org'])).toBe('w');
     expect(await use('other')).toBe('SECRET_NOT_GRANTED');
@@ -83,7 +83,7 @@ describe('a secret with lists of who may use it', () => {
     expect(await use('api.call')).toBe('SECRET_NOT_GRANTED');
   });
 
-  test('every use is on record, without the value', async () => {
+  test('has every use audited, without its value', async () => {
     await putSecret(store, keys, admin, place, { value: 'value-not-to-be-seen', tools: ['a'], hosts: null });
     await use('a', ['example.com']);
     await use('b');
@@ -97,19 +97,19 @@ describe('a secret with lists of who may use it', () => {
   });
 });
 
-describe('the file of secrets', () => {
+describe('the secrets file', () => {
   test.each([0o644, 0o604, 0o620])('is refused with the mode %o', async (mode) => {
     const path = await writeSecrets({ a: 'b' }, mode, `mode-${mode}.json`);
     expect(() => openSecretFile(path)).toThrow('chmod 600');
   });
 
-  test('that cannot be read is refused, and nothing of it is quoted', async () => {
+  test('is refused if it cannot be read, and the error quotes nothing from it', async () => {
     const path = await writeSecrets('{"a": "hunter2-hunter2"', 0o600, 'broken.json');
     expect(() => openSecretFile(path)).toThrow(/^CAPSTAN_SECRETS_FILE: \S+ is not JSON/);
     expect(() => openSecretFile(join(folder, 'absent.json'))).toThrow('ENOENT');
   });
 
-  test('is read again when it changes', async () => {
+  test('is reloaded when it changes', async () => {
     const path = await writeSecrets({ a: 'old' }, 0o600, 'changing.json');
     const file = openSecretFile(path);
     await writeFile(path, JSON.stringify({ a: 'new' }));
@@ -118,7 +118,7 @@ describe('the file of secrets', () => {
   });
 });
 
-test('what the worker connects with, and whatever is called a secret, is its own', () => {
+test("the worker's own secrets are the passwords in its URLs and the variables named like secrets", () => {
   const secrets = ownSecrets({
     DATABASE_URL: 'postgres://user:p%40ss-of-database@h/db',
     REDIS_URL: 'redis://:pass-of-redis@h',

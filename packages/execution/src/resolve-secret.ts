@@ -1,29 +1,22 @@
 import { Failure, matchesWildcard, SecretName, toolOfAlias } from '@capstan/contracts';
 import { matchesDomain } from '@capstan/egress';
-import {
-  auditSecretUse,
-  type Claimed,
-  isUnavailable,
-  type OpenedSecret,
-  openSecret,
-  type SecretKeys,
-  type Store,
-} from '@capstan/store';
+import { isUnavailable, type Store } from '@capstan/store';
+import type { Claimed } from '@capstan/store/claim';
+import { auditSecretUse, type OpenedSecret, openSecret, type SecretKeys } from '@capstan/store/secret';
 import type { SecretFile } from './secret-file.js';
 import { readSecretVariables, secretVariable } from './secret-variable.js';
 import type { WorkerContext } from './worker-context.js';
 
 export type SecretSources = {
-  /** Where the variables of secrets are; each is spelled as `secretVariable` says. */
+  /** Contains the variables of secrets, spelled as by `secretVariable`. */
   env: Readonly<Record<string, string | undefined>>;
   file?: SecretFile | undefined;
   keys: SecretKeys;
 };
 
 /**
- * The value behind `secret://name`: from the environment, else from the file, else from Postgres. Each has it for one tenant;
- * what the environment and the file do not say otherwise of belongs to the tenant `default`. Nothing is given out before
- * it is on record who gets it.
+ * Resolves `secret://name` from the environment, else the file, else Postgres. Every secret belongs to one tenant; in the environment
+ * and the file that is `default` unless they name another. Each use is audited before the value is returned.
  */
 export const createSecretResolver = (store: Store, sources: SecretSources): WorkerContext['secret'] => {
   const find = createSecretFinder(store, sources);
@@ -46,7 +39,7 @@ export const createSecretResolver = (store: Store, sources: SecretSources): Work
   };
 };
 
-/** Looks a secret up. Who may have it, and that somebody has, is another matter. */
+/** Looks up a secret, without checking who may use it and without auditing the use. */
 export const createSecretFinder = (store: Store, { env, file, keys }: SecretSources) => {
   const variables = readSecretVariables(env);
   return async (tenant: string, name: string): Promise<OpenedSecret | undefined> => {
@@ -61,7 +54,11 @@ const unknown = (tenant: string, name: string): Failure =>
     suggestion: `Keep it with PUT /v1/secrets/${name} or \`capstan secret put ${name}\`, or set ${secretVariable({ tenant, name })}.`,
   });
 
-const whyRefused = (secret: OpenedSecret, { tool_id }: Claimed, hosts: readonly string[]): string | null => {
+const whyRefused = (
+  secret: OpenedSecret,
+  { tool_id }: Pick<Claimed, 'tool_id'>,
+  hosts: readonly string[],
+): string | null => {
   if (secret.tools && !secret.tools.some((pattern) => matchesWildcard(toolOfAlias(pattern), tool_id)))
     return `not for the tool ${tool_id}`;
   const { hosts: allowed } = secret;
@@ -69,7 +66,7 @@ const whyRefused = (secret: OpenedSecret, { tool_id }: Claimed, hosts: readonly 
   return other ? `not to be sent to ${other}` : null;
 };
 
-/** Whether everything that `host` stands for, which may be a pattern itself, is within `pattern`. */
+/** Whether `pattern` covers every host that `host` matches. `host` may be a pattern itself. */
 const covers = (pattern: string, host: string): boolean => {
   if (pattern === '*' || pattern === host) return true;
   if (!host.startsWith('*')) return matchesDomain(host, pattern);

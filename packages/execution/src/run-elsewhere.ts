@@ -1,4 +1,4 @@
-/** Thrown by a runner that did not begin: another worker may, after so long. */
+/** Thrown by a runner that did not start the call. Another worker may, after `backoff_ms`. */
 export class NotStarted extends Error {
   override readonly name = 'NotStarted';
   readonly backoff_ms: number;
@@ -9,7 +9,7 @@ export class NotStarted extends Error {
   }
 }
 
-/** Thrown by a runner whose call goes on, or has ended, in another process of ours: nothing of it is settled here. */
+/** Thrown by a runner whose call is running, or has ended, in another of our processes: it is not settled here. */
 export class TakenElsewhere extends Error {
   override readonly name = 'TakenElsewhere';
 }

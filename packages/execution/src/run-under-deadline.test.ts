@@ -1,6 +1,6 @@
 import type { RunOutcome } from '@capstan/runners';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { runUnderDeadline } from './run-under-deadline.js';
+import { runUnderDeadline } from './pipeline.js';
 import { Running } from './running.js';
 import { newClaimed } from './testing/new-claimed.js';
 
@@ -12,7 +12,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('a run under a deadline', () => {
-  test('that ends at once costs no timer', async () => {
+  test('that returns synchronously costs no timer', async () => {
     const running = new Running(newClaimed());
     const outcome = runUnderDeadline(running, 1000, () => done);
     expect(vi.getTimerCount()).toBe(0);
@@ -25,7 +25,7 @@ describe('a run under a deadline', () => {
     expect([vi.getTimerCount(), running.stopped]).toEqual([0, null]);
   });
 
-  test('has all of its time, however long it had waited since its claim', async () => {
+  test('has its full time, however long it waited since its claim', async () => {
     const running = new Running(newClaimed());
     await vi.advanceTimersByTimeAsync(60_000);
     const outcome = runUnderDeadline(running, 1000, () => new Promise((resolve) => setTimeout(resolve, 900, done)));
@@ -33,7 +33,7 @@ describe('a run under a deadline', () => {
     expect([await outcome, running.stopped]).toEqual([done, null]);
   });
 
-  test('is told to stop when the deadline has passed, not before', async () => {
+  test('is told to stop when the deadline has passed, and not before', async () => {
     const running = new Running(newClaimed());
     const { signal } = running;
     const outcome = runUnderDeadline(
@@ -60,7 +60,7 @@ describe('a run under a deadline', () => {
     },
   );
 
-  test('that was told to stop before it began is given up as well', async () => {
+  test('that was told to stop before it started is also abandoned after the grace period', async () => {
     const running = new Running(newClaimed());
     running.stop('cancel');
     const outcome = runUnderDeadline(running, 60_000, never);
@@ -68,7 +68,7 @@ describe('a run under a deadline', () => {
     expect(await outcome).toBeNull();
   });
 
-  test('that throws, at once or later, rejects and leaves no timer behind', async () => {
+  test('that throws, synchronously or later, rejects and leaves no timer behind', async () => {
     const fault = new Error('the runner broke');
     const now = () => {
       throw fault;
@@ -78,7 +78,7 @@ describe('a run under a deadline', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('that fails after it was given up disturbs nobody', async () => {
+  test('that fails after it was abandoned causes no unhandled rejection', async () => {
     const running = new Running(newClaimed());
     let fail: (error: Error) => void = () => {};
     const run = () =>

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { Running } from './running.js';
 import { newClaimed } from './testing/new-claimed.js';
 
-describe('an invocation under way', () => {
-  test('is stopped for the first reason, and tells its runner', () => {
+describe('a running invocation', () => {
+  test('is stopped for the first reason given, and its runner is notified', () => {
     const running = new Running(newClaimed());
     const { signal } = running;
     expect(signal.aborted).toBe(false);
@@ -12,18 +12,18 @@ describe('an invocation under way', () => {
     expect([running.stopped, signal.aborted, signal.reason]).toEqual(['timeout', true, 'timeout']);
   });
 
-  test('that was stopped before its runner asked is aborted from the start', () => {
+  test('that was stopped before its runner asked for the signal gives it an aborted one', () => {
     const running = new Running(newClaimed());
     running.stop('lost');
     expect([running.signal.aborted, running.signal.reason]).toEqual([true, 'lost']);
   });
 
-  test('gives the same signal each time', () => {
+  test('returns the same signal each time', () => {
     const running = new Running(newClaimed());
     expect(running.signal).toBe(running.signal);
   });
 
-  test('tells once that it was stopped, before or after somebody listens', () => {
+  test('calls each listener once when it is stopped, even one added afterwards', () => {
     const told: string[] = [];
     const before = new Running(newClaimed());
     before.onStop(() => told.push('before'));

@@ -1,22 +1,22 @@
 import type { Redactor } from '@capstan/redact';
-import type { Claimed } from '@capstan/store';
+import type { Claimed } from '@capstan/store/claim';
 import { type AttemptTrace, traceAttempt } from './trace-attempt.js';
 
-/** Why a tool is stopped. `lost`: the lease ended, so whatever it returns will be refused. */
+/** Why a tool is stopped. `lost`: the lease expired, so its result would be refused. */
 export type StopReason = 'timeout' | 'cancel' | 'shutdown' | 'lost';
 
 /**
- * An invocation under way. The abort signal is made when a runner first asks for it: tools that finish within one turn
- * of the event loop never do, and making one for each costs more than running them.
+ * A running invocation. The abort signal is created when a runner first asks for it: tools that finish within one turn of the event
+ * loop never do, and creating one for each would cost more than running them.
  */
 export class Running {
   readonly claimed: Claimed;
-  /** Null where traces are not sent. */
+  /** Null if tracing is off. */
   readonly trace: AttemptTrace | null;
   stopped: StopReason | null = null;
   /** Knows the secrets that this call has asked for; null before its tool is started. */
   redactor: Redactor | null = null;
-  /** It can be gone on with from its checkpoint without a second effect. */
+  /** Whether it can resume from its checkpoint without repeating an effect. */
   repeatable = false;
   #controller: AbortController | null = null;
   #onStop: (() => void)[] = [];
@@ -32,7 +32,7 @@ export class Running {
     return this.#controller.signal;
   }
 
-  /** The first reason counts. */
+  /** The first reason wins. */
   stop(reason: StopReason): void {
     if (this.stopped) return;
     this.stopped = reason;

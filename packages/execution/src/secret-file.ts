@@ -12,8 +12,8 @@ const GROUP_WRITE = 0o020;
 export type SecretFile = { get(tenant: string, name: string): string | undefined; values(): string[] };
 
 /**
- * Secrets in a file of JSON. It is read again when it changes, so that a mounted secret can be rotated. A file that others may
- * read, or that cannot be read, is refused: at the start, and at the first use after a change.
+ * Secrets in a JSON file. It is reloaded when it changes, so that a mounted secret can be rotated. A file that others may read, or
+ * that cannot be read, is refused: at the start, and at the first use after a change.
  */
 export const openSecretFile = (path: string): SecretFile => {
   let read = { stamp: '', byTenant: new Map<string, Map<string, string>>() };
@@ -36,7 +36,7 @@ export const openSecretFile = (path: string): SecretFile => {
 
 const parse = (path: string, text: string): Map<string, Map<string, string>> => {
   const document = Document.safeParse(parseJson(text));
-  // What is wrong with it is not quoted: it would quote secrets.
+  // The message does not quote what is wrong, because that could be a secret.
   if (!document.success)
     throw new Error(
       `CAPSTAN_SECRETS_FILE: ${path} is not JSON of names and values, or of tenants with names and values`,

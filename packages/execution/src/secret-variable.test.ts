@@ -15,7 +15,7 @@ describe('the environment variable of a secret', () => {
     expect([...readSecretVariables({ [variable]: 'value' })]).toEqual([[variable, 'value']]);
   });
 
-  test('is never shared by two secrets, and is always read', () => {
+  test('is never shared by two secrets, and is always accepted', () => {
     const word = fc.stringMatching(/^[a-bA-Bx25][a-bA-BxX0-5_.-]{0,6}$/);
     const place = fc.record({ tenant: fc.oneof(word, fc.constant('default')), name: word });
     fc.assert(

@@ -33,7 +33,7 @@ const decode = (part: string): string =>
     hex === undefined ? found.toLowerCase() : String.fromCharCode(Number.parseInt(hex, 16)),
   );
 
-/** Every secret of the environment, by its variable. A variable that no secret is spelled as stops the start. */
+/** All secrets in the environment, by variable. A variable that is not the spelling of any secret stops the start. */
 export function readSecretVariables(env: Readonly<Record<string, string | undefined>>): Map<string, string> {
   const values = new Map<string, string>();
   const wrong: string[] = [];

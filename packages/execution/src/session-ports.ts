@@ -1,20 +1,20 @@
 import type { SessionFiles, SessionNotes, SessionPort } from '@capstan/runners';
+import type { Store } from '@capstan/store';
+import type { Claimed } from '@capstan/store/claim';
 import {
-  type Claimed,
   clearNotes,
   listSessionFiles,
   readNotes,
   readSessionFile,
   removeSessionFile,
   type SessionScope,
-  type Store,
   statSessionFile,
   textsOfSession,
   writeNote,
   writeSessionFile,
-} from '@capstan/store';
+} from '@capstan/store/session';
 
-/** The session of a call, in Postgres, with its tenant and id bound: a tool can name no other. */
+/** The session of a call, in Postgres. Tenant and session id are bound, so a tool cannot access another session. */
 export const createSessionPorts =
   (store: Store) =>
   ({ tenant, session_id }: Pick<Claimed, 'tenant' | 'session_id'>): SessionPort | null => {

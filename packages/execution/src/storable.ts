@@ -1,9 +1,9 @@
 import type { Json } from '@capstan/contracts';
 
-/** Postgres' text holds neither NUL nor half of a surrogate pair. */
+/** Postgres' `text` can hold neither NUL nor a lone surrogate. */
 export const storableText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
 
-/** What has no canonical form (half surrogates, numbers that are not finite) is replaced, so that it can be hashed. */
+/** Replaces what has no canonical form (lone surrogates, numbers that are not finite), so that the value can be hashed. */
 export function wellFormed(value: Json): Json {
   if (typeof value === 'string') return value.toWellFormed();
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;

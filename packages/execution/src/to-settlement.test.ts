@@ -1,36 +1,17 @@
-import { BUILTIN_TOOLS, createCatalog } from '@capstan/catalog';
+import { BUILTIN_TOOLS } from '@capstan/catalog';
 import { type Decision, type Descriptor, Failure, type Json } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import { createRedactor } from '@capstan/redact';
 import type { RunOutcome } from '@capstan/runners';
-import type { Claimed } from '@capstan/store';
-import { pino } from 'pino';
+import type { Claimed } from '@capstan/store/claim';
 import { describe, expect, test } from 'vitest';
 import { Running, type StopReason } from './running.js';
 import { newClaimed } from './testing/new-claimed.js';
+import { newWorkerContext } from './testing/new-worker-context.js';
 import { type Finished, toSettlement } from './to-settlement.js';
-import type { WorkerContext } from './worker-context.js';
 
 const SECRET = 'correct-horse-battery-staple';
-const worker: WorkerContext = {
-  catalog: createCatalog(BUILTIN_TOOLS),
-  rules: { approvedSpecs: () => [], refresh: () => Promise.resolve() },
-  runners: new Map(),
-  policies: { cached: () => undefined, load: () => Promise.reject(new Error('not asked for here')), close: () => {} },
-  redactor: createRedactor({ values: [SECRET] }),
-  running: new Map(),
-  metrics: { ended: () => {}, retried: () => {}, waited: () => {} },
-  mayBegin: () => true,
-  approval: () => Promise.reject(new Error('not asked for here')),
-  audit: () => Promise.resolve(),
-  settle: () => {},
-  logs: { write: () => {}, goOnAfter: () => {}, written: () => null },
-  keep: () => Promise.reject(new Error('not asked for here')),
-  secret: () => Promise.reject(new Error('not asked for here')),
-  session: () => null,
-  questions: { checkpoint: async () => {}, resumed: async () => null, ask: async () => null },
-  log: pino({ level: 'silent' }),
-};
+const worker = newWorkerContext({ redactor: createRedactor({ values: [SECRET] }) });
 const descriptor = BUILTIN_TOOLS.find((tool) => tool.tool_id === 'cap:test_math:add');
 
 function settle(finished: Finished, given: Partial<Claimed> = {}, stopped?: StopReason) {
@@ -47,7 +28,7 @@ const failed = (retryable: boolean) =>
   ran({ success: false, error: 'exit 1', kind: 'TOOL_ERROR', retryable, exit_code: 1, payload: 'out' });
 
 describe('a tool that succeeded', () => {
-  test('settles with its payload and the hashes of both sides', () => {
+  test('settles with its payload and the hashes of input and output', () => {
     expect(settle(succeeded())).toEqual({
       claim_id: 'clm_1',
       invocation_id: 'inv_1',
@@ -77,27 +58,27 @@ describe('a tool that succeeded', () => {
     });
   });
 
-  test('is redacted before it is hashed', () => {
+  test('has its output redacted before it is hashed', () => {
     const { result } = settle(succeeded({ [SECRET]: [`Bearer ${SECRET}`] }));
     expect(JSON.stringify(result)).not.toContain(SECRET);
     expect(result?.output_hash).toBe(hashJson(result?.payload));
   });
 
-  test('is mended when its output has no canonical form, and the hash is that of what is stored', () => {
+  test('has output without a canonical form repaired, and the hash is that of the stored output', () => {
     const { status, result } = settle(succeeded({ text: 'a\ud800', number: Number.NaN, nul: '\u0000' }));
     expect(status).toBe('succeeded');
     expect(result?.payload).toEqual({ text: 'a\ufffd', number: null, nul: '\u0000' });
     expect(result?.output_hash).toBe(hashJson({ text: 'a\ufffd', number: null, nul: '\u0000' }));
   });
 
-  test('names the side effects that the tool declares', () => {
+  test('settles with the side effects that it declares', () => {
     const shell = BUILTIN_TOOLS.find((tool) => tool.tool_id === 'shell.run');
     expect(settle(ran({ success: true, payload: null }, shell)).result?.declared_side_effects).toContain('system.exec');
   });
 });
 
 describe('a tool that failed', () => {
-  test('for good ends the invocation, with what it said', () => {
+  test('permanently ends the invocation with its error', () => {
     expect(settle(failed(false))).toMatchObject({
       status: 'failed',
       outcome: 'failed',
@@ -106,7 +87,7 @@ describe('a tool that failed', () => {
     });
   });
 
-  test('is tried again while it may help and attempts are left', () => {
+  test('is retried if a retry may help and attempts are left', () => {
     const first = settle(failed(true), { attempt: 1 });
     expect(first).toMatchObject({ status: 'queued', outcome: 'failed', error: 'exit 1' });
     expect(first.backoff_ms).toBeGreaterThanOrEqual(250);
@@ -116,12 +97,12 @@ describe('a tool that failed', () => {
     expect(settle(failed(true), { attempt: 3 })).toMatchObject({ status: 'failed', backoff_ms: 0 });
   });
 
-  test('counts its attempts from where they were given anew', () => {
+  test('counts its attempts from first_attempt', () => {
     expect(settle(failed(true), { attempt: 5, first_attempt: 5 })).toMatchObject({ status: 'queued' });
     expect(settle(failed(true), { attempt: 7, first_attempt: 5 })).toMatchObject({ status: 'failed' });
   });
 
-  test('says nothing secret and nothing that Postgres cannot hold', () => {
+  test('has secrets, and characters that Postgres cannot store, removed from its error', () => {
     const error = `no \u0000 ${SECRET} \ud800`;
     const settled = settle(ran({ success: false, error, kind: 'TOOL_ERROR', retryable: false }));
     expect(settled.error).not.toContain(SECRET);
@@ -130,8 +111,8 @@ describe('a tool that failed', () => {
   });
 });
 
-describe('an attempt that broke outside of its tool', () => {
-  test('is tried again when the fault is unknown', () => {
+describe('an attempt that failed outside its tool', () => {
+  test('is retried if the fault is unknown', () => {
     const broke: Finished = { kind: 'broke', error: new TypeError('x is undefined'), started: true };
     expect(settle(broke)).toMatchObject({ status: 'queued', error: 'x is undefined', result: { code: 2008 } });
     expect(settle(broke, { max_attempts: 1 })).toMatchObject({
@@ -141,7 +122,7 @@ describe('an attempt that broke outside of its tool', () => {
     expect(settle({ kind: 'broke', error: 'text', started: true })).toMatchObject({ error: 'text' });
   });
 
-  test('is ambiguous when its tool may have taken effect, and tried again when it had not been started', () => {
+  test('is ambiguous if its tool may have taken effect, and retried if the tool was not started', () => {
     const error = new TypeError('x is undefined');
     expect(settle({ kind: 'broke', error, started: true }, { idempotent: false })).toMatchObject({
       status: 'ambiguous',
@@ -151,7 +132,7 @@ describe('an attempt that broke outside of its tool', () => {
     expect(settle({ kind: 'broke', error, started: false }, { idempotent: false })).toMatchObject({ status: 'queued' });
   });
 
-  test('is not when the fault says that it cannot help', () => {
+  test('is not retried if the fault says that a retry cannot help', () => {
     const error = new Failure('UNKNOWN_TOOL', { detail: 'This worker does not know it.', retryable: false });
     expect(settle({ kind: 'broke', error, started: false })).toMatchObject({
       status: 'failed',
@@ -159,15 +140,15 @@ describe('an attempt that broke outside of its tool', () => {
     });
   });
 
-  test('ends when its runner did not come back though nobody stopped it', () => {
+  test('ends as failed if its runner did not return although nobody stopped it', () => {
     expect(settle(ran(null))).toMatchObject({ status: 'failed', error: 'the runner did not stop' });
   });
 });
 
-describe('a tool whose runner cannot tell whether it took effect', () => {
+describe('a tool whose runner does not know whether it took effect', () => {
   const cut = ran({ success: false, error: 'cut off', kind: 'OUTCOME_UNKNOWN', retryable: false });
 
-  test('ends ambiguous when it may not be repeated', () => {
+  test('ends as ambiguous if it may not be repeated', () => {
     expect(settle(cut, { idempotent: false })).toMatchObject({
       status: 'ambiguous',
       outcome: 'ambiguous',
@@ -176,12 +157,12 @@ describe('a tool whose runner cannot tell whether it took effect', () => {
     });
   });
 
-  test('is tried again when it may be repeated', () => {
+  test('is retried if it may be repeated', () => {
     expect(settle(cut)).toMatchObject({ status: 'queued', error: 'cut off' });
   });
 });
 
-test('a denial right before the run ends it, with the reason', () => {
+test('a denial right before the run ends the invocation as denied, with the reason', () => {
   const decision: Decision = {
     effect: 'deny',
     allowed: false,
@@ -199,7 +180,7 @@ test('a denial right before the run ends it, with the reason', () => {
 });
 
 describe('a tool that was stopped', () => {
-  test('by its deadline timed out, whatever it returned', () => {
+  test('by its deadline ends as timed_out, whatever it returned', () => {
     for (const finished of [succeeded(), failed(true), ran(null)])
       expect(settle(finished, {}, 'timeout')).toMatchObject({
         status: 'timed_out',
@@ -209,7 +190,7 @@ describe('a tool that was stopped', () => {
       });
   });
 
-  test('by a cancel is canceled', () => {
+  test('by a cancel ends as canceled', () => {
     expect(settle(failed(true), {}, 'cancel')).toMatchObject({ status: 'canceled', result: { code: 2007 } });
   });
 
@@ -227,7 +208,7 @@ describe('a tool that was stopped', () => {
     });
   });
 
-  test('is handed back also on its last attempt, which then does not count', () => {
+  test('by a shutdown is handed back even on its last attempt, which then does not count', () => {
     expect(settle(failed(true), { attempt: 3 }, 'shutdown')).toMatchObject({
       status: 'queued',
       outcome: 'handed_back',
@@ -235,7 +216,7 @@ describe('a tool that was stopped', () => {
   });
 });
 
-test('a call that its worker did not start goes back at once, and its attempt does not count', () => {
+test('a call that its worker did not start returns to the queue at once, and its attempt does not count', () => {
   for (const idempotent of [true, false])
     expect(settle({ kind: 'unstarted' }, { idempotent, attempt: 3 })).toMatchObject({
       status: 'queued',
@@ -245,7 +226,7 @@ test('a call that its worker did not start goes back at once, and its attempt do
     });
 });
 
-test('a settlement names the receipt of its call, which is what fences it', () => {
+test('a settlement names the receipt of its call, which fences it', () => {
   const claimed = { claim_id: 'clm_9', run_id: 'run_1', watched: true, attempt: 4, first_attempt: 2 };
   expect(settle(succeeded(), claimed)).toMatchObject(claimed);
 });

@@ -1,18 +1,21 @@
 import {
   codeOf,
+  DAY_MS,
   type Decision,
   type Descriptor,
   Failure,
   type FailureName,
+  isObject,
   type Json,
   type JsonObject,
   type Question,
   RunFacts,
+  toJson,
 } from '@capstan/contracts';
 import { CanonicalJsonError, hashJson } from '@capstan/integrity';
 import type { Redactor } from '@capstan/redact';
 import type { RunOutcome } from '@capstan/runners';
-import type { Claimed, Settlement } from '@capstan/store';
+import type { Claimed, Settlement } from '@capstan/store/claim';
 import { auditDetail } from './audit-detail.js';
 import { retryBackoff } from './retry-backoff.js';
 import type { Running } from './running.js';
@@ -23,7 +26,7 @@ import type { WorkerContext } from './worker-context.js';
 export type Finished =
   | { kind: 'ran'; outcome: RunOutcome | null; descriptor: Descriptor }
   | { kind: 'denied'; decision: Decision }
-  /** What people agreed to is not what would run. */
+  /** The approval does not match what would run. */
   | { kind: 'returned'; why: string; expires_in_ms: number }
   | { kind: 'unstarted'; backoff_ms?: number }
   /** `started`: the runner had been called. */
@@ -32,11 +35,11 @@ export type Finished =
 type Verdict = Pick<Settlement, 'status' | 'backoff_ms' | 'outcome' | 'expires_in_ms' | 'question'> & {
   error: string | null;
   code: number | null;
-  /** Of a refusal that was found while it ran. */
+  /** Set if the refusal happened during the run. */
   rule?: string;
 };
 
-/** Redacts, hashes, and says what becomes of the invocation. */
+/** Redacts and hashes the outcome, and maps it to the next state of the invocation. */
 export function toSettlement(
   worker: WorkerContext,
   running: Running,
@@ -44,12 +47,13 @@ export function toSettlement(
   duration_ms: number,
 ): Settlement {
   const { claimed } = running;
-  const verdict = judge(running, finished);
+  const verdict = verdictOf(running, finished);
   const outcome = finished.kind === 'ran' ? finished.outcome : null;
   const redactor = running.redactor ?? worker.redactor;
   const { rule } = verdict;
-  const told = rule === undefined ? (outcome?.payload ?? null) : { ...membersOf(outcome?.payload), rule_matched: rule };
-  const { payload, output_hash } = hashed(redactor.json(told));
+  const output =
+    rule === undefined ? (outcome?.payload ?? null) : { ...membersOf(outcome?.payload), rule_matched: rule };
+  const { payload, output_hash } = hashed(redactor.json(output));
   const error = verdict.error === null ? null : storableText(redactor.error(verdict.error));
   return {
     claim_id: claimed.claim_id,
@@ -84,7 +88,7 @@ export function toSettlement(
   };
 }
 
-/** The detail that the start had, so that each of the two can be read by itself; what came of it is added by the store. */
+/** The audit event of the end repeats the detail of the start, so that each can be read alone. The store adds the outcome. */
 function auditedWith(claimed: Claimed, finished: Finished, redactor: Redactor): Pick<Settlement, 'audit'> {
   const detail = finished.kind === 'ran' ? auditDetail(claimed, finished.descriptor, redactor) : null;
   if (!detail) return {};
@@ -99,7 +103,7 @@ function auditedWith(claimed: Claimed, finished: Finished, redactor: Redactor): 
   };
 }
 
-function judge(running: Running, finished: Finished): Verdict {
+function verdictOf(running: Running, finished: Finished): Verdict {
   switch (running.stopped) {
     case 'timeout':
       return timedOut(running);
@@ -136,27 +140,32 @@ function judgeOutcome(running: Running, finished: Finished): Verdict {
     : failed(running, outcome.kind, outcome.error, outcome.retryable);
 }
 
-/** What only shows when a file is opened, a host resolved or a redirect followed: it is denied as if it had been seen before. */
+/** Violations that only appear when a file is opened, a host resolved or a redirect followed count as denials. */
 const REFUSALS: ReadonlySet<FailureName> = new Set<FailureName>([
   'POLICY_DENIED',
   'EGRESS_DENIED',
   'SHELL_NOT_GRANTED',
+  'PATH_DENIED',
+  'WRITE_NOT_GRANTED',
   'ARGUMENTS_NOT_ALLOWED',
   'SECRET_NOT_GRANTED',
 ]);
-const RULES: Partial<Record<FailureName, string>> = { EGRESS_DENIED: 'network', SECRET_NOT_GRANTED: 'secret' };
+const RULES: Partial<Record<FailureName, string>> = {
+  EGRESS_DENIED: 'network',
+  SECRET_NOT_GRANTED: 'secret',
+  WRITE_NOT_GRANTED: 'limits.write',
+};
 
-const membersOf = (payload: Json | undefined): JsonObject =>
-  typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? payload : {};
+const membersOf = (payload: Json | undefined): JsonObject => (isObject(payload) ? payload : {});
 
 /** How long a question waits for its answer. */
-const QUESTION_MS = 86_400_000;
+const QUESTION_MS = DAY_MS;
 
 const asked = (question: Question, error: string): Verdict => ({
   ...{ status: 'held', backoff_ms: 0, expires_in_ms: QUESTION_MS, outcome: 'handed_back', error, code: null, question },
 });
 
-/** A fault that nobody foresaw leaves open whether the tool took effect before it. */
+/** After an unexpected error, it is unknown whether the tool took effect. */
 function judgeFault(running: Running, { error, started }: Extract<Finished, { kind: 'broke' }>): Verdict {
   if (error instanceof Failure)
     return REFUSALS.has(error.kind)
@@ -167,7 +176,7 @@ function judgeFault(running: Running, { error, started }: Extract<Finished, { ki
     : failed(running, 'RUNNER_FAILED', message(error), true);
 }
 
-/** It may have taken effect: only what may be repeated is tried again. */
+/** The tool may have taken effect: retry only idempotent calls. */
 const leftOpen = (running: Running, kind: FailureName, error: string): Verdict =>
   running.claimed.idempotent || retriesAnything(running.claimed) ? failed(running, kind, error, true) : unknown(error);
 
@@ -183,7 +192,7 @@ function timedOut(running: Running): Verdict {
   return again ?? ended('timed_out', 'TOOL_TIMEOUT', error);
 }
 
-/** Its plan asked for it in as many words. */
+/** The plan step asks for retries explicitly. */
 const retriesAnything = ({ retry_backoff_ms }: Claimed): boolean => typeof retry_backoff_ms === 'number';
 
 function retry(claimed: Claimed, kind: FailureName, error: string): Verdict | null {
@@ -201,7 +210,7 @@ const ended = (status: 'failed' | 'timed_out' | 'canceled' | 'denied', kind: Fai
   code: codeOf(kind),
 });
 
-/** Never started, so any worker may. The backoff marks the row as waiting, for the coordinator to deliver if need be. */
+/** The tool never started, so any worker may run it. The backoff marks the row as waiting, so the coordinator can deliver it. */
 const UNSTARTED: Verdict = {
   status: 'queued',
   backoff_ms: 1,
@@ -210,7 +219,7 @@ const UNSTARTED: Verdict = {
   code: null,
 };
 
-/** Whether it took effect, a person has to find out. */
+/** A person must find out whether it took effect. */
 const unknown = (error: string): Verdict => ({
   status: 'ambiguous',
   backoff_ms: 0,
@@ -219,10 +228,10 @@ const unknown = (error: string): Verdict => ({
   code: codeOf('OUTCOME_UNKNOWN'),
 });
 
-/** A tool that was stopped half-way may have taken effect: only an idempotent one may go to another worker unasked. */
+/** A stopped tool may have taken effect: only an idempotent one moves to another worker automatically. */
 const handBack = ({ claimed, repeatable }: Running): Verdict => {
   const ambiguous = unknown('the worker was shut down during the run');
-  // The backoff marks the row as waiting, so that the coordinator delivers it should this worker end before it does.
+  // The backoff marks the row as waiting, so the coordinator delivers it if this worker exits first.
   return claimed.idempotent || repeatable
     ? { ...ambiguous, status: 'queued', backoff_ms: 1, outcome: 'handed_back' }
     : ambiguous;
@@ -238,9 +247,9 @@ function hashed(payload: Json): { payload: Json; output_hash: string } {
   }
 }
 
-/** What was seen (paths, domains) may hold a secret too. */
+/** Observed paths and domains may contain secrets too. */
 const redactedFacts = (facts: RunFacts, redactor: Redactor): RunFacts | null =>
-  RunFacts.safeParse(redactor.json(JSON.parse(JSON.stringify(facts)))).data ?? null;
+  RunFacts.safeParse(redactor.json(toJson(facts))).data ?? null;
 
 const seconds = ({ claimed }: Running) => Math.round(claimed.timeout_ms / 100) / 10;
 const message = (error: unknown) => (error instanceof Error ? error.message : String(error));

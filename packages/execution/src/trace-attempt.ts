@@ -13,15 +13,15 @@ import {
   traceparentOf,
   tracesContent,
 } from '@capstan/backbone';
-import type { Decision, Descriptor, JsonObject } from '@capstan/contracts';
+import { type Decision, type Descriptor, type JsonObject, loneRunId } from '@capstan/contracts';
 import type { Redactor } from '@capstan/redact';
 import type { RunOutcome } from '@capstan/runners';
-import type { Claimed, Settlement } from '@capstan/store';
+import type { Claimed, Settlement } from '@capstan/store/claim';
 
 /**
- * The spans of an attempt: `process <runner>`, by the conventions for messaging, as a child of the span that submitted the call;
- * a retry is a trace of its own with a link to it, because hours may lie between them. Below it `execute_tool <tool>`, by the
- * conventions for generative AI, and `settle <runner>`.
+ * The spans of an attempt: `process <runner>`, by the conventions for messaging, is a child of the span that submitted the call.
+ * A retry is a separate trace with a link to that span, because hours may lie between them. Below are `execute_tool <tool>`, by
+ * the conventions for generative AI, and `settle <runner>`.
  */
 export class AttemptTrace {
   readonly #claimed: Claimed;
@@ -56,7 +56,7 @@ export class AttemptTrace {
     this.#process.addEvent('hold.approved');
   }
 
-  /** Answers what the tool is told of the trace. */
+  /** Returns the traceparent for the tool. */
   began(
     { tool_id, invocation_id }: Claimed,
     descriptor: Descriptor,
@@ -87,7 +87,7 @@ export class AttemptTrace {
     this.#tool = null;
   }
 
-  /** What was begun has ended, however it did. */
+  /** Ends the span of the tool if it is still open, and begins the settlement. */
   ended({ outcome, status }: Settlement): void {
     if (this.#tool) fail(this.#tool, outcome);
     this.#tool?.end();
@@ -100,7 +100,7 @@ export class AttemptTrace {
     });
   }
 
-  /** Null: it was refused, or left to the coordinator. */
+  /** Null: the settlement was refused, or left to the coordinator. */
   settled(status: string | null): void {
     if (this.#settle && status) this.#settle.setAttribute('capstan.status', status);
     if (this.#settle && !status) fail(this.#settle, 'refused');
@@ -111,11 +111,11 @@ export class AttemptTrace {
 
 export const traceAttempt = (claimed: Claimed): AttemptTrace | null => (isTracing() ? new AttemptTrace(claimed) : null);
 
-/** What log lines of a call are joined by. */
+/** The ids that connect the log lines of a call. */
 export const idsOf = ({ invocation_id, run_id, tenant, traceparent }: Claimed, traced: AttemptTrace | null) => ({
   trace_id: traced?.trace_id ?? traceIdOf(traceparent),
   invocation_id,
-  run_id: run_id ?? undefined,
+  run_id: run_id ?? loneRunId(invocation_id),
   tenant,
 });
 

@@ -1,14 +1,14 @@
 import type { QueueName } from '@capstan/contracts';
 
 /**
- * Brings work to workers, no more: Postgres knows what is to be done and who does it. Something may be brought twice or
- * never; receipts make the first harmless, the coordinator the second.
+ * Delivers work to workers; Postgres holds what is to be done and who does it. A delivery may be repeated or lost: receipts
+ * make repetition harmless, and the coordinator redelivers what was lost.
  */
 export interface Queue {
   readonly kind: 'redis' | 'postgres';
-  /** Brings receipts that nobody owns to a worker. Fails fast when the queue cannot be reached; the coordinator brings them later. */
+  /** Delivers receipts without an owner. Fails fast if the queue is unreachable; the coordinator then delivers them later. */
   deliver(deliveries: readonly Delivery[]): Promise<void>;
-  /** Brings receipts once more whose delivery is lost, or stuck with a worker that hangs. */
+  /** Redelivers receipts whose delivery was lost, or is stuck in a hung worker. */
   deliverAgain(deliveries: readonly Delivery[]): Promise<void>;
   consume(options: ConsumeOptions, work: WorkSource): Consumer;
   counts(runner: QueueName): Promise<QueueCounts>;
@@ -26,44 +26,43 @@ export type Delivery = {
   runner: QueueName;
   size: number;
   priority: number;
-  /** Of a tenant that has nothing else there: it does not wait for the others. */
+  /** The tenant has nothing else in the queue, so this goes to its head. */
   ahead: boolean;
 };
 
 export type ConsumeOptions = { runner: QueueName; concurrency: number; lease_ms: number };
 
-/** A call that is this worker's, to be begun when a slot is free. Resolves when the slot is free again. */
+/** A call owned by this worker, to be started when a slot is free. Resolves when it releases the slot. */
 export type Start = () => Promise<void>;
 
 /** Where a consumer gets calls from. */
 export type WorkSource = {
-  /** Takes the next ones that wait, as many as there are up to `limit`. */
+  /** Claims up to `limit` waiting calls. */
   claim(limit: number): Promise<Start[]>;
-  /** Makes a receipt this worker's own, and answers the calls on it: none when it went elsewhere, or the queue is paused. */
+  /** Takes ownership of a receipt and returns its calls: none if another worker has it, or the queue is paused. */
   own(claim_id: string): Promise<Start[]>;
-  /** Makes receipts this worker's own that were delivered while nobody could take them. */
+  /** Takes ownership of receipts that were delivered while the queue was paused. */
   ownAny(limit: number): Promise<Start[]>;
 };
 
 export interface Consumer {
   pause(): void;
   resume(): void;
-  /** Runs calls that were handed to this worker, as slots get free. */
+  /** Runs calls handed to this worker as slots become free. */
   run(starts: readonly Start[]): void;
-  /** How many calls may be handed to this worker now, without a claim. */
+  /** How many calls can be handed to this worker now without a claim. */
   offered(): number;
-  /** Whether it could take more and is not told to stand still; with work waiting and nothing taken, it is wedged. */
+  /** Whether it has free slots and is not paused. If it then takes no waiting work, it is stuck. */
   hasRoom(): boolean;
-  /** Takes no more; resolves when no claim is under way. What was taken goes on, and is begun at once for its worker to give back. */
+  /** Stops claiming; resolves when no claim is in flight. Calls already taken start at once, so that the worker can return them. */
   stop(): Promise<void>;
 }
 
 export type QueueCounts = { waiting: number; delayed: number; active: number };
 
-/** Runs that take less than bringing one of them: what is committed together is brought together. */
+/** Runs that are cheaper than their own delivery; those committed together share a receipt. */
 const SHORT_RUNS: ReadonlySet<QueueName> = new Set(['builtin', 'file']);
-/** Of an own tool nobody knows; but bringing one costs a request, which many share. */
 export const areShort = (runner: QueueName): boolean => SHORT_RUNS.has(runner);
 
-/** Calls on one receipt at most. */
-export const onReceipt = (runner: QueueName): number => (areShort(runner) ? 50 : 1);
+/** The most calls on one receipt. */
+export const onReceipt = (runner: QueueName): number => (areShort(runner) ? 100 : 1);

@@ -31,7 +31,7 @@ function openCounted(size: number) {
 }
 
 describe('slots', () => {
-  test('begin as many calls as there are slots, and the others in order as slots get free', async () => {
+  test('start as many calls as there are slots, and the others in order as slots become free', async () => {
     const { slots } = openCounted(2);
     const { begun, starts, end } = newCalls('a', 'b', 'c', 'd');
     void slots.run(starts);
@@ -54,7 +54,7 @@ describe('slots', () => {
     }
   });
 
-  test('put what is brought later behind what waits already', async () => {
+  test('start later calls after those that already wait', async () => {
     const { slots } = openCounted(1);
     const [first, second] = [newCalls('a', 'b'), newCalls('c')];
     void slots.run(first.starts);
@@ -65,7 +65,7 @@ describe('slots', () => {
     expect(second.begun).toEqual(['c']);
   });
 
-  test('are free only while nothing takes them up and nothing waits for them', async () => {
+  test('are free only if no call uses or waits for them', async () => {
     const { slots } = openCounted(3);
     const { starts, end } = newCalls('a', 'b', 'c', 'd', 'e');
     expect(slots.free()).toBe(3);
@@ -77,7 +77,7 @@ describe('slots', () => {
     expect(slots.free()).toBe(1);
   });
 
-  test('tell whoever brought calls when the last of them has ended', async () => {
+  test('resolve a run when the last of its calls has ended', async () => {
     const { slots } = openCounted(1);
     const { starts, end } = newCalls('a', 'b');
     let done = false;
@@ -92,7 +92,7 @@ describe('slots', () => {
     await slots.run([]);
   });
 
-  test('get free when a call fails', async () => {
+  test('become free when a call fails', async () => {
     const { slots, told } = openCounted(1);
     const { begun, starts, ends, end } = newCalls('a', 'b');
     const ended = slots.run(starts);
@@ -105,7 +105,7 @@ describe('slots', () => {
     expect([slots.free(), told.times]).toEqual([1, 1]);
   });
 
-  test('say once that they are free for all that ended in one turn of the event loop', async () => {
+  test('report once that they are free for all calls that end in one turn of the event loop', async () => {
     const { slots, told } = openCounted(3);
     const { starts, end } = newCalls('a', 'b', 'c');
     void slots.run(starts);
@@ -119,7 +119,7 @@ describe('slots', () => {
     expect(told.times).toBe(2);
   });
 
-  test('do not say that they are free while calls wait for them', async () => {
+  test('do not report that they are free while calls wait for them', async () => {
     const { slots, told } = openCounted(1);
     const { starts, end } = newCalls('a', 'b');
     void slots.run(starts);
@@ -131,7 +131,7 @@ describe('slots', () => {
     expect(told.times).toBe(1);
   });
 
-  test('that are opened begin all that waits and all that comes', () => {
+  test('start all waiting and new calls at once after they are opened', () => {
     const { slots } = openCounted(1);
     const { begun, starts } = newCalls('a', 'b', 'c');
     void slots.run(starts.slice(0, 2));

@@ -1,23 +1,23 @@
 import type { Start } from './queue.js';
 
-/** Short calls are over before another would have been brought. */
+/** Short calls end before the next delivery would arrive, so several may wait for each slot. */
 const SHORT_PER_SLOT = 4;
 
-/** How many calls may be under way at once, shared by all who bring some. */
+/** Limits how many calls run at once, across all sources of calls. */
 export type Slots = {
-  /** Runs these one after the other as slots get free. Resolves when the last of them has ended. */
+  /** Runs these in order as slots become free. Resolves when the last one ends. */
   run(starts: readonly Start[]): Promise<void>;
-  /** Slots that nothing takes up or waits for. */
+  /** Slots that are neither in use nor waited for. */
   free(): number;
   /** Calls that wait for a slot. */
   waiting(): number;
   /** How many more may be handed over now: short calls may wait here, several for each slot. */
   room(): number;
-  /** Begins all that waits, whatever the size: its worker gives it back. */
+  /** Starts everything that waits, beyond the limit, so that the worker can return it. */
   open(): void;
 };
 
-/** `onFree` is called when slots got free, once for all that did so in one turn of the event loop. */
+/** `onFree` is called when slots become free, once for each turn of the event loop. */
 export function openSlots(size: number, onFree: () => void = () => {}, { short = false } = {}): Slots {
   const most = short ? size * SHORT_PER_SLOT : size;
   let limit = size;

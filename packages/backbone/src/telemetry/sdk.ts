@@ -1,6 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { context, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {
@@ -20,11 +21,17 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import type { Log } from '../log.js';
 import { VERSION } from '../version.js';
 import type { Telemetry } from './start-telemetry.js';
 
-/** Set up by OpenTelemetry's own variables; the exporters read those of theirs themselves. */
-export function startSdk(service: string, env: NodeJS.ProcessEnv): Telemetry {
+/** A collector that does not answer holds up the end of a process for no longer than this. */
+const LAST_SPANS_MS = 2000;
+/** How often the log says that spans are lost. */
+const QUIET_MS = 60_000;
+
+/** Configured by OpenTelemetry's own variables; the exporters read theirs themselves. */
+export function startSdk(service: string, env: NodeJS.ProcessEnv, log: Log): Telemetry {
   const delay_ms = Number(env.OTEL_BSP_SCHEDULE_DELAY);
   const provider = new TracerProvider({
     sampler: samplerOf(env),
@@ -41,8 +48,20 @@ export function startSdk(service: string, env: NodeJS.ProcessEnv): Telemetry {
   trace.setGlobalTracerProvider(provider);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
-  // What cannot be sent is lost, and no reason to stop later than planned.
-  return { stop: () => provider.shutdown().catch(() => {}) };
+  reportLosses(log);
+  // Spans that cannot be sent at shutdown are dropped.
+  const sent = () => provider.shutdown().catch(() => {});
+  return { stop: () => Promise.race([sent(), delay(LAST_SPANS_MS)]) };
+}
+
+function reportLosses(log: Log): void {
+  let last = Number.NEGATIVE_INFINITY;
+  setGlobalErrorHandler((error) => {
+    const now = performance.now();
+    if (now - last < QUIET_MS) return;
+    last = now;
+    log.warn({ error: error instanceof Error ? error.message : String(error) }, 'traces could not be sent');
+  });
 }
 
 function exporterOf(env: NodeJS.ProcessEnv): SpanExporter {
@@ -63,6 +82,9 @@ function samplerOf(env: NodeJS.ProcessEnv): Sampler {
     traceidratio: new TraceIdRatioBasedSampler(ratio),
   };
   const root = roots[name.replace(/^parentbased_/, '')];
-  if (!root) throw new Error(`OTEL_TRACES_SAMPLER is ${name}, which is not known. Take parentbased_traceidratio.`);
+  if (!root)
+    throw new Error(
+      `OTEL_TRACES_SAMPLER is ${name}, which is not supported. Use always_on, always_off or traceidratio, with or without parentbased_.`,
+    );
   return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
 }

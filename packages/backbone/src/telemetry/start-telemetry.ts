@@ -1,18 +1,19 @@
+import type { Log } from '../log.js';
 import { enableTracing } from './tracing.js';
 
 export type Telemetry = { stop(): Promise<void> };
 
-/** Any of these says where spans are to go. */
+/** Either of these enables tracing. */
 const ENDPOINTS = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] as const;
 
 /**
- * Starts sending spans if OpenTelemetry's own variables say where to. Otherwise nothing of its SDK is loaded, and the calls
- * in the code cost a look at a boolean.
+ * Starts sending spans if OpenTelemetry's own variables name an endpoint. Otherwise its SDK is not loaded, and tracing calls cost one
+ * check of a boolean.
  */
-export async function startTelemetry(service: string, env: NodeJS.ProcessEnv): Promise<Telemetry> {
+export async function startTelemetry(service: string, env: NodeJS.ProcessEnv, log: Log): Promise<Telemetry> {
   if (!isConfigured(env)) return { stop: () => Promise.resolve() };
   const { startSdk } = await import('./sdk.js');
-  const sdk = startSdk(service, env);
+  const sdk = startSdk(service, env, log);
   enableTracing({ content: isTrue(env.CAPSTAN_TRACE_CONTENT) });
   return sdk;
 }

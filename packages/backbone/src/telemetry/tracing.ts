@@ -16,12 +16,12 @@ export { type Attributes, type Span, SpanKind } from '@opentelemetry/api';
 const tracer = trace.getTracer('capstan');
 let tracing: { content: boolean } | null = null;
 
-/** OpenTelemetry's API is one for the whole process, and so is this. */
+/** Global for the process, like OpenTelemetry's API. */
 export function enableTracing(options: { content: boolean }): void {
   tracing = options;
 }
 
-/** Asked before anything is gathered for a span. */
+/** Check this before collecting anything for a span. */
 export const isTracing = (): boolean => tracing !== null;
 /** Whether spans may carry inputs and results. */
 export const tracesContent = (): boolean => tracing?.content ?? false;
@@ -30,28 +30,34 @@ type SpanOptions = {
   kind?: SpanKind;
   attributes?: Attributes;
   links?: Link[];
-  /** The span above it; without one that of the running code, if there is any. */
+  /** The parent span; by default the active one, if any. */
   parent?: Context;
 };
 
 export const startSpan = (name: string, { parent = context.active(), ...options }: SpanOptions = {}): Span =>
   tracer.startSpan(name, options, parent);
 
-/** The span that runs at the moment, if there is one. */
+/** The active span, if any. */
 export const activeSpan = (): Span | undefined => (tracing ? trace.getActiveSpan() : undefined);
 
 export const within = <T>(span: Span, work: () => T): T => context.with(contextOf(span), work);
 
 export const contextOf = (span: Span): Context => trace.setSpan(ROOT_CONTEXT, span);
 
-/** As the header `traceparent` of W3C Trace Context says it. */
+/** The value of the W3C Trace Context header `traceparent`. */
 export function traceparentOf(span: Span): string | undefined {
   const carrier: { traceparent?: string } = {};
   propagation.inject(contextOf(span), carrier);
   return carrier.traceparent;
 }
 
-/** What cannot be read counts as absent. */
+/** The parent for work that is started here and runs elsewhere. */
+export function activeTraceparent(): string | undefined {
+  const span = activeSpan();
+  return span && traceparentOf(span);
+}
+
+/** An unreadable `traceparent` counts as absent. */
 export const contextFrom = (carrier: object): Context => propagation.extract(ROOT_CONTEXT, carrier);
 
 export const linksTo = (parent: Context): Link[] => {

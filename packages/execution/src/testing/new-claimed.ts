@@ -1,5 +1,5 @@
 import { hashJson } from '@capstan/integrity';
-import type { Claimed } from '@capstan/store';
+import type { Claimed } from '@capstan/store/claim';
 
 const HASH = hashJson(null);
 

@@ -9,7 +9,7 @@ function openTest() {
 }
 
 describe('offers of workers', () => {
-  test('are none until a worker has made one, and hold for its runner type alone', () => {
+  test('do not exist until a worker makes one, and apply only to its runner type', () => {
     const { relay, offers } = openTest();
     expect(offers.best('exec')).toBeNull();
     relay.say('room', offerOf('wrk_1', 'exec', 3));
@@ -17,7 +17,7 @@ describe('offers of workers', () => {
     expect(offers.best('builtin')).toBeNull();
   });
 
-  test('are used where there is most room, which spreads calls over the workers', () => {
+  test('are used starting with the largest, which spreads calls over the workers', () => {
     const { relay, offers } = openTest();
     relay.say('room', offerOf('wrk_1', 'exec', 2), offerOf('wrk_2', 'exec', 3));
     const used: string[] = [];
@@ -29,7 +29,7 @@ describe('offers of workers', () => {
     expect(used[0]).toBe('wrk_2');
   });
 
-  test('are replaced by what the same worker says next', () => {
+  test('are replaced by the next offer of the same worker', () => {
     const { relay, offers } = openTest();
     relay.say('room', offerOf('wrk_1', 'exec', 1));
     offers.use('exec', 'wrk_1', 1);
@@ -40,7 +40,7 @@ describe('offers of workers', () => {
     expect(offers.best('exec')).toBeNull();
   });
 
-  test('are believed for 6 s unless they are repeated, so that nothing is handed to a worker that died', () => {
+  test('expire after 6 s unless they are repeated, so that nothing is handed to a dead worker', () => {
     const { relay, clock, offers } = openTest();
     relay.say('room', offerOf('wrk_1', 'exec', 9), offerOf('wrk_2', 'exec', 1));
     clock.now = 5000;
@@ -52,13 +52,13 @@ describe('offers of workers', () => {
     expect(offers.best('exec')).toBeNull();
   });
 
-  test('that make no sense are not heeded', () => {
+  test('are ignored if they are malformed', () => {
     const { relay, offers } = openTest();
     relay.say('room', '', 'wrk_1', 'wrk_1/exec', 'wrk_1/exec/many', 'wrk_1/exec/-1', 'wrk_1/tomorrow/5');
     expect(offers.best('exec')).toBeNull();
   });
 
-  test('are not listened for once they are closed', () => {
+  test('have no listener after they are closed', () => {
     const { relay, offers } = openTest();
     offers.close();
     expect(relay.listening()).toBe(0);

@@ -1,14 +1,14 @@
 import { isQueueName, type QueueName } from '@capstan/contracts';
 import type { Relay } from '../relay/relay.js';
 
-/** What a worker offers is believed for so long; it repeats it with every heartbeat and every settlement. */
+/** How long an offer is valid; a worker repeats it with every heartbeat and settlement. */
 const BELIEVED_MS = 6000;
 
 type Offer = { worker_id: string; room: number; at: number };
 
-/** What workers offer to take, as this process knows it. */
+/** The free slots that workers have offered to this process. */
 export type Offers = {
-  /** The worker that offers most for a runner type, and how much; the caller takes it with `use`. */
+  /** The worker with the largest offer for a runner type; the caller uses it up with `use`. */
   best(runner: QueueName): { worker_id: string; room: number } | null;
   use(runner: QueueName, worker_id: string, count: number): void;
   close(): void;
@@ -16,12 +16,12 @@ export type Offers = {
 
 export const offerOf = (worker_id: string, runner: QueueName, room: number): string => `${worker_id}/${runner}/${room}`;
 
-/** The name of a queue may have a slash. */
+/** Queue names may contain a slash. */
 const OFFER = /^([^/]*)\/(.*)\/(\d+)$/;
 
 /**
- * Several gateways may use one offer, and an offer may be older than what was handed over since: a worker then gets more than
- * it asked for, and begins it as slots get free.
+ * Several gateways may use the same offer, and an offer may be outdated: a worker then gets more calls than it asked for and
+ * starts them as slots become free.
  */
 export function openOffers(relay: Relay, now: () => number = () => performance.now()): Offers {
   const offers = new Map<QueueName, Map<string, Offer>>();

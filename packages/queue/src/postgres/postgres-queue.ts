@@ -1,11 +1,11 @@
 import type { QueueName } from '@capstan/contracts';
 import type { Queue, QueueCounts } from '../queue.js';
 import type { Relay } from '../relay/relay.js';
-import { consumePostgres } from './consume-postgres.js';
+import { PostgresConsumer } from './postgres-consumer.js';
 
 /**
- * The tables are the queue: a committed row is delivered already. Workers claim what waits, woken by a signal, and offer to
- * have calls handed to them while nothing does.
+ * The tables are the queue: committing a row delivers it. A signal wakes workers to claim waiting calls; while none wait, they
+ * offer free slots so that calls are handed to them.
  */
 export const createPostgresQueue = (
   relay: Relay,
@@ -15,7 +15,7 @@ export const createPostgresQueue = (
   kind: 'postgres',
   deliver: () => Promise.resolve(),
   deliverAgain: () => Promise.resolve(),
-  consume: (options, work) => consumePostgres(options, work, relay),
+  consume: (options, work) => new PostgresConsumer(options, work, relay),
   counts,
   ping,
   mayHaveLost: () => Promise.resolve(false),

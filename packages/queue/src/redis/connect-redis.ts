@@ -2,17 +2,18 @@ import { Redis, type RedisOptions } from 'ioredis';
 
 type Patience = Pick<RedisOptions, 'enableOfflineQueue' | 'maxRetriesPerRequest' | 'commandTimeout'>;
 
-/** For producers: a command that cannot be sent now fails now. */
+/** For producers: fail at once if a command cannot be sent. */
 export const FAIL_FAST: Patience = { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 5000 };
 /** For consumers: a command waits until Redis is back. */
 export const PATIENT: Patience = { maxRetriesPerRequest: null };
 
 /**
- * A connection may go silent: no FIN, no RST, and never an answer. ioredis replaces one on which an answer is due and nothing
- * has come for this long; and so that an answer is due also where nobody asks for anything, each is asked now and then.
+ * A connection may go silent: no FIN, no RST, no response. ioredis replaces a connection if a pending response does not arrive
+ * within this time; periodic pings make sure that there is a pending response on idle connections too. Both together stay below
+ * 15 s, the longest that a dead peer may cost.
  */
 const SILENT_MS = 5000;
-const PING_MS = 4000;
+const PING_MS = 8000;
 /** BullMQ duplicates a connection for commands that block, for 10 s at most. */
 const BLOCKED_MS = 12_000;
 
@@ -51,9 +52,19 @@ export async function untilReady(redis: Redis, timeout_ms: number): Promise<void
   });
 }
 
-/** Any other policy lets Redis drop jobs when memory runs short. INFO, because hosted Redis often refuses CONFIG. */
-export async function requireNoEviction(redis: Redis): Promise<void> {
-  const policy = infoField(await redis.info('memory'), 'maxmemory_policy');
+/** The first version with every command that BullMQ uses. */
+const MIN_VERSION = 5;
+
+/**
+ * Rejects a server that is too old, or that may drop jobs when memory runs short, as any other eviction policy does. INFO,
+ * because hosted Redis often refuses CONFIG.
+ */
+export async function requireSuitable(redis: Redis): Promise<void> {
+  const info = await redis.info();
+  const version = infoField(info, 'redis_version') ?? '';
+  if (Number.parseInt(version, 10) < MIN_VERSION)
+    throw new Error(`Redis ${version} is too old. Use Redis ${MIN_VERSION} or newer, or Valkey`);
+  const policy = infoField(info, 'maxmemory_policy');
   if (policy !== undefined && policy !== 'noeviction')
     throw new Error(
       `Redis runs with maxmemory-policy ${policy}, which may drop queued work. Set it to noeviction: CONFIG SET maxmemory-policy noeviction`,

@@ -13,7 +13,7 @@ describe('the flow to Redis', () => {
     expect(flow.isOpen('exec')).toBe(true);
   });
 
-  test('is shut by whoever leaves a call waiting, until the coordinator opens it', () => {
+  test('is shut by a process that leaves a call waiting, until the coordinator opens it', () => {
     const relay = memoryRelay();
     const flow = openFlow(relay);
     flow.shut('exec');
@@ -22,7 +22,7 @@ describe('the flow to Redis', () => {
     expect(flow.isOpen('exec')).toBe(true);
   });
 
-  test('heeds neither a runner type that it does not know nor another topic', () => {
+  test('ignores unknown runner types and other topics', () => {
     const relay = memoryRelay();
     const flow = openFlow(relay);
     relay.say('flow', 'tomorrow/shut', '', '/shut');
@@ -30,7 +30,7 @@ describe('the flow to Redis', () => {
     expect([flow.isOpen('exec'), flow.isOpen('builtin')]).toEqual([true, true]);
   });
 
-  test('is not listened for once it is closed', () => {
+  test('has no listener after it is closed', () => {
     const relay = memoryRelay();
     openFlow(relay).close();
     expect(relay.listening()).toBe(0);

@@ -2,12 +2,12 @@ import { isQueueName, type QueueName } from '@capstan/contracts';
 import type { Relay } from '../relay/relay.js';
 
 /**
- * Whether what is committed may go straight to Redis. While calls of a runner type wait in Postgres, it may not: it would
- * overtake them, and Redis would grow with whatever waits. The coordinator, which feeds Redis, says so.
+ * Whether committed calls may go straight to Redis. Not while calls of the runner type wait in Postgres: new ones would
+ * overtake them, and Redis would grow with the backlog. The coordinator, which feeds Redis, decides.
  */
 export type Flow = {
   isOpen(runner: QueueName): boolean;
-  /** Closed from here on, until the coordinator says otherwise: something was left waiting. */
+  /** Closes the flow until the coordinator opens it again, because calls were left waiting. */
   shut(runner: QueueName): void;
   close(): void;
 };

@@ -2,17 +2,19 @@ import type { QueueName } from '@capstan/contracts';
 import { Queue as BullQueue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Delivery, Queue } from '../queue.js';
-import { connectRedis, FAIL_FAST, infoField, requireNoEviction, untilReady } from './connect-redis.js';
-import { AGAIN, consumeRedis, prefixOf } from './consume-redis.js';
+import { connectRedis, FAIL_FAST, infoField, requireSuitable, untilReady } from './connect-redis.js';
+import { AGAIN, prefixOf, RedisConsumer } from './redis-consumer.js';
 
 const EPOCH_KEY = 'capstan:epoch';
 const READY_TIMEOUT_MS = 10_000;
+/** How long the server's run_id is cached, because coordinators call `mayHaveLost` every second. */
+const RUN_ID_MS = 5000;
 
 export async function createRedisQueue(url: string, onError: (error: unknown) => void): Promise<Queue> {
   const redis = connectRedis(url, FAIL_FAST, onError);
   try {
     await untilReady(redis, READY_TIMEOUT_MS);
-    await requireNoEviction(redis);
+    await requireSuitable(redis);
   } catch (error) {
     redis.disconnect();
     throw error;
@@ -23,8 +25,7 @@ export async function createRedisQueue(url: string, onError: (error: unknown) =>
     queues.set(runner, known);
     return known;
   };
-  const runId = async () => infoField(await redis.info('server'), 'run_id') ?? 'unknown';
-
+  const recentRunId = cacheRunId(redis);
   const add = async (deliveries: readonly Delivery[], idOf: (delivery: Delivery) => string): Promise<void> => {
     const runners = [...new Set(deliveries.map(({ runner }) => runner))];
     const jobs = (runner: QueueName) =>
@@ -37,7 +38,7 @@ export async function createRedisQueue(url: string, onError: (error: unknown) =>
     kind: 'redis',
     deliver: (deliveries) => add(deliveries, ({ claim_id }) => claim_id),
     deliverAgain: (deliveries) => add(deliveries, ({ claim_id }) => `${claim_id}${AGAIN}`),
-    consume: (options, work) => consumeRedis(url, options, work, onError),
+    consume: (options, work) => new RedisConsumer(url, options, work, onError),
     counts: async (runner) => {
       const counts = await queueOf(runner).getJobCounts('wait', 'prioritized', 'delayed', 'active');
       const count = (state: string) => counts[state] ?? 0;
@@ -52,9 +53,9 @@ export async function createRedisQueue(url: string, onError: (error: unknown) =>
     },
     // The marker holds the run_id of the server it was written to: a wiped Redis has no marker, and one that was
     // restarted or failed over (and may have lost its last second, or all) has another run_id.
-    mayHaveLost: async () => (await redis.get(EPOCH_KEY)) !== (await runId()),
+    mayHaveLost: async () => (await redis.get(EPOCH_KEY)) !== (await recentRunId()),
     confirm: async () => {
-      await redis.set(EPOCH_KEY, await runId());
+      await redis.set(EPOCH_KEY, await readRunId(redis));
     },
     close: async () => {
       await Promise.all([...queues.values()].map((queue) => queue.close()));
@@ -63,11 +64,28 @@ export async function createRedisQueue(url: string, onError: (error: unknown) =>
   };
 }
 
+const readRunId = async (redis: Redis): Promise<string> => infoField(await redis.info('server'), 'run_id') ?? 'unknown';
+
+/** A failover usually breaks the connection, which clears the cache. A proxy may keep it open, so the cache also expires. */
+function cacheRunId(redis: Redis): () => Promise<string> {
+  let cached = { run_id: '', until: 0 };
+  redis.on('close', () => {
+    cached.until = 0;
+  });
+  return async () => {
+    if (performance.now() >= cached.until)
+      cached = { run_id: await readRunId(redis), until: performance.now() + RUN_ID_MS };
+    return cached.run_id;
+  };
+}
+
 function openQueue(runner: QueueName, connection: Redis, onError: (error: unknown) => void) {
   const queue = new BullQueue(runner, {
     connection,
     prefix: prefixOf(runner),
     skipWaitingForReady: true,
+    // An outage during BullMQ's own check, which runs at the first delivery, would leave the queue unusable for good.
+    skipVersionCheck: true,
     streams: { events: { maxLen: 100 } },
     defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
   });
@@ -76,8 +94,8 @@ function openQueue(runner: QueueName, connection: Redis, onError: (error: unknow
 }
 
 /**
- * BullMQ ignores a job whose id is in Redis already, so a receipt is there once however often it is delivered, and once more
- * where its first job hangs with a worker that does.
+ * BullMQ ignores a job whose id is already in Redis, so repeated deliveries add one job, and a redelivery one more if the first
+ * is stuck in a hung worker.
  */
 const toJob = ({ priority, ahead }: Delivery, jobId: string) => ({
   name: 'run',
@@ -87,7 +105,7 @@ const toJob = ({ priority, ahead }: Delivery, jobId: string) => ({
 
 const goesToTheHead = ({ priority, ahead }: Delivery): boolean => priority < 0 || ahead;
 
-/** Each that is put at the head goes before those that were put there earlier, so the first to go is added last. */
+/** Each job added at the head goes before earlier ones, so the first to run is added last. */
 const inOrderOfAdding = (deliveries: readonly Delivery[]): Delivery[] => [
   ...deliveries
     .filter(goesToTheHead)
@@ -97,8 +115,8 @@ const inOrderOfAdding = (deliveries: readonly Delivery[]): Delivery[] => [
 ];
 
 /**
- * In BullMQ what has no priority goes first, in order; ours go below 0 as well, and those are put at the head. Where much
- * waits, the coordinator delivers in the exact order.
+ * BullMQ runs jobs without a priority first, in order. Our priorities may be negative; those jobs go to the head. Under
+ * backlog, the coordinator delivers in the exact order.
  */
 const orderOf = (priority: number): { lifo?: true; priority?: number } => {
   if (priority === 0) return {};

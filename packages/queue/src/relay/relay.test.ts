@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createRelay, type Transport } from './relay.js';
 
-/** A transport in memory that sends when the test says so, and hears itself. `contents`: messages with contents go another way. */
+/** An in-memory transport that sends on command of the test and receives its own messages. `contents`: messages with contents go another way. */
 function openRelay({ max_message_bytes = 1000, holds = false, fails = false, rides = false, contents = false } = {}) {
   const sent: string[][] = [];
   const errors: unknown[] = [];
@@ -31,7 +31,7 @@ function openRelay({ max_message_bytes = 1000, holds = false, fails = false, rid
   };
   const onError = (error: unknown) => errors.push(error);
   const relay = createRelay(transport, { max_message_bytes, onError, ...(contents ? { statements } : {}) });
-  /** As if a statement of any process had sent it. */
+  /** Simulates a message sent by a statement of any process. */
   const sendTo = (address: string, text: string) =>
     (contents ? addressed : listeners).get(address)?.(`${address} ${text}`);
   return { relay, sent, errors, held, hear, sendTo, listeners, addressed, closed };
@@ -40,7 +40,7 @@ function openRelay({ max_message_bytes = 1000, holds = false, fails = false, rid
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('a relay', () => {
-  test('brings ids to those who listen to their topic, until they leave', async () => {
+  test('delivers ids to the listeners of their topic, until they unsubscribe', async () => {
     const { relay } = openRelay();
     const heard: string[][] = [];
     const off = relay.subscribe('settled', (ids) => heard.push(ids));
@@ -62,7 +62,7 @@ describe('a relay', () => {
     expect(sent).toEqual([['settled id0 id1 id2', 'log id0']]);
   });
 
-  test('sends what is published during a send together in the next', async () => {
+  test('combines signals published during a send in the next one', async () => {
     const { relay, sent, held } = openRelay({ holds: true });
     relay.publish('settled', ['a']);
     await turn();
@@ -77,7 +77,7 @@ describe('a relay', () => {
     await relay.close();
   });
 
-  test('splits what is too long for one message, between ids', async () => {
+  test('splits a signal that is too long for one message, between ids', async () => {
     const { relay, sent } = openRelay({ max_message_bytes: 20 });
     relay.publish('log', ['aaaaaaa', 'bbbbbbb', 'ccccccc', 'd'.repeat(30)]);
     await relay.close();
@@ -91,7 +91,7 @@ describe('a relay', () => {
     expect(sent).toEqual([]);
   });
 
-  test('reports a send that failed, and goes on', async () => {
+  test('reports a failed send, and continues', async () => {
     const { relay, sent, errors } = openRelay({ fails: true });
     relay.publish('settled', ['a']);
     await turn();
@@ -101,7 +101,7 @@ describe('a relay', () => {
     expect(errors).toHaveLength(2);
   });
 
-  test('leaves alone what it does not understand', () => {
+  test('ignores messages that it does not understand', () => {
     const { relay, hear } = openRelay();
     relay.subscribe('settled', () => expect.unreachable());
     hear('tomorrow a b');
@@ -110,7 +110,7 @@ describe('a relay', () => {
 });
 
 describe('signals that ride on a statement', () => {
-  test('are the messages that would be published, split as those are', () => {
+  test('are the messages that would be published, split in the same way', () => {
     const { relay, sent } = openRelay({ rides: true, max_message_bytes: 20 });
     expect(relay.riding('log', ['aaaaaaa', 'bbbbbbb', 'ccccccc'])).toEqual(['log aaaaaaa bbbbbbb', 'log ccccccc']);
     expect(relay.riding('log', ['a', 'a'])).toEqual(['log a']);
@@ -118,12 +118,12 @@ describe('signals that ride on a statement', () => {
     expect(sent).toEqual([]);
   });
 
-  test('are none where signals travel another way', () => {
+  test('do not exist if signals do not travel through Postgres', () => {
     const { relay } = openRelay();
     expect(relay.riding('log', ['a'])).toBeNull();
   });
 
-  test('are what workers offer, whichever way the others travel', async () => {
+  test('always include the offers of workers, whichever way other signals travel', async () => {
     const { relay, sent, addressed } = openRelay({ contents: true });
     expect(relay.riding('room', ['wrk_1/exec/2'])).toEqual(['room wrk_1/exec/2']);
     relay.publish('room', ['wrk_1/exec/2']);
@@ -139,7 +139,7 @@ describe.each([
   { what: 'signals and contents share', contents: false },
   { what: 'only statements carry', contents: true },
 ])('messages with contents, where $what a transport', ({ contents }) => {
-  test('reach every receiver of their address, whole, until it leaves', () => {
+  test('reach every receiver of their address unchanged, until it unsubscribes', () => {
     const { relay, sendTo } = openRelay({ contents });
     const heard: string[] = [];
     const off = relay.receive('given:wrk_1', (text) => heard.push(`one ${text}`));
@@ -152,7 +152,7 @@ describe.each([
     expect(heard.slice(2)).toEqual(['two again']);
   });
 
-  test('are not heard by those who listen to topics', () => {
+  test('do not reach listeners of topics', () => {
     const { relay, sendTo, listeners } = openRelay({ contents });
     relay.subscribe('settled', () => expect.unreachable());
     relay.receive('ended', () => {});
@@ -160,7 +160,7 @@ describe.each([
     expect(listeners.has('ended')).toBe(!contents);
   });
 
-  test('that their receiver cannot read are reported, and the next ones arrive', () => {
+  test('are reported if their receiver cannot read them, and the next ones arrive', () => {
     const { relay, errors, hear } = openRelay();
     const heard: unknown[] = [];
     relay.receive('ended', (text) => heard.push(JSON.parse(text)));
@@ -170,7 +170,7 @@ describe.each([
     expect(errors).toHaveLength(1);
   });
 
-  test('need not be sent to a receiver in this very process', () => {
+  test('need not be sent to a receiver in the same process', () => {
     const { relay, sent } = openRelay({ contents });
     const heard: string[] = [];
     expect(relay.receiverHere('given:wrk_1')).toBeUndefined();

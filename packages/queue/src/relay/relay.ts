@@ -1,32 +1,31 @@
 /**
- * Carries signals between processes: that something changed, never what. Whoever hears one looks in Postgres. Signals may
- * be lost, so each has a slow backstop where it is heard.
+ * Carries signals between processes. A signal says that something changed; its receiver reads Postgres. Signals may be lost, so
+ * every receiver also polls slowly.
  */
 export interface Relay {
   publish(topic: Topic, ids: readonly string[]): void;
   /**
-   * The messages that say the same, for a statement to send as it commits, where signals travel through Postgres: two
-   * round trips less than publishing afterwards. Null where they do not; then publish.
+   * The same signal as messages for a statement to send as it commits: two round trips less than publishing afterwards. Null if
+   * signals do not travel through Postgres; then publish.
    */
   riding(topic: Topic, ids: readonly string[]): string[] | null;
-  /** `onListening` is called whenever listening begins, also after an interruption: what was said before may have been missed. */
+  /** `onListening` is called when listening starts and after every interruption, because earlier signals may have been missed. */
   subscribe(topic: Topic, listener: (ids: string[]) => void, onListening?: () => void): () => void;
   /**
-   * Messages to one address that carry more than ids: calls for a worker, results for gateways. They travel through Postgres
-   * alone, sent by the statement that commits what they say (Redis keeps job data and messages in clear text).
+   * Messages with contents, to one address: calls for a worker, results for gateways. They travel only through Postgres, sent by the
+   * statement that commits their contents (Redis keeps job data and messages in clear text).
    */
   receive(address: string, receiver: (contents: string) => void): () => void;
-  /** The receiver in this very process, if there is one: what it is told needs no message. */
+  /** The receiver in this process, if there is one; it can be called directly. */
   receiverHere(address: string): ((contents: string) => void) | undefined;
   close(): Promise<void>;
 }
 
 /**
- * settled: invocations that ended, for those who wait for them · followed: those among them that the coordinator has to do
- * with: steps, calls under a quota, ends that somebody is told of; most are none · changed: another status · log: new log lines · cancel: running ones to stop ·
- * ready: runner types with work that waits for a worker · room: what workers offer to take at once ·
- * flow: whether calls may go past those that wait (Redis queue) · due: the coordinator's next deadline may be nearer ·
- * refresh: what every process keeps in memory (keys, policies, queues)
+ * settled: invocations that ended, for waiting callers · followed: those among them that concern the coordinator (steps, calls
+ * under a quota, ends for webhooks) · changed: invocations with a new status · log: new log lines · cancel: running invocations to
+ * stop · ready: runner types with waiting work · room: free slots that workers offer · flow: whether calls may go straight to Redis ·
+ * due: the coordinator's next deadline may be earlier · refresh: caches to reload (keys, policies, queues)
  */
 export type Topic =
   | 'settled'
@@ -40,7 +39,7 @@ export type Topic =
   | 'due'
   | 'refresh';
 
-/** That invocations ended, for everybody: who cannot tell which of them the coordinator follows. */
+/** For publishers that do not know which of the ended invocations concern the coordinator. */
 export function publishEnded({ publish }: Pick<Relay, 'publish'>, ids: readonly string[]): void {
   publish('settled', ids);
   publish('followed', ids);
@@ -50,7 +49,7 @@ export type Transport = {
   /** Whether a statement can send messages as it commits. */
   rides_on_statements: boolean;
   publish(messages: string[]): Promise<void>;
-  /** Called once for each topic that anybody here listens to; the others wake nobody here. */
+  /** Called once for each topic that this process listens to. */
   subscribe(topic: string, listener: (message: string) => void, onListening: () => void): void;
   close(): Promise<void>;
 };
@@ -59,97 +58,148 @@ type Listener = { hear(ids: string[]): void; onListening: (() => void) | undefin
 type RelayOptions = {
   max_message_bytes: number;
   onError: (error: unknown) => void;
-  /** What carries messages with contents, where the signals travel another way. */
+  /** Carries messages with contents, if signals use another transport. */
   statements?: Transport;
 };
 
-/** A message is a topic and ids, separated by blanks. What is published during a send goes together in the next. */
+/** A message is a topic and ids, separated by spaces. Signals published during a send are combined in the next one. */
 export function createRelay(
   transport: Transport,
   { max_message_bytes, onError, statements = transport }: RelayOptions,
 ): Relay {
-  const receivers = new Map<string, Set<(contents: string) => void>>();
-  const listeners = new Map<Topic, Set<Listener>>();
-  let pending = new Map<Topic, Set<string>>();
-  let sending: Promise<void> | null = null;
-
-  /** What workers offer changes with every settlement, and rides on it. */
+  /** Offers change with every settlement, and are sent by its statement. */
   const carrierOf = (topic: Topic) => (topic === 'room' ? statements : transport);
-  const send = async () => {
-    while (pending.size > 0) {
-      const batch = pending;
-      pending = new Map();
-      const room = batch.get('room');
-      if (room && statements !== transport) {
-        batch.delete('room');
-        await statements.publish(toMessages(new Map([['room', room]]), max_message_bytes)).catch(onError);
-      }
-      await transport.publish(toMessages(batch, max_message_bytes)).catch(onError);
-    }
-  };
-  const listenersOf = (topic: Topic) => {
-    const known = listeners.get(topic);
-    if (known) return known;
-    const fresh = new Set<Listener>();
-    listeners.set(topic, fresh);
-    const hear = (message: string) => {
-      const [, ...ids] = message.split(' ');
-      for (const listener of fresh) listener.hear(ids);
-    };
-    carrierOf(topic).subscribe(topic, hear, () => {
-      for (const { onListening } of fresh) onListening?.();
-    });
-    return fresh;
-  };
-
+  const toText = (batch: Batch) => toMessages(batch, max_message_bytes);
+  const outbox = new Outbox((carrier, batch) => carrier.publish(toText(batch)).catch(onError), carrierOf);
+  const listeners = new Listeners(carrierOf);
+  const receivers = new Receivers(statements, onError);
   return {
-    publish: (topic, ids) => {
-      if (ids.length === 0) return;
-      const waiting = pending.get(topic) ?? new Set();
-      for (const id of ids) waiting.add(id);
-      pending.set(topic, waiting);
-      sending ??= new Promise<void>((resolve) => setImmediate(resolve)).then(send).finally(() => {
-        sending = null;
-      });
-    },
-    riding: (topic, ids) =>
-      carrierOf(topic).rides_on_statements ? toMessages(new Map([[topic, new Set(ids)]]), max_message_bytes) : null,
-    subscribe: (topic, hear, onListening) => {
-      const listener = { hear, onListening };
-      listenersOf(topic).add(listener);
-      return () => listenersOf(topic).delete(listener);
-    },
-    receive: (address, receiver) => {
-      const known = receivers.get(address);
-      const all = known ?? new Set();
-      all.add(receiver);
-      if (!known) {
-        receivers.set(address, all);
-        const hear = (message: string) => {
-          // A process of another version may say it otherwise; whoever receives looks in Postgres all the same.
-          try {
-            for (const one of all) one(message.slice(address.length + 1));
-          } catch (error) {
-            onError(error);
-          }
-        };
-        statements.subscribe(address, hear, () => {});
-      }
-      return () => void all.delete(receiver);
-    },
-    receiverHere: (address) => {
-      const [first] = receivers.get(address) ?? [];
-      return first;
-    },
+    publish: (topic, ids) => outbox.add(topic, ids),
+    riding: (topic, ids) => (carrierOf(topic).rides_on_statements ? toText(new Map([[topic, new Set(ids)]])) : null),
+    subscribe: (topic, hear, onListening) => listeners.add(topic, { hear, onListening }),
+    receive: (address, receiver) => receivers.add(address, receiver),
+    receiverHere: (address) => receivers.first(address),
     close: async () => {
-      await sending;
+      await outbox.idle();
       await transport.close();
       if (statements !== transport) await statements.close();
     },
   };
 }
 
-function toMessages(batch: Map<Topic, Set<string>>, max_bytes: number): string[] {
+/** The ids to be published, by topic. */
+type Batch = Map<Topic, Set<string>>;
+type CarrierOf = (topic: Topic) => Transport;
+
+class Outbox {
+  readonly #send: (carrier: Transport, batch: Batch) => Promise<void>;
+  readonly #carrierOf: CarrierOf;
+  #pending: Batch = new Map();
+  #sending: Promise<void> | null = null;
+
+  constructor(send: (carrier: Transport, batch: Batch) => Promise<void>, carrierOf: CarrierOf) {
+    this.#send = send;
+    this.#carrierOf = carrierOf;
+  }
+
+  add(topic: Topic, ids: readonly string[]): void {
+    if (ids.length === 0) return;
+    const waiting = this.#pending.get(topic) ?? new Set();
+    for (const id of ids) waiting.add(id);
+    this.#pending.set(topic, waiting);
+    this.#sending ??= new Promise<void>((resolve) => setImmediate(resolve))
+      .then(() => this.#sendAll())
+      .finally(() => {
+        this.#sending = null;
+      });
+  }
+
+  async idle(): Promise<void> {
+    await this.#sending;
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#pending.size > 0) {
+      const batches = new Map<Transport, Batch>();
+      for (const [topic, ids] of this.#pending) {
+        const carrier = this.#carrierOf(topic);
+        const batch: Batch = batches.get(carrier) ?? new Map();
+        batches.set(carrier, batch.set(topic, ids));
+      }
+      this.#pending = new Map();
+      for (const [carrier, batch] of batches) await this.#send(carrier, batch);
+    }
+  }
+}
+
+class Listeners {
+  readonly #carrierOf: CarrierOf;
+  readonly #topics = new Map<Topic, Set<Listener>>();
+
+  constructor(carrierOf: CarrierOf) {
+    this.#carrierOf = carrierOf;
+  }
+
+  add(topic: Topic, listener: Listener): () => void {
+    const all = this.#topics.get(topic) ?? this.#open(topic);
+    all.add(listener);
+    return () => all.delete(listener);
+  }
+
+  #open(topic: Topic): Set<Listener> {
+    const all = new Set<Listener>();
+    this.#topics.set(topic, all);
+    const hear = (message: string) => {
+      const [, ...ids] = message.split(' ');
+      for (const listener of all) listener.hear(ids);
+    };
+    this.#carrierOf(topic).subscribe(topic, hear, () => {
+      for (const { onListening } of all) onListening?.();
+    });
+    return all;
+  }
+}
+
+type Receiver = (contents: string) => void;
+
+class Receivers {
+  readonly #transport: Transport;
+  readonly #onError: (error: unknown) => void;
+  readonly #addresses = new Map<string, Set<Receiver>>();
+
+  constructor(transport: Transport, onError: (error: unknown) => void) {
+    this.#transport = transport;
+    this.#onError = onError;
+  }
+
+  add(address: string, receiver: Receiver): () => void {
+    const known = this.#addresses.get(address);
+    const all = known ?? new Set();
+    all.add(receiver);
+    if (!known) this.#open(address, all);
+    return () => void all.delete(receiver);
+  }
+
+  first(address: string): Receiver | undefined {
+    const [first] = this.#addresses.get(address) ?? [];
+    return first;
+  }
+
+  #open(address: string, all: Set<Receiver>): void {
+    this.#addresses.set(address, all);
+    const hear = (message: string) => {
+      // A process of another version may send another format; the receiver reads Postgres in any case.
+      try {
+        for (const one of all) one(message.slice(address.length + 1));
+      } catch (error) {
+        this.#onError(error);
+      }
+    };
+    this.#transport.subscribe(address, hear, () => {});
+  }
+}
+
+function toMessages(batch: Batch, max_bytes: number): string[] {
   const messages: string[] = [];
   for (const [topic, ids] of batch) {
     let message: string = topic;

@@ -1,17 +1,17 @@
 import type { Relay, Topic } from '../relay/relay.js';
 
 export type MemoryRelay = Relay & {
-  /** As if another process had sent this. */
+  /** Simulates a signal from another process. */
   say(topic: Topic, ...ids: string[]): void;
-  /** As if listening had begun, or begun again. */
+  /** Simulates the start of listening, or a reconnect. */
   listen(): void;
-  /** What was published here. */
+  /** Everything published through this relay. */
   readonly published: { topic: Topic; ids: readonly string[] }[];
-  /** How many listen at the moment. */
+  /** The number of current listeners. */
   listening(): number;
 };
 
-/** A relay without servers: what is said arrives at once. `rides`: signals ride on statements, which nobody sends here. */
+/** A relay without servers: signals arrive at once. `rides`: signals are sent by statements, which are not executed here. */
 export function memoryRelay({ rides = false } = {}): MemoryRelay {
   const listeners = new Set<{ topic: Topic; hear(ids: string[]): void; onListening: (() => void) | undefined }>();
   const receivers = new Map<string, (contents: string) => void>();

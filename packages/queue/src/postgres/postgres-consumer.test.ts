@@ -2,11 +2,11 @@ import type { QueueName } from '@capstan/contracts';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Start, WorkSource } from '../queue.js';
 import { memoryRelay } from '../testing/memory-relay.js';
-import { consumePostgres } from './consume-postgres.js';
+import { PostgresConsumer } from './postgres-consumer.js';
 
 type Given = { runner?: QueueName; concurrency?: number; waiting?: number; fails?: boolean; holds?: boolean };
 
-/** A queue of `waiting` calls that end when the test says so. `holds`: claims are answered when the test says so. */
+/** A queue of `waiting` calls that end on command of the test. `holds`: claims are answered on command, too. */
 function openConsumer({ runner = 'exec', concurrency = 2, waiting = 0, fails = false, holds = false }: Given = {}) {
   const state = { waiting, fails, asked: [] as number[] };
   const running: (() => void)[] = [];
@@ -25,7 +25,7 @@ function openConsumer({ runner = 'exec', concurrency = 2, waiting = 0, fails = f
     ownAny: () => Promise.reject(new Error('nothing is brought here')),
   };
   const relay = memoryRelay();
-  const consumer = consumePostgres({ runner, concurrency, lease_ms: 1000 }, work, relay);
+  const consumer = new PostgresConsumer({ runner, concurrency, lease_ms: 1000 }, work, relay);
   const call = (...runners: QueueName[]) => relay.say('ready', ...runners);
   /** Lets everything happen that needs no time to pass; an immediate that a timer asks for counts as 1 ms here. */
   const settle = () => vi.advanceTimersByTimeAsync(1);
@@ -41,7 +41,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('a consumer of the Postgres queue', () => {
-  test('looks for work at once, and not again until it is called', async () => {
+  test('claims when it starts, and not again until a signal arrives', async () => {
     const { state, call, settle } = openConsumer();
     await settle();
     expect(state.asked).toEqual([2]);
@@ -53,7 +53,7 @@ describe('a consumer of the Postgres queue', () => {
     expect(state.asked).toEqual([2, 2]);
   });
 
-  test('asks for no more than it has room for, and for more when room appears', async () => {
+  test('claims as many calls as it has free slots, and more when slots become free', async () => {
     const { state, running, consumer, settle } = openConsumer({ waiting: 5 });
     await settle();
     expect([state.asked, running.length, consumer.hasRoom()]).toEqual([[2], 2, false]);
@@ -62,7 +62,7 @@ describe('a consumer of the Postgres queue', () => {
     expect([state.asked, running.length]).toEqual([[2, 1], 2]);
   });
 
-  test('asks once for all the room that appears together', async () => {
+  test('makes one claim for all slots that become free together', async () => {
     const { state, running, settle } = openConsumer({ concurrency: 3, waiting: 6 });
     await settle();
     for (const end of running.splice(0)) end();
@@ -77,7 +77,7 @@ describe('a consumer of the Postgres queue', () => {
     expect([state.asked, running.length]).toEqual([[500, 500, 200], 1200]);
   });
 
-  test('hears a call that comes while it claims', async () => {
+  test('claims again if a signal arrives during a claim', async () => {
     const { state, call, settle } = openConsumer();
     state.waiting = 0;
     call('exec');
@@ -86,7 +86,7 @@ describe('a consumer of the Postgres queue', () => {
     expect(state.waiting).toBe(0);
   });
 
-  test('finds by its sweep what no call told it of', async () => {
+  test('finds work without a signal by its sweep', async () => {
     const { state, settle } = openConsumer();
     await settle();
     state.waiting = 1;
@@ -95,7 +95,7 @@ describe('a consumer of the Postgres queue', () => {
     expect(state.waiting).toBe(0);
   });
 
-  test('looks again when it begins to hear calls, for it may have missed some', async () => {
+  test('claims again when it starts to listen, because it may have missed signals', async () => {
     const { state, relay, settle } = openConsumer();
     await settle();
     state.waiting = 1;
@@ -104,7 +104,7 @@ describe('a consumer of the Postgres queue', () => {
     expect(state.waiting).toBe(0);
   });
 
-  test('tries again after a claim that failed', async () => {
+  test('retries after a failed claim', async () => {
     const { state, settle } = openConsumer({ waiting: 1, fails: true });
     await settle();
     state.fails = false;
@@ -113,7 +113,7 @@ describe('a consumer of the Postgres queue', () => {
     expect(state.waiting).toBe(0);
   });
 
-  test('takes nothing while it is paused, and goes on when it is resumed', async () => {
+  test('claims nothing while it is paused, and continues when it is resumed', async () => {
     const { state, consumer, call, settle } = openConsumer();
     await settle();
     consumer.pause();
@@ -126,7 +126,7 @@ describe('a consumer of the Postgres queue', () => {
     expect([state.waiting, consumer.hasRoom()]).toEqual([0, true]);
   });
 
-  test('takes nothing after it was stopped, and leaves no timer or listener behind', async () => {
+  test('claims nothing after it was stopped, and leaves no timer or listener behind', async () => {
     const { state, running, consumer, relay, settle } = openConsumer({ waiting: 3 });
     await settle();
     await consumer.stop();
@@ -136,7 +136,7 @@ describe('a consumer of the Postgres queue', () => {
     expect([state.waiting, relay.listening(), vi.getTimerCount()]).toEqual([1, 0, 0]);
   });
 
-  test('has stopped only when its last claim was answered, and begins what that brought', async () => {
+  test('stops only after its last claim has returned, and starts the claimed calls', async () => {
     const { running, held, consumer, settle } = openConsumer({ waiting: 2, holds: true });
     await settle();
     let stopped = false;
@@ -151,8 +151,8 @@ describe('a consumer of the Postgres queue', () => {
   });
 });
 
-describe('what a consumer of the Postgres queue offers', () => {
-  test('is nothing until a claim has found less than it asked for', async () => {
+describe('the offer of a consumer of the Postgres queue', () => {
+  test('is empty until a claim has returned fewer calls than it asked for', async () => {
     const { consumer, running, settle } = openConsumer({ waiting: 2 });
     expect(consumer.offered()).toBe(0);
     await settle();
@@ -162,13 +162,13 @@ describe('what a consumer of the Postgres queue offers', () => {
     expect(consumer.offered()).toBe(1);
   });
 
-  test('is a slot each for long calls, and some ahead of the slots for short ones', async () => {
+  test('is one call for each slot if calls are long, and several if they are short', async () => {
     const [long, short] = [openConsumer({ runner: 'exec' }), openConsumer({ runner: 'builtin' })];
     await long.settle();
     expect([long.consumer.offered(), short.consumer.offered()]).toEqual([2, 8]);
   });
 
-  test('shrinks by what was handed over, which begins as slots get free', async () => {
+  test('shrinks by the calls handed over, which start as slots become free', async () => {
     const { consumer, give, running, settle } = openConsumer({ runner: 'builtin' });
     await settle();
     give(3);
@@ -180,7 +180,7 @@ describe('what a consumer of the Postgres queue offers', () => {
     expect(running).toHaveLength(2);
   });
 
-  test('is nothing from the moment that others wait until a claim has found no more of them', async () => {
+  test('is empty from the moment that calls wait until a claim has emptied the queue', async () => {
     const { state, consumer, call, settle } = openConsumer({ runner: 'builtin' });
     await settle();
     state.waiting = 1;
@@ -190,7 +190,7 @@ describe('what a consumer of the Postgres queue offers', () => {
     expect(consumer.offered()).toBe(7);
   });
 
-  test('is nothing while it is paused and after it was stopped', async () => {
+  test('is empty while it is paused and after it was stopped', async () => {
     const { consumer, settle } = openConsumer();
     await settle();
     consumer.pause();
@@ -203,7 +203,7 @@ describe('what a consumer of the Postgres queue offers', () => {
     expect(consumer.offered()).toBe(0);
   });
 
-  test('is begun all at once when it stops, for its worker to give back', async () => {
+  test('is started all at once when the consumer stops, so that the worker can return the calls', async () => {
     const { consumer, give, running, settle } = openConsumer({ runner: 'builtin' });
     await settle();
     give(8);
