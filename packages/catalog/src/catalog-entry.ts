@@ -4,20 +4,24 @@ import { type Coerced, coerceInputs } from './input/coerce-inputs.js';
 import { DIALOGUE } from './native/exec-inputs.js';
 import { compileSchema, type Validate } from './schema/compile-schema.js';
 
-/** Where inputs or outputs are wrong, and how. */
+/** A wrong field of inputs or outputs, and what is wrong with it. */
 export type InputError = { field: string; message: string };
 
-/** A tool that can be called: its descriptor, the hash of it, and its inputs' check, compiled on first use. */
+/** All mistakes in one sentence: a model that learns of one mistake at a time calls again for each. */
+export const describeErrors = (errors: readonly InputError[]): string =>
+  errors.map(({ field, message }) => `${field} ${message}`).join('; ');
+
+/** A tool: its descriptor, the descriptor's hash, and the check of its inputs, compiled on first use. */
 export type CatalogEntry = {
   descriptor: Descriptor;
   descriptor_hash: string;
-  /** What is wrong with the inputs; empty when they are right. */
+  /** The mistakes in the inputs; empty if they are valid. */
   check(inputs: JsonObject): InputError[];
-  /** What is wrong with what it answered; empty when that is right, and where it declares nothing of it. */
+  /** The mistakes in the output; empty if it is valid or if the tool declares no output schema. */
   checkOutput(payload: Json): InputError[];
-  /** The inputs as the tool is to get them, safely coerced where its kind allows that; hashes are of what was sent. */
+  /** The inputs that the tool gets, safely coerced if its source allows it. Hashes are of the inputs as sent. */
   prepare(inputs: JsonObject): Coerced;
-  /** Why it cannot be called at all; null when it can. */
+  /** Why the tool cannot be called; null if it can. */
   unavailable(): string | null;
 };
 
@@ -73,7 +77,7 @@ function findErrors(validate: Validate, value: Json, root: string): InputError[]
       .slice(0, MAX_ERRORS)
       .map(({ path, message }) => ({ field: [root, ...path].join('.'), message }));
   } catch (error) {
-    // A pattern that takes too long, a schema without end, a text that is no Unicode: it is the value that cannot pass.
+    // A pattern that runs too long, an endless schema or invalid Unicode: the value is rejected.
     return [{ field: root, message: error instanceof Error ? error.message : 'cannot be checked' }];
   }
 }

@@ -26,20 +26,20 @@ const tool = (tool_id: string, over: Partial<Descriptor> = {}): Descriptor => ({
 });
 
 describe('a catalog', () => {
-  test('lists its tools and finds each by its id alone', () => {
+  test('lists its tools and finds each by its id only', () => {
     expect(catalog.list().map((entry) => entry.descriptor)).toEqual(BUILTIN_TOOLS);
     for (const known of BUILTIN_TOOLS) expect(catalog.get(known.tool_id)?.descriptor).toBe(known);
     for (const unknown of ['', 'add', 'CAP:TEST_MATH:ADD', '__proto__', 'constructor'])
       expect(catalog.get(unknown)).toBeUndefined();
   });
 
-  test('knows the hash of every descriptor, and no two are alike', () => {
+  test('knows the hash of every descriptor, and all hashes differ', () => {
     const hashes = catalog.list().map((entry) => entry.descriptor_hash);
     expect(hashes).toEqual(BUILTIN_TOOLS.map((each) => hashJson(each)));
     expect(new Set(hashes).size).toBe(hashes.length);
   });
 
-  test('names what somebody may have meant', () => {
+  test('suggests similar ids for an unknown one', () => {
     expect(catalog.similar('cap:math:add')).toContain('cap:test_math:add');
     expect(catalog.similar('SHELL')).toContain('shell.run');
     expect(catalog.similar('shel.rnu')).toContain('shell.run');
@@ -48,7 +48,7 @@ describe('a catalog', () => {
     expect(catalog.similar('cap').length).toBeLessThanOrEqual(5);
   });
 
-  test('ranks what matches: a name before a description, all words before some', () => {
+  test('ranks matches: a name before a description, all words before some', () => {
     const found = (words: string) =>
       createCatalog([
         tool('a', { name: 'wc', description: 'Count the words of a text' }),
@@ -63,7 +63,7 @@ describe('a catalog', () => {
     expect(found('zebra')).toEqual([]);
   });
 
-  test('finds an ATIP command however its path is written', () => {
+  test('finds an ATIP command in every spelling of its path', () => {
     const known = createCatalog([tool('atip:gh:pr.create'), tool('atip:gh:.')]);
     for (const id of ['atip:gh:pr.create', 'atip:gh:pr create', 'atip:gh:pr/create', 'atip:gh:pr:create'])
       expect(known.get(id)?.descriptor.tool_id).toBe('atip:gh:pr.create');
@@ -73,7 +73,7 @@ describe('a catalog', () => {
 });
 
 describe('the check of inputs', () => {
-  test('finds nothing wrong with what is right', () => {
+  test('accepts valid inputs', () => {
     expect(wrong('cap:test_math:add', { a: 1, b: -2.5 })).toEqual([]);
     expect(wrong('cap:current_time:get_current_time', {})).toEqual([]);
     expect(wrong('shell.run', { cmd: ['echo', ''], stdin: '\u0000' })).toEqual([]);
@@ -96,14 +96,14 @@ describe('the check of inputs', () => {
 
   const check = (input_schema: JsonObject, inputs: JsonObject) => toEntry(tool('x', { input_schema })).check(inputs);
 
-  test('goes by draft 7 where the schema says so', () => {
+  test('uses draft 7 if the schema declares it', () => {
     const schema = { properties: { pair: { items: [{ type: 'string' }, { type: 'number' }] } } };
     const draft7 = { $schema: 'http://json-schema.org/draft-07/schema#', ...schema };
     expect(check(draft7, { pair: ['a', 'b'] })).toMatchObject([{ field: 'inputs.pair.1' }]);
     expect(check(draft7, { pair: ['a', 1] })).toEqual([]);
   });
 
-  test('stops a pattern that would match for ever', () => {
+  test('stops a pattern that would backtrack forever', () => {
     const schema = { properties: { text: { pattern: '^(a+)+$' } } };
     expect(check(schema, { text: 'aaa' })).toEqual([]);
     expect(check(schema, { text: `${'a'.repeat(40)}!` })).toEqual([
@@ -113,7 +113,7 @@ describe('the check of inputs', () => {
     expect(check(quadratic, { text: 'x'.repeat(1_000_000) })).toHaveLength(1);
   });
 
-  test('of a long list for equal items takes no longer than reading it', () => {
+  test('finds duplicates in a long list in linear time', () => {
     const schema = { properties: { list: { uniqueItems: true } } };
     const list = Array.from({ length: 100_000 }, (_, n) => ({ n }));
     expect(check(schema, { list })).toEqual([]);
@@ -142,7 +142,7 @@ describe('a schema that cannot be used', () => {
     expect(known.get('good')?.check({ a: 1 })).toEqual([]);
   });
 
-  test('two schemas with the same $id do not meet', () => {
+  test('two schemas with the same $id do not affect each other', () => {
     const of = (type: string) =>
       tool(type, { input_schema: { $id: 'https://example.com/same', properties: { a: { type } } } });
     const known = createCatalog([of('string'), of('number')]);

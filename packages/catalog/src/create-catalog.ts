@@ -3,25 +3,25 @@ import { type CatalogEntry, toEntry } from './catalog-entry.js';
 import { createSearch, type Search } from './search/create-search.js';
 import { similarTo } from './search/similar-to.js';
 
-/** All tools, as one process knows them. Nothing but `find` and `refresh` does any I/O. */
+/** All tools, as known to one process. Only `find` and `refresh` do I/O. */
 export type Catalog = {
   get(tool_id: string): CatalogEntry | undefined;
-  /** The same; when that tool is not known with that hash, it is looked for once more. */
+  /** Like `get`, but refreshes once if no tool with this hash is known. */
   find(tool_id: string, descriptor_hash: string): Promise<CatalogEntry | undefined>;
   list(): CatalogEntry[];
-  /** A tool that is switched off: known, and not to be called. */
+  /** A disabled tool: known, but it cannot be called. */
   disabled(tool_id: string): CatalogEntry | undefined;
   listDisabled(): CatalogEntry[];
-  /** What matches the words, the best first. */
+  /** Tools that match the words, best match first. */
   search(words: string): CatalogEntry[];
-  /** Ids that somebody who typed `tool_id` may have meant. */
+  /** Ids similar to a misspelled `tool_id`. */
   similar(tool_id: string): string[];
   sources(): CatalogSource[];
-  /** Looks again at what there is now. Concurrent calls share one look. */
+  /** Reloads all tools. Concurrent calls share one reload. */
   refresh(): Promise<void>;
 };
 
-/** A catalog of these tools, for ever. */
+/** A catalog of a fixed list of tools. */
 export const createCatalog = (descriptors: Descriptor[]): Catalog =>
   catalogOf(descriptors.map((descriptor) => toEntry(descriptor)));
 

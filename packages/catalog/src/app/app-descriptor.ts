@@ -4,8 +4,8 @@ import { inferDanger } from '../infer/infer-danger.js';
 import { cluesInWords } from '../infer/words.js';
 
 /**
- * A tool in its user's own process. Its developers run it themselves, so their word stands; what they do not say of its effects has
- * the dangerous value, and its risk is concluded from its words.
+ * The descriptor of a tool in a user's own process. Its developers operate it themselves, so their declarations are trusted. Effects that they do not
+ * declare get the dangerous value, and the risk is inferred from the words of the tool.
  */
 export function toAppDescriptor(pool: Pool, tool: ToolDeclaration): Descriptor {
   const { id, description = '', effects = {} } = tool;

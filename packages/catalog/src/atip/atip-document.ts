@@ -104,8 +104,8 @@ const Pattern = z.object({
 });
 
 /**
- * An ATIP document, as schema 0.6 has it: what that schema takes is taken, what it refuses is refused. Members it does not
- * speak of are left alone, as it leaves them; `unknownMembers` names them.
+ * An ATIP document. Accepts and rejects exactly what schema 0.6 does. Members that the schema does not mention are kept, and
+ * `unknownMembers` lists them.
  */
 export const AtipDocument = z.object({
   atip: z.union([

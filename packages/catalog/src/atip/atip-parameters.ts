@@ -18,7 +18,7 @@ const JSON_TYPES: Record<Declared['type'], JsonObject> = {
   array: { type: 'array', items: { type: 'string' } },
 };
 
-/** How a command's inputs become arguments, and the schema of those inputs; `asks`: whether it asks questions while it runs. */
+/** How inputs become arguments, and the input schema. `asks`: whether the command asks questions while it runs. */
 export function atipParameters(
   { arguments: positionals = [], options = [] }: AtipCommand,
   inherited: AtipOption[],
@@ -27,7 +27,7 @@ export function atipParameters(
   const declared: Declared[] = [
     ...positionals,
     ...options,
-    // An option stands before one of the same name that is further out: of its group, of the tool.
+    // An option hides options of the same name further out, of its group or of the tool.
     ...inherited.filter(
       ({ name }, at) =>
         !options.some((option) => option.name === name) && inherited.findIndex((option) => option.name === name) === at,
@@ -37,7 +37,7 @@ export function atipParameters(
   const required = named.flatMap(({ name, parameter }) => (parameter.required ? [name] : []));
   return {
     parameters: named.map(({ name, parameter }) => toParameter(name, parameter)),
-    // Open: what a model adds is left out with a warning, as ATIP has it.
+    // Not closed: unknown parameters are dropped with a warning, as ATIP specifies.
     input_schema: {
       type: 'object',
       properties: {
@@ -49,7 +49,7 @@ export function atipParameters(
   };
 }
 
-/** An argument and an option may share a name; the later one is called by another. */
+/** An argument and an option may share a name. The later one is renamed. */
 function withUniqueNames(declared: Declared[]): { name: string; parameter: Declared }[] {
   const taken = new Set<string>();
   return declared.map((parameter) => {
@@ -60,7 +60,7 @@ function withUniqueNames(declared: Declared[]): { name: string; parameter: Decla
   });
 }
 
-/** The long form of a flag says what it does, and takes a value after `=`. */
+/** Prefers the long flag, which is readable and takes a value after `=`. */
 const toParameter = (name: string, { type, variadic, flags = [] }: Declared): Parameter => ({
   name,
   type,

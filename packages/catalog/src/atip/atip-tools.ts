@@ -6,10 +6,10 @@ import { type Clue, cluesInWords } from '../infer/words.js';
 import type { AtipCommand, AtipDocument, AtipOption } from './atip-document.js';
 import { atipParameters } from './atip-parameters.js';
 
-/** A command and the way to it from the executable; the root has an empty path. */
+/** A command and its path from the executable. The root has an empty path. */
 type Placed = { path: string[]; command: AtipCommand; inherited: AtipOption[] };
 
-/** Every command of the document as a tool, groups and the executable itself included: any of them can be run. */
+/** Every command of the document as a tool, including groups and the executable itself, because all of them can be run. */
 export function atipTools(document: AtipDocument): Descriptor[] {
   const placed = [...commandsOf(document)];
   const names = flattenedNames(
@@ -23,14 +23,14 @@ export const atipToolId = (tool: string, path: readonly string[]): string => `at
 
 function* commandsOf({ commands = {}, description, globalOptions = [] }: AtipDocument): Generator<Placed> {
   const root: Placed = { path: [], command: { description }, inherited: globalOptions };
-  // The root is written as the command without a name; where it is not, it is the executable without arguments.
+  // The root is the command without a name. If there is none, it is the executable without arguments.
   if (!Object.hasOwn(commands, '')) yield root;
   yield* walk(commands, root);
 }
 
 /**
- * A group's options are taken by what is in it, and so are its effects where a command says nothing of its own. What a
- * command does say stands: a group that can delete is no reason to call its listing destructive.
+ * Commands inherit the options of their group, and its effects if they declare none. Declared effects are not merged with
+ * the group's: that a group can delete does not make its list command destructive.
  */
 function* walk(commands: Record<string, AtipCommand>, group: Placed): Generator<Placed> {
   const inherited = [...(group.command.options ?? []), ...group.inherited];
@@ -44,8 +44,8 @@ function* walk(commands: Record<string, AtipCommand>, group: Placed): Generator<
 }
 
 /**
- * `gh_pr_create`. A name cannot be split again (`a_b` under `x` and `b` under `x_a` are both `x_a_b`), so it is looked up:
- * the second of two that are alike gets a number.
+ * `gh_pr_create`. A name cannot be split again (`a_b` under `x` and `b` under `x_a` are both `x_a_b`), so it is looked up,
+ * and the second of two equal names gets a number.
  */
 export function flattenedNames(tool: string, paths: readonly string[][]): string[] {
   const taken = new Set<string>();
@@ -67,7 +67,7 @@ function toDescriptor(document: AtipDocument, { path, command, inherited }: Plac
   const words = cluesInWords({ name: path.join(' '), description: command.description });
   const danger = inferDanger({ side_effects: sideEffectsOf(effects, levels) }, [
     ...cluesInEffects(effects, levels),
-    // Effects that are declared in full say more than a verb does.
+    // Fully declared effects are better evidence than a verb.
     ...(undeclaredEffects(...declared).length === 0 ? words.filter(({ weak }) => !weak) : words),
   ]);
   const missing = undeclaredEffects(...declared);
@@ -108,7 +108,7 @@ function toDescriptor(document: AtipDocument, { path, command, inherited }: Plac
 const ANSWERS =
   /^--(yes|assume-yes|non-interactive|no-interactive|no-input|no-prompts?|no-confirm|skip-confirmation|auto-approve|batch)$/;
 
-/** A command that only asks for confirmation is run with the flag that answers it, where its document has one. */
+/** A command that only asks for confirmation is run with the flag that gives it, if the document has one. */
 function answeringFlag(levels: EffectsDeclaration[], options: AtipOption[]): { name: string; flag: string } | null {
   const interactive = levels.flatMap((effects) => effects.interactive ?? []);
   const prompts = interactive.some((each) => each.prompts === true);
@@ -128,13 +128,13 @@ function sideEffectsOf(effects: Effects, levels: EffectsDeclaration[]): SideEffe
     ['fs.delete', effects.filesystem.delete],
     ['network.http', effects.network],
     ['system.exec', effects.subprocess],
-    // Only where it is said: that nothing is said of costs makes no tool a payment.
+    // Only if declared: undeclared costs do not make a tool a payment.
     ['payments', levels.some(({ cost }) => cost?.billable === true)],
   ];
   return all.flatMap(([side_effect, has]) => (has ? [side_effect] : []));
 }
 
-/** The class of risk that effects stand for; the more of them are said to be harmless, the lower. */
+/** The risk class of declared effects: the more of them are harmless, the lower. */
 function cluesInEffects(effects: Effects, levels: EffectsDeclaration[]): Clue[] {
   const clue = (risk: Clue['risk'], why: string): Clue => ({ risk, side_effect: null, why });
   const clues: Clue[] = [];

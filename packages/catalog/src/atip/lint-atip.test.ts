@@ -12,8 +12,8 @@ const documentWith = (commands: JsonObject, more: JsonObject = {}): JsonObject =
 const warningsOf = (commands: JsonObject, more?: JsonObject) => parseAtip(documentWith(commands, more)).warnings;
 const option = (name: string, ...flags: string[]) => ({ name, flags, type: 'boolean', description: 'what it does' });
 
-describe('an ATIP document that is legal', () => {
-  test('and in order has no warning', () => {
+describe('a legal ATIP document', () => {
+  test('without mistakes has no warning', () => {
     expect(warningsOf({ list: { description: 'List', options: [option('all', '--all', '-a')] } })).toEqual([]);
   });
 
@@ -35,7 +35,7 @@ describe('an ATIP document that is legal', () => {
   });
 });
 
-describe('an ATIP document that cannot be meant is refused', () => {
+describe('an ATIP document with a probable mistake is refused', () => {
   test.each<[string, JsonObject, string]>([
     [
       'one flag twice',
@@ -73,13 +73,13 @@ describe('a command that asks for confirmation', () => {
       ({ name }) => name === 'tool_go',
     );
 
-  test('is run with the flag that answers it, which nobody has to give', () => {
+  test('is run with the flag that gives it, if the document has one', () => {
     const tool = prompting({ prompts: true }, option('yes', '-y', '--yes'), option('all', '--all'));
     expect(tool).toMatchObject({ effects: { interactive: false }, binding: { always: ['--yes'] } });
     expect(Object.keys(tool?.input_schema.properties ?? {})).toEqual(['all']);
   });
 
-  test('stays interactive where no flag is declared, or where it reads more than a yes', () => {
+  test('stays interactive if no such flag is declared, or if it reads more than a confirmation', () => {
     expect(prompting({ prompts: true }, option('all', '--all'))?.effects.interactive).toBe(true);
     expect(prompting({ prompts: true, stdin: 'password' }, option('yes', '--yes'))?.effects.interactive).toBe(true);
   });

@@ -1,12 +1,12 @@
 import type { EffectsDeclaration } from '../effects/effects-declaration.js';
 import type { AtipCommand, AtipDocument, AtipOption } from './atip-document.js';
 
-/** What is legal in a document and probably wrong (`warning`), or cannot be meant (`error`), with its place. */
+/** A mistake in a document that the schema allows, with its place: probably (`warning`) or certainly (`error`) wrong. */
 export type AtipFinding = { level: 'error' | 'warning'; field: string; message: string };
 
 const COMMAND_NAME = /^[A-Za-z0-9][A-Za-z0-9:_.-]*( [A-Za-z0-9][A-Za-z0-9:_.-]*)*$/;
 
-/** Looks at everything that the schema of ATIP leaves open. */
+/** Checks what the ATIP schema cannot express. */
 export function lintAtip({ description, commands = {}, effects, globalOptions = [] }: AtipDocument): AtipFinding[] {
   return [
     ...blank(description, 'description'),

@@ -37,7 +37,7 @@ describe.skipIf(!isThere)('the corpus of ATIP (skipped where the corpora are not
     expect(named(descriptors, 'gh_auth_setup-git').binding).toMatchObject({ path: ['auth', 'setup-git'] });
   });
 
-  test('what gh.json says of effects gives the class of risk', () => {
+  test('the effects in gh.json determine the risk class', () => {
     const { descriptors } = parseAtip(load('gh.json'));
     expect(named(descriptors, 'gh_issue_delete')).toMatchObject({ risk: 'HIGH', effects: { destructive: true } });
     expect(named(descriptors, 'gh_issue_list')).toMatchObject({
@@ -67,7 +67,7 @@ const greet = (over: JsonObject): Descriptor => {
 };
 
 describe('an ATIP command', () => {
-  test('has the worse of what its tool and itself say, and the worst of what nobody says', () => {
+  test("gets the more dangerous of its own and its tool's effects, and the dangerous value if undeclared", () => {
     const [root, pull] = parseAtip(
       document({
         effects: { network: true, idempotent: true, reversible: true, destructive: false, cost: { estimate: 'low' } },
@@ -97,7 +97,7 @@ describe('an ATIP command', () => {
     expect(pull?.inferred.map(({ why }) => why).join()).toContain('filesystem.delete');
   });
 
-  test('takes the options of its groups, the nearest first, and their effects where it has none', () => {
+  test('inherits the options of its groups, nearest first, and their effects if it declares none', () => {
     const option = (name: string, flag: string) => ({ name, flags: [flag], type: 'string', description: '' });
     const { descriptors } = parseAtip(
       document({
@@ -125,7 +125,7 @@ describe('an ATIP command', () => {
     expect(named(descriptors, 'box_issue_close').effects).toMatchObject({ destructive: true, network: true });
   });
 
-  test('that says nothing is dangerous, and trusted as little as can be', () => {
+  test('without declared effects counts as dangerous, with the lowest trust', () => {
     expect(greet({})).toMatchObject({
       trust: 'inferred',
       risk: 'HIGH',
@@ -140,7 +140,7 @@ describe('an ATIP command', () => {
     });
   });
 
-  test('that asks questions is interactive, and keeps the time it is said to need', () => {
+  test('that asks questions is interactive, and keeps its declared duration', () => {
     expect(greet({ effects: { interactive: { prompts: true }, duration: { timeout: '2m' } } })).toMatchObject({
       effects: { interactive: true },
       timeout_ms: 120_000,
@@ -154,7 +154,7 @@ describe('an ATIP command', () => {
     expect(prepared({ interactive: { stdin: 'none' } })).toEqual({});
   });
 
-  test('keeps names apart that flatten to the same', () => {
+  test('keeps a unique name if two commands flatten to the same name', () => {
     const { descriptors } = parseAtip(
       document({
         name: 'x',
@@ -173,7 +173,7 @@ describe('an ATIP command', () => {
     ]);
   });
 
-  test('prefers long flags, and keeps an argument and an option of one name apart', () => {
+  test('prefers long flags, and distinguishes an argument and an option of the same name', () => {
     const { binding, input_schema } = greet({
       arguments: [{ name: 'repo', type: 'string', description: '' }],
       options: [{ name: 'repo', flags: ['-R', '--repo'], type: 'string', description: '' }],
@@ -254,13 +254,13 @@ describe('a document', () => {
     expect(() => parseAtip(nested)).toThrow('commands.a.commands.b.description');
   });
 
-  test('nested without end is refused, not followed', () => {
+  test('nested too deeply is refused', () => {
     let inner: Json = { description: 'x' };
     for (let depth = 0; depth < 100_000; depth += 1) inner = { description: 'x', commands: { a: inner } };
     expect(() => parseAtip(document({ commands: { a: inner } }))).toThrow('nested deeper');
   });
 
-  test('with members that ATIP does not know is taken, and they are named', () => {
+  test('with members that ATIP does not know is accepted, and they are listed', () => {
     expect(parseAtip(document({ effect: {}, 'x-mine': 1 })).warnings).toEqual([
       'effect is not a member that ATIP knows',
     ]);

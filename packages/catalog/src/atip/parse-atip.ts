@@ -1,5 +1,4 @@
-import { type Descriptor, Failure } from '@capstan/contracts';
-import { isObject } from '../schema/subschemas.js';
+import { type Descriptor, Failure, isObject, issueText } from '@capstan/contracts';
 import { AtipDocument } from './atip-document.js';
 import { atipTools } from './atip-tools.js';
 import { lintAtip } from './lint-atip.js';
@@ -9,12 +8,12 @@ export type AtipTool = { document: AtipDocument; descriptors: Descriptor[]; warn
 const MAX_COMMANDS = 2000;
 const MAX_DEPTH = 32;
 
-/** Throws a Failure that names every place that is wrong. */
+/** Throws a Failure that lists every mistake with its place. */
 export function parseAtip(sent: unknown): AtipTool {
   if (depthOf(sent) > MAX_DEPTH) throw wrong([{ field: '', message: `nested deeper than ${MAX_DEPTH}` }]);
   const parsed = AtipDocument.safeParse(sent);
   if (!parsed.success)
-    throw wrong(parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message })));
+    throw wrong(parsed.error.issues.map((issue) => ({ field: issue.path.join('.'), message: issueText(issue) })));
   const findings = lintAtip(parsed.data);
   const errors = findings.filter(({ level }) => level === 'error');
   if (errors.length > 0) throw wrong(errors.map(({ field, message }) => ({ field, message })));
@@ -28,7 +27,7 @@ export function parseAtip(sent: unknown): AtipTool {
   return { document: parsed.data, descriptors, warnings };
 }
 
-/** Members that were sent and say nothing to us, which may be slips of the pen; those with `x-` are meant to be there. */
+/** Unknown members, which may be typos. Those that start with `x-` are intended. */
 function unknownMembers(sent: unknown, read: unknown, path = ''): string[] {
   if (!isObject(sent) || !isObject(read)) {
     if (!Array.isArray(sent) || !Array.isArray(read)) return [];
@@ -42,7 +41,7 @@ function unknownMembers(sent: unknown, read: unknown, path = ''): string[] {
   });
 }
 
-/** Without recursion: what is sent may be nested deeper than the stack. */
+/** Not recursive, because a document may be nested deeper than the stack allows. */
 function depthOf(value: unknown): number {
   let depth = 0;
   let level: unknown[] = [value];

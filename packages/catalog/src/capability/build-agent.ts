@@ -2,6 +2,7 @@ import {
   type Agent,
   type AgentRuntime,
   type Capability,
+  isObject,
   isWildcard,
   type Json,
   type JsonObject,
@@ -9,12 +10,11 @@ import {
   type Provider,
 } from '@capstan/contracts';
 import type { Catalog } from '../create-catalog.js';
-import { isObject } from '../provider/shape.js';
 import { type OfferedTool, toProviderTools } from '../provider/to-provider-tools.js';
 import { nameTools } from '../provider/tool-names.js';
 import type { CapabilityRegistry } from './create-capability-registry.js';
 
-/** An agent with everything its capabilities bring: one prompt, and tools each under a name of its own. */
+/** An agent with everything its capabilities bring: one prompt, and tools with unique names. */
 export type BuiltAgent = {
   system_prompt: string;
   tools: OfferedTool[];
@@ -58,7 +58,7 @@ export const toRuntime = (agent_id: string, provider: Provider, built: BuiltAgen
   warnings: built.warnings,
 });
 
-/** An id stands for itself even while its source is away; a pattern for what there is. */
+/** An exact id is kept even while its source is unavailable. A pattern expands to the tools that exist. */
 const expand = (pattern: string, catalog: Pick<Catalog, 'get' | 'list'>): string[] =>
   isWildcard(pattern)
     ? catalog
@@ -67,7 +67,7 @@ const expand = (pattern: string, catalog: Pick<Catalog, 'get' | 'list'>): string
         .filter((tool_id) => matchesWildcard(pattern, tool_id))
     : [catalog.get(pattern)?.descriptor.tool_id ?? pattern];
 
-/** What capabilities say comes first, in their order, and the agent's own prompt last. */
+/** Prompts of capabilities come first, in the order of the capabilities; the agent's own prompt comes last. */
 function mergePrompts({ system_prompt, config }: AgentSetup, capabilities: Capability[]): string {
   const parts = capabilities.map((capability) => fill(capability, config[capability.id] ?? {}));
   return [...parts, system_prompt].filter((part) => part.trim() !== '').join('\n\n');
@@ -88,7 +88,7 @@ function defaultOf(schema: JsonObject | null, name: string): Json | undefined {
 const show = (value: Json | undefined): string =>
   value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
-/** What the agent configured for the capabilities that bring this tool, where the tool has an input of that name. */
+/** The agent's configuration of the capabilities that bring this tool, for inputs of the same name. */
 function defaultsFor(
   { descriptor }: { descriptor: OfferedTool['descriptor'] },
   capabilities: Capability[],

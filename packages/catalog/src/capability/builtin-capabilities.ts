@@ -28,7 +28,7 @@ needs a plan. Write new requirements down at once.
 - Mark it completed as soon as it is really done: tests pass, nothing is left over. Add what turned up on the way.
 - Do without the list for a single, simple step.`;
 
-/** What agents can be given from the start. */
+/** The capabilities that every installation has. */
 export const BUILTIN_CAPABILITIES: Capability[] = [
   capability({
     id: 'noop',
@@ -77,9 +77,9 @@ export const BUILTIN_CAPABILITIES: Capability[] = [
     icon: 'search',
     category: 'AI',
     system_prompt_addition:
-      'You have access to a research scratchpad. Use it to organize your thoughts and findings.\nwrite_scratchpad keeps a finding under a heading, with its source; read_scratchpad gives back what you have; clear_scratchpad drops what no longer holds.',
+      'You have access to a research scratchpad. Use it to organize your thoughts and findings.\nwrite_scratchpad keeps a finding under a heading, with its source; read_scratchpad returns your findings; clear_scratchpad deletes outdated ones.',
     tools: ['write_scratchpad', 'read_scratchpad', 'clear_scratchpad'].map((name) => `cap:research:${name}`),
-    // Findings come from somewhere.
+    // The prompt asks for the source of each finding.
     depends_on: ['web_fetch'],
   }),
   capability({

@@ -1,6 +1,6 @@
 import { capabilityId } from '@capstan/contracts';
 
-/** Whether a version is one that `id@wanted` asks for: the same major number, and not older. */
+/** True if a version satisfies `id@wanted`: the same major number, and not older. */
 export function satisfies(version: string, ref: string): boolean {
   const wanted = ref.slice(capabilityId(ref).length + 1);
   if (wanted === '') return true;

@@ -34,7 +34,7 @@ describe('the built-in capabilities', () => {
     }
   });
 
-  test('name tools of their own, by their own id', () => {
+  test('have their own tools, by their own id', () => {
     for (const { id, tools } of BUILTIN_CAPABILITIES)
       for (const tool of tools) expect(tool.startsWith(`cap:${id}:`)).toBe(true);
     for (const tool of BUILTIN_CAPABILITIES.flatMap(({ tools }) => tools))
@@ -77,7 +77,7 @@ capabilities:
 });
 
 describe('a registry', () => {
-  test('orders dependencies before what needs them, each once, in the order asked for', () => {
+  test('lists dependencies first, each once, in the requested order', () => {
     const registry = createCapabilityRegistry([
       capability('a', { depends_on: ['c', 'b'] }),
       capability('b', { depends_on: ['c'] }),
@@ -130,7 +130,7 @@ describe('an agent', () => {
     expect(warnings).toEqual(['the capability old is deprecated']);
   });
 
-  test('has the tools of its capabilities and its own, without those it may not call; what is away is named', () => {
+  test('has the tools of its capabilities and its own, minus denied ones; unavailable ones are listed', () => {
     const built = buildAgent(
       agent({
         capabilities: ['first', 'test_math'],
@@ -151,7 +151,7 @@ describe('an agent', () => {
     expect(toRuntime('agt_1', 'anthropic', built).names).toMatchObject({ shell_run: 'shell.run' });
   });
 
-  test('has what it configured as the default of inputs of that name, and those need not be given', () => {
+  test('uses its configuration as defaults of inputs with the same name, which become optional', () => {
     const config = { current_time: { timezone: 'Asia/Tokyo' } };
     const { tools } = buildAgent(agent({ capabilities: ['current_time'], config }), registry, catalog);
     expect(tools[0]?.defaults).toEqual({ timezone: 'Asia/Tokyo' });
@@ -163,7 +163,7 @@ describe('an agent', () => {
     expect(JSON.stringify(toRuntime('a', 'openai', built).tools)).toContain('"default":"fahrenheit"');
   });
 
-  test('cannot configure what it does not have, nor what a capability does not take', () => {
+  test('cannot configure a capability it does not have, nor values that a capability refuses', () => {
     const capabilities = registry.resolve(['current_time', 'test_math']);
     expect(() => checkConfig(capabilities, { current_time: { format: 'unix' }, test_math: {} })).not.toThrow();
     expect(() => checkConfig(capabilities, { current_time: { format: 'x' } })).toThrow(/config\.current_time\.format/);

@@ -1,7 +1,7 @@
 import { type Agent, type Capability, Failure, type JsonObject } from '@capstan/contracts';
 import { compileSchema } from '../schema/compile-schema.js';
 
-/** Refuses configuration for what an agent does not have, and values that a capability does not take. */
+/** Refuses configuration for capabilities that the agent does not have, and invalid values. */
 export function checkConfig(capabilities: readonly Capability[], config: Agent['config']): void {
   const known = new Map(capabilities.map((capability) => [capability.id, capability]));
   for (const [id, values] of Object.entries(config)) {

@@ -3,15 +3,15 @@ import { similarTo } from '../search/similar-to.js';
 import { BUILTIN_CAPABILITIES } from './builtin-capabilities.js';
 import { satisfies } from './capability-version.js';
 
-/** Every capability that an agent can be given. */
+/** All capabilities that agents can have. */
 export type CapabilityRegistry = {
   list(): Capability[];
   get(id: string): Capability | undefined;
-  /** These and all they depend on, each once, a dependency before what needs it. */
+  /** These capabilities and all their dependencies, each once, dependencies first. */
   resolve(refs: readonly string[]): Capability[];
 };
 
-/** The built-in ones and these. What does not hold together (a name taken, a cycle, a version) is refused here, at the start. */
+/** Creates a registry of the built-in and the given capabilities. Throws on conflicts: duplicate names, cycles, unsatisfied versions. */
 export function createCapabilityRegistry(custom: readonly Capability[] = []): CapabilityRegistry {
   const known = new Map<string, Capability>();
   for (const capability of [...BUILTIN_CAPABILITIES, ...custom]) {

@@ -1,16 +1,16 @@
-import { type Capability, CapabilityFile, Failure } from '@capstan/contracts';
+import { type Capability, CapabilityFile, Failure, issueText } from '@capstan/contracts';
 import { readYaml } from '@capstan/expression';
 
-/** The capabilities of a file, as YAML or JSON. Strict: a misspelt key is an error and never ignored. */
+/** Parses capabilities from YAML or JSON. A misspelled key is an error. */
 export function parseCapabilities(text: string): Capability[] {
   const parsed = CapabilityFile.safeParse(parseYaml(text));
   if (parsed.success) return parsed.data.capabilities;
   const errors = parsed.error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
       ? issue.keys.map((key) => `${[...issue.path, key].join('.')} is not a known field`)
-      : [`${issue.path.join('.') || 'the document'}: ${issue.message}`],
+      : [`${issue.path.join('.') || 'the document'}: ${issueText(issue)}`],
   );
-  throw new Failure('INVALID_REQUEST', { detail: `The file of capabilities is not right: ${errors.join('; ')}.` });
+  throw new Failure('INVALID_REQUEST', { detail: `The capabilities file is invalid: ${errors.join('; ')}.` });
 }
 
 function parseYaml(text: string): unknown {
@@ -18,5 +18,5 @@ function parseYaml(text: string): unknown {
   const [first] = errors;
   if (!first) return value;
   const place = first.line === undefined ? '' : `line ${first.line}, column ${first.column}: `;
-  throw new Failure('INVALID_REQUEST', { detail: `The file of capabilities is not YAML: ${place}${first.message}` });
+  throw new Failure('INVALID_REQUEST', { detail: `The capabilities file is not YAML: ${place}${first.message}` });
 }

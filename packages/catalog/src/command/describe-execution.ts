@@ -1,6 +1,6 @@
 import type { Descriptor, JsonObject } from '@capstan/contracts';
 
-/** What is executed, in the words of whoever reads the audit: the action of a tool, and the command line as far as it is known. */
+/** Describes an execution for auditors: the action of a tool, and the command line as far as it is known. */
 export function describeExecution(
   { tool_id, binding }: Pick<Descriptor, 'tool_id' | 'binding'>,
   inputs: JsonObject,

@@ -1,11 +1,10 @@
-import { type Json, type JsonObject, parseJson } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject, parseJson } from '@capstan/contracts';
 import { coerceTo } from '../input/coerce-inputs.js';
-import { isObject } from '../schema/subschemas.js';
 import { flagName, readArguments, type TypedArguments } from './read-arguments.js';
 
 export type Filled = { inputs: JsonObject } | { error: string };
 
-/** Typed words as inputs: arguments fill what is required and then the rest, in order; flags fill by name. */
+/** Turns typed words into inputs: arguments fill the required inputs and then the others, in order; flags fill inputs by name. */
 export function fillInputs(words: readonly string[], schema: JsonObject): Filled {
   const properties = propertiesOf(schema);
   const typed = readArguments(words, {
@@ -38,7 +37,7 @@ export function fillInputs(words: readonly string[], schema: JsonObject): Filled
   return { inputs };
 }
 
-/** For a command without a template: what was typed, as it is. */
+/** The inputs of a command without a template: the words as typed. */
 export function typedInputs(words: readonly string[]): JsonObject {
   const { args, flags }: TypedArguments = readArguments(words, { keyOf: asTyped });
   const named = Object.fromEntries(
@@ -47,7 +46,7 @@ export function typedInputs(words: readonly string[]): JsonObject {
   return flags.size > 0 ? { args, flags: named } : { args };
 }
 
-/** Its name, where that says how it was typed: `v` for `-v`, `env` for `--env`. Otherwise all of it: `--n`, `-name`, `--env=`. */
+/** The name alone if it tells how the flag was typed: `v` for `-v`, `env` for `--env`. Otherwise the flag as typed: `--n`, `-name`, `--env=`. */
 const asTyped = (typed: string): string => {
   const name = flagName(typed);
   return typed === (name.length === 1 ? `-${name}` : `--${name}`) ? name : typed;
@@ -60,7 +59,7 @@ const inOrder = ({ required }: JsonObject, properties: JsonObject): string[] => 
   return [...new Set([...first, ...Object.keys(properties)])];
 };
 
-/** `--content-type` is how people write `content_type`. */
+/** People type `--content-type` for `content_type`. */
 const nameOf = (flag: string, properties: JsonObject): string => {
   const snake = flag.replaceAll('-', '_');
   return !Object.hasOwn(properties, flag) && Object.hasOwn(properties, snake) ? snake : flag;
@@ -82,7 +81,7 @@ const itemValue = (text: string, schema: Json | undefined): Json => {
   return readAs(text, typeof items.type === 'string' ? items.type : 'string');
 };
 
-/** What does not fit stays a text, and the check of inputs names it. */
+/** A value of the wrong type stays text, so that the input check reports it by name. */
 function readAs(text: string, type: string): Json {
   if (type !== 'object' && type !== 'any') return coerceTo(type, text);
   if (!/^[[{]/.test(text)) return text;

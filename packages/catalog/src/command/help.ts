@@ -1,9 +1,8 @@
-import type { JsonObject } from '@capstan/contracts';
+import { isObject, type JsonObject } from '@capstan/contracts';
 import { actionsOf } from '../extension/actions-of.js';
 import { type SlashCommand, textOf } from '../extension/commands-file.js';
-import { isObject } from '../schema/subschemas.js';
 
-/** What a command can do, for a person to read. */
+/** Help for a command, as text. */
 export function commandHelp(command: SlashCommand, schemaOf: (action_id: string) => JsonObject | undefined): string {
   const actions = actionsOf(command).map(({ id, description }) => ({
     call: callOf(command, id, schemaOf(id)),
@@ -35,11 +34,11 @@ export const allHelp = (commands: { command: SlashCommand; extension: string }[]
 
 export const isAlone = (command: SlashCommand): boolean => actionsOf(command).length === 1;
 
-/** How an action is typed. */
+/** The usage line of an action. */
 export const callOf = (command: SlashCommand, action_id: string, schema: JsonObject | undefined): string =>
   [command.name, ...(isAlone(command) ? [] : [action_id]), usageOf(schema)].filter(Boolean).join(' ');
 
-/** `<url> [--header <text>]`: what is required in its order, then the flags. */
+/** `<url> [--header <text>]`: required inputs in order, then the flags. */
 function usageOf(schema: JsonObject | undefined): string {
   const properties = isObject(schema?.properties) ? schema.properties : {};
   const required = Array.isArray(schema?.required) ? schema.required : [];

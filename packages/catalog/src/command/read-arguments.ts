@@ -2,13 +2,13 @@
 export type TypedArguments = { args: string[]; flags: Map<string, (string | true)[]> };
 
 export type Reading = {
-  /** Whether a flag takes no value. */
+  /** True for a flag without a value. */
   isSwitch?: (flag: string) => boolean;
-  /** What a flag is known by, of how it was typed (`--k`, or `--k=` with its value); without its dashes by default. */
+  /** The key for a flag as typed (`--k`, or `--k=` with its value); by default the flag without dashes. */
   keyOf?: (typed: string) => string;
 };
 
-/** `--k v`, `--k=v`, `-k v`, `-k`; `--` ends them. */
+/** Accepts `--k v`, `--k=v`, `-k v` and `-k`; `--` ends the flags. */
 export function readArguments(words: readonly string[], { isSwitch, keyOf = flagName }: Reading): TypedArguments {
   const args: string[] = [];
   const flags = new Map<string, (string | true)[]>();
@@ -32,8 +32,8 @@ export function readArguments(words: readonly string[], { isSwitch, keyOf = flag
   return { args, flags };
 }
 
-/** A number with a sign is none. */
+/** A signed number is not a flag. */
 const isFlag = (word: string): boolean => /^--?[A-Za-z]/.test(word);
 
-/** `k` of `-k`, `--k` and `--k=`. */
+/** The `k` in `-k`, `--k` and `--k=`. */
 export const flagName = (typed: string): string => typed.replace(/^--?/, '').replace(/=$/, '');

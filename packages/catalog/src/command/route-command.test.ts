@@ -114,13 +114,13 @@ describe('a slash command', () => {
     expect(route('/help', { enabled: false })).toMatchObject({ text: expect.not.stringContaining('/postman') });
   });
 
-  test('a mistyped command or action is answered with what may have been meant', () => {
+  test('a mistyped command or action is answered with similar ones', () => {
     expect(route('/postmn get x')).toMatchObject({ kind: 'unknown', similar: ['/postman'] });
     expect(route('/postman gte x')).toMatchObject({ kind: 'unknown', similar: ['/postman get'] });
     expect(route('/zzz')).toMatchObject({ kind: 'unknown', similar: [] });
   });
 
-  test('of an extension that is switched off says so', () => {
+  test('of a disabled extension is refused with that reason', () => {
     expect(route('/postman get x', { enabled: false })).toEqual({
       kind: 'disabled',
       command: '/postman',

@@ -9,10 +9,10 @@ import { splitLine } from './split-line.js';
 
 export type CommandExtension = { extension_id: string; name: string; enabled: boolean; commands: SlashCommand[] };
 
-/** How the router asks about a tool. */
+/** Looks up a tool for the router. */
 export type CommandTools = (tool_id: string) => { input_schema: JsonObject; takes_typed: boolean } | undefined;
 
-/** What a typed line means. */
+/** The meaning of a typed line. */
 export type CommandRoute =
   | {
       kind: 'run';
@@ -21,7 +21,7 @@ export type CommandRoute =
       extension_id: string;
       tool_id: string;
       inputs: JsonObject;
-      /** How it is typed. */
+      /** The usage line of the command. */
       usage: string;
     }
   | { kind: 'help'; command: string; text: string }
@@ -31,7 +31,7 @@ export type CommandRoute =
 
 type Found = { extension: CommandExtension; command: SlashCommand };
 
-/** Finds the tool and the inputs that a slash command stands for. */
+/** Finds the tool and the inputs for a slash command. */
 export function routeCommand(line: string, extensions: CommandExtension[], tools: CommandTools): CommandRoute {
   const split = splitLine(line.trim());
   if ('error' in split) return { kind: 'invalid', message: split.error };
@@ -75,7 +75,7 @@ function routeAction({ extension, command }: Found, words: string[], tools: Comm
   const tool_id = extensionToolId(extension_id, action);
   const tool = tools(tool_id);
   if (!tool) return { kind: 'unknown', message: `${tool_id} is not in the catalog.`, similar: [] };
-  // A command that needs something and was given nothing is a question.
+  // A command that requires inputs but got none shows its help.
   if (rest.length === 0 && named === undefined && needsSomething(tool.input_schema)) return help();
   const filled = tool.takes_typed ? { inputs: typedInputs(rest) } : fillInputs(rest, tool.input_schema);
   const usage = callOf(command, action, tool.input_schema);

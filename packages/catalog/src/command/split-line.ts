@@ -1,4 +1,4 @@
-/** The words of a line as a person typed it: quotes keep blanks together, a backslash takes the next character as it is. */
+/** Splits a typed line into words: quotes keep blanks, and a backslash escapes the next character. */
 export function splitLine(line: string): { words: string[] } | { error: string } {
   const words: string[] = [];
   let word: string | null = null;
@@ -7,7 +7,7 @@ export function splitLine(line: string): { words: string[] } | { error: string }
     const char = line.charAt(at);
     if (char === '\\' && quote !== "'") {
       at += 1;
-      // In double quotes it only stands for itself before what it could be needed for.
+      // In double quotes, a backslash is literal unless the next character needs escaping.
       const next = line.charAt(at);
       word = (word ?? '') + (quote === '"' && next !== '"' && next !== '\\' ? `\\${next}` : next);
     } else if (quote !== null) {

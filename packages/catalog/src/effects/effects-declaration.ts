@@ -61,7 +61,7 @@ export function toDeclaredEffects(effects: EffectsDeclaration): DeclaredEffects 
     network: effects.network,
     subprocess: effects.subprocess,
     filesystem: filesystem && { read: filesystem.read, write: filesystem.write, delete: filesystem.delete },
-    // What costs nothing bills nothing.
+    // Free tools are not billable.
     billable: cost?.billable ?? (cost?.estimate === 'free' ? false : undefined),
     cost_units: cost?.estimate && COST_UNITS[cost.estimate],
     interactive: interactive && asks(interactive),

@@ -1,18 +1,18 @@
 import { ALL_EFFECTS, type Effects } from '@capstan/contracts';
 
-/** What a source says of effects; anything may be left out. */
+/** The effects that a source declares. All are optional. */
 export type DeclaredEffects = { [Name in Exclude<keyof Effects, 'filesystem'>]?: Effects[Name] | undefined } & {
   filesystem?: { [Name in keyof Effects['filesystem']]?: boolean | undefined } | undefined;
 };
 
-/** False is the dangerous value of these; true of all others. */
+/** For these, false is the dangerous value; for all others, true. */
 const SAFE_WHEN_TRUE = ['idempotent', 'reversible'] as const;
 const SAFE_WHEN_FALSE = ['destructive', 'network', 'subprocess', 'billable', 'interactive'] as const;
 const FILE_EFFECTS = ['read', 'write', 'delete'] as const;
 
 /**
- * Declarations of the same call at several levels (its tool, its command), merged conservatively: the more dangerous of
- * two wins, and what nobody declared has the dangerous value.
+ * Merges the declarations of one call at several levels (its tool, its command) conservatively: the more dangerous value
+ * wins, and undeclared effects have the dangerous value.
  */
 export function mergeEffects(...declared: DeclaredEffects[]): Effects {
   const worst = (name: (typeof SAFE_WHEN_TRUE | typeof SAFE_WHEN_FALSE)[number], dangerous: boolean): boolean => {
@@ -38,7 +38,7 @@ export function mergeEffects(...declared: DeclaredEffects[]): Effects {
   };
 }
 
-/** The names of effects that none of the declarations speaks of. */
+/** The names of effects that no declaration mentions. */
 export function undeclaredEffects(...declared: DeclaredEffects[]): string[] {
   const names = [...SAFE_WHEN_TRUE, ...SAFE_WHEN_FALSE].filter(
     (name) => name !== 'interactive' && declared.every((effects) => effects[name] === undefined),

@@ -1,10 +1,9 @@
-import type { JsonObject } from '@capstan/contracts';
-import { isObject } from '../schema/subschemas.js';
+import { isObject, type JsonObject } from '@capstan/contracts';
 import type { RunnableAction } from './actions-of.js';
 import { placeholdersOf } from './placeholders.js';
 import type { NamedRunner } from './read-runner.js';
 
-/** A command without a template takes what was typed. */
+/** The input schema of a command without a template: the words as typed. */
 export const TYPED_INPUTS: JsonObject = {
   type: 'object',
   properties: {
@@ -34,7 +33,7 @@ const REQUEST_INPUTS: JsonObject = {
   additionalProperties: false,
 };
 
-/** The schema of its inputs: declared, or what its templates ask for, or what the runner's own tool takes. */
+/** The input schema of an action: declared, derived from its templates, or that of the native tool behind it. */
 export function inputSchemaOf(action: RunnableAction, runner: NamedRunner, native: JsonObject | undefined): JsonObject {
   if (action.input_schema) return action.input_schema;
   if (runner.type === 'exec') return action.argv ? fromTemplates(action) : TYPED_INPUTS;
@@ -44,7 +43,7 @@ export function inputSchemaOf(action: RunnableAction, runner: NamedRunner, nativ
   return action.preset ? withInputs(own, placeholdersOf(action)) : own;
 }
 
-/** What the values that an action sets ask for. */
+/** The inputs that the preset values of an action refer to. */
 function withInputs(schema: JsonObject, inputs: readonly { name: string }[]): JsonObject {
   if (inputs.length === 0) return schema;
   const properties = isObject(schema.properties) ? schema.properties : {};
@@ -56,7 +55,7 @@ function withInputs(schema: JsonObject, inputs: readonly { name: string }[]): Js
   };
 }
 
-/** What an action sets itself is not asked for. */
+/** Inputs that an action presets are not part of its schema. */
 function without(schema: JsonObject, names: readonly string[]): JsonObject {
   if (names.length === 0 || !isObject(schema.properties)) return schema;
   const properties = Object.entries(schema.properties).filter(([name]) => !names.includes(name));

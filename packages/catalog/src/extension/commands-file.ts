@@ -2,12 +2,14 @@ import { JsonObject, Risk, SideEffect } from '@capstan/contracts';
 import { z } from 'zod';
 import { EffectsDeclaration } from '../effects/effects-declaration.js';
 
+/** A variable of the worker, or one that is filled from a secret of the tenant. */
+const ENV = /^[A-Za-z_][A-Za-z0-9_]*(=secret:\/\/[\w./-]+)?$/;
 const Text = z.string().max(10_000);
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const Example = z.union([z.string(), z.looseObject({ command: z.string() })]);
 const Values = z.record(z.string(), z.string());
 
-/** AgentOS' earlier way to say what a command takes. */
+/** AgentOS' earlier format for the parameters of a command. */
 const NamedArgument = z.looseObject({
   name: z.string().regex(NAME),
   description: Text.optional(),
@@ -36,7 +38,7 @@ export const Action = z.strictObject({
   risk: Risk.optional(),
   side_effects: z.array(SideEffect).optional(),
   effects: EffectsDeclaration.strict().optional(),
-  env: z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'not the name of a variable')).default([]),
+  env: z.array(z.string().regex(ENV, 'not the name of a variable, or NAME=secret://name')).default([]),
   timeout_ms: z.int().positive().max(86_400_000).optional(),
   preset: JsonObject.optional(),
   examples: z.array(Example).optional(),
@@ -57,9 +59,9 @@ export const SlashCommand = z.strictObject({
   actions: z.array(Action).optional(),
   maps_to: z.looseObject({ capability: z.string().optional(), actions: z.array(Action).optional() }).optional(),
   default_action: z.string().optional(),
-  /** For actions that name none of their own. */
+  /** The default for actions that set none. */
   runner: z.string().optional(),
-  /** AgentOS' earlier way: a script of the extension. */
+  /** AgentOS' earlier format: a script of the extension. */
   entrypoint: z.string().optional(),
   args: z.array(NamedArgument).optional(),
   permissions: z.array(z.string()).optional(),

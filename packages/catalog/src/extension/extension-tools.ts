@@ -1,4 +1,11 @@
-import { type Binding, type Descriptor, type Json, NO_EFFECTS, type RunnerType } from '@capstan/contracts';
+import {
+  type Binding,
+  type Descriptor,
+  type Json,
+  type JsonObject,
+  NO_EFFECTS,
+  type RunnerType,
+} from '@capstan/contracts';
 import { toDeclaredEffects } from '../effects/effects-declaration.js';
 import { type DeclaredEffects, mergeEffects, undeclaredEffects } from '../effects/merge-effects.js';
 import { inferDanger } from '../infer/infer-danger.js';
@@ -12,7 +19,7 @@ import type { NamedRunner } from './read-runner.js';
 export type ActionContext = {
   manifest: Manifest;
   tools_hash: string | null;
-  /** The native tool with that id, where there is one: an action that it does takes what it takes. */
+  /** The native tool with that id, if any. An action that runs it has its inputs. */
   native(tool_id: string): Descriptor | undefined;
 };
 
@@ -52,25 +59,36 @@ export function toDescriptor(action: RunnableAction, runner: NamedRunner, contex
   };
 }
 
-/** A program answers with its streams; what it declares is about what was made of them. */
+/** A program returns its streams and the value parsed from them. The declared output schema is of the value. */
 function outputOf(
   { output, output_schema }: RunnableAction,
   { type }: NamedRunner,
   native: Descriptor | undefined,
 ): Pick<Descriptor, 'output_schema'> {
-  if (!output_schema) return native?.output_schema ? { output_schema: native.output_schema } : {};
-  if (type !== 'exec' || output === 'text') return { output_schema };
-  const { $defs, ...of_value } = output_schema;
-  const properties = { [output]: of_value };
-  return {
-    output_schema: { type: 'object', required: [output], properties, ...($defs === undefined ? {} : { $defs }) },
-  };
+  if (type !== 'exec') {
+    const own = output_schema ?? native?.output_schema;
+    return own ? { output_schema: own } : {};
+  }
+  if (output === 'text') return { output_schema: output_schema ?? streamsWith({}) };
+  const { $defs, ...of_value } = output_schema ?? MADE_OF_STDOUT[output];
+  return { output_schema: { ...streamsWith({ [output]: of_value }), ...($defs === undefined ? {} : { $defs }) } };
 }
 
-/** What is known of the effects beside what the action says: a native tool's own, and that a request is one. */
+const STREAMS: JsonObject = { stdout: { type: 'string' }, stderr: { type: 'string' }, exit_code: { type: 'integer' } };
+const MADE_OF_STDOUT: Record<'json' | 'lines', JsonObject> = {
+  json: {},
+  lines: { type: 'array', items: { type: 'string' } },
+};
+
+function streamsWith(more: JsonObject): JsonObject {
+  const properties = { ...STREAMS, ...more };
+  return { type: 'object', required: Object.keys(properties), properties };
+}
+
+/** The effects known besides the action's own declaration: those of a request, or of its native tool. */
 function effectsOf(runner: NamedRunner, native: Descriptor | undefined): DeclaredEffects[] {
   if (runner.type === 'exec') return [];
-  // `api.call` can do anything, an action with a method of its own only that.
+  // Not those of `api.call`, which allows any method: an action has only its own.
   if (runner.type === 'api') return [{ network: true, subprocess: false, filesystem: NO_EFFECTS.filesystem }];
   return native ? [native.effects] : [];
 }
@@ -89,7 +107,7 @@ function cluesOf(action: RunnableAction, runner: NamedRunner, native: Descriptor
   ];
 }
 
-/** An action gets no more than its extension asks for, and nothing that it says it does not need. */
+/** An action gets at most the permissions of its extension, minus those it declares not to need. */
 function permissionsOf({ effects }: RunnableAction, { permissions_required }: Manifest): string[] {
   const writes = effects?.filesystem?.write !== false || effects.filesystem.delete === true;
   return permissions_required.filter(
@@ -98,7 +116,7 @@ function permissionsOf({ effects }: RunnableAction, { permissions_required }: Ma
   );
 }
 
-/** A process of which nothing is said may start others. */
+/** A program that declares no side effects may start others. */
 const unsaid = ({ side_effects }: RunnableAction): Clue[] =>
   side_effects === undefined
     ? [{ risk: 'MED', side_effect: 'system.exec', why: 'it is a program, and says nothing of its side effects' }]
@@ -152,5 +170,5 @@ function bind(
 
 const isPermission = (name: string): name is Permission => PERMISSIONS.some((known) => known === name);
 
-/** It was read from JSON or YAML of plain values. */
+/** The value was parsed from JSON or YAML, so it is plain JSON. */
 const isJson = (value: unknown): value is Json => value !== undefined;

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** Of the permissions an extension may ask for, those that open something in its sandbox. */
+/** The permissions that open something in the sandbox of an extension. */
 export const PERMISSIONS = ['exec', 'network', 'filesystem.read', 'filesystem.write', 'browser'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 export const EXTENSION_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
 const Text = z.string().max(2000);
 
-/** `manifest.json`. The fields below the line are AgentOS': they are taken, and mean nothing here. */
+/** `manifest.json`. The fields below the line are from AgentOS: they are accepted and ignored. */
 export const Manifest = z.strictObject({
   id: z.string().regex(EXTENSION_ID, 'letters, digits, dot, dash and underscore, up to 64'),
   name: z.string().min(1).max(200),

@@ -28,7 +28,7 @@ slash_commands:
         risk: LOW
         side_effects: []
         effects: { network: false, idempotent: true, reversible: true, destructive: false }
-        env: [LANG]
+        env: [LANG, 'API_KEY=secret://tools/key']
         timeout_ms: 5000
 `;
     const { descriptors, tools_hash } = parse(commands);
@@ -44,12 +44,18 @@ slash_commands:
         trust: 'org',
         timeout_ms: 5000,
         effects: { network: false, idempotent: true, billable: true, filesystem: { write: true } },
-        binding: { kind: 'command', executable: 'wc', argv: ['-w'], stdin: '{{text}}', env: ['LANG'] },
+        binding: {
+          kind: 'command',
+          executable: 'wc',
+          argv: ['-w'],
+          stdin: '{{text}}',
+          env: ['LANG', 'API_KEY=secret://tools/key'],
+        },
       },
     ]);
   });
 
-  test('of AgentOS loads as it is', () => {
+  test('of AgentOS loads unchanged', () => {
     const agentos = manifest({
       id: 'tools.postman',
       author: 'AgentOS Team',
@@ -95,7 +101,7 @@ slash_commands:
     ]);
   });
 
-  test('of AgentOS’ earlier format, a script for a command, loads as well', async () => {
+  test('of AgentOS’ earlier format, with one script for a command, also loads', async () => {
     const folder = await folderWith({
       'manifest.json': JSON.stringify(manifest({ id: 'demo.hello', permissions_required: [] })),
       'commands/commands.yaml': `commands:
@@ -141,7 +147,7 @@ slash_commands:
     expect(only({ runner }).binding).toMatchObject(binding);
   });
 
-  test('an action with a request is bound to it, and asks for what its templates name', () => {
+  test('an action with a request requires the inputs that its templates name', () => {
     const request = { url: 'https://example.com/{{id}}', query: { q: '{{words}}' }, body: { a: ['{{id}}'] } };
     expect(only({ runner: 'api.put', request })).toMatchObject({
       runner: 'api',
@@ -150,7 +156,7 @@ slash_commands:
     });
   });
 
-  test('what an action presets is not asked for, and it is as dangerous as the tool that does it', () => {
+  test('preset inputs are not part of the schema, and the action is as dangerous as the tool that runs it', () => {
     const native: Descriptor = {
       ...only({}),
       tool_id: 'analyze.schema',
@@ -174,7 +180,7 @@ slash_commands:
     });
   });
 
-  test('a template without a schema asks for its inputs', () => {
+  test('an action without a schema has the inputs of its templates', () => {
     expect(only({ argv: ['{{pattern}}', '{{...files}}'] }).input_schema).toEqual({
       type: 'object',
       required: ['pattern', 'files'],
@@ -283,13 +289,13 @@ describe('a wrong extension is refused with file and place', () => {
     expect(errorsOf(() => parse(commands, over))).toMatchObject([error]);
   });
 
-  test("a program's own template is left as it is, and a branch of the schema may name an input", () => {
+  test("a program's own template syntax is kept, and a branch of the schema may define an input", () => {
     const input_schema = { anyOf: [{ properties: { x: {} } }, { properties: { y: {} } }] };
     const argv = ['--format={{json .}}', '{{ .Names }}', '{{x}}', '{{y}}'];
     expect(() => parse(withActions({ id: 'a', runner: 'exec.a', argv, input_schema }))).not.toThrow();
   });
 
-  test('a billion laughs in YAML are not laughed', () => {
+  test('a billion-laughs document in YAML is refused', () => {
     const levels = ['a: &a [x, x, x, x, x, x, x, x, x, x]'];
     for (let at = 1; at < 10; at += 1) {
       const [before, name] = ['abcdefghij'.charAt(at - 1), 'abcdefghij'.charAt(at)];
@@ -298,7 +304,7 @@ describe('a wrong extension is refused with file and place', () => {
     expect(errorsOf(() => parse(levels.join('\n')))).toMatchObject([{ file: 'commands.yaml' }]);
   });
 
-  test.each(['../evil', 'a/b', '-rf', '', 'a b'])('an executable called %j', (name) => {
+  test.each(['../evil', 'a/../b', '-rf', '', 'a b'])('an executable called %j', (name) => {
     const commands = withActions({ id: 'a', runner: 'exec.a' });
     expect(errorsOf(() => parse(commands, {}, new Map([[name, new Uint8Array()]])))).toMatchObject([
       { file: 'tools/' },

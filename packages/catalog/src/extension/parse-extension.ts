@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Descriptor, Failure, parseJson } from '@capstan/contracts';
+import { type Descriptor, Failure, issueText, parseJson } from '@capstan/contracts';
 import { readYaml } from '@capstan/expression';
 import { hashJson } from '@capstan/integrity';
 import type { z } from 'zod';
@@ -11,7 +11,7 @@ import { Manifest } from './manifest.js';
 import { wrongPlaceholders } from './placeholders.js';
 import { readRunner } from './read-runner.js';
 
-/** An extension as it was sent or found: documents as text or already read. */
+/** An extension as received: its documents as text or already parsed. */
 export type ExtensionSource = {
   manifest: unknown;
   commands: unknown;
@@ -21,7 +21,7 @@ export type ExtensionSource = {
 
 export type ExtensionFile = { name: string; sha256: string; content: Uint8Array };
 
-/** An extension that was checked, with the tools it brings. */
+/** A validated extension with its tools. */
 export type Extension = {
   manifest: Manifest;
   commands: CommandsFile;
@@ -37,9 +37,10 @@ const MANIFEST = 'manifest.json';
 const COMMANDS = 'commands.yaml';
 const MAX_USAGE = 200_000;
 const MAX_ACTIONS = 500;
-const TOOL_NAME = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}$/;
+/** The path of a file below tools/: no part is hidden or leads out of it. */
+const FILE_NAME = /^(?:[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}(?:\/(?!$)|$)){1,8}$/;
 
-/** Throws a Failure that names every place that is wrong, with its file. */
+/** Throws a Failure that lists every mistake with its file and place. */
 export function parseExtension(source: ExtensionSource, native: ActionContext['native']): Extension {
   const manifest = read(Manifest, fromJson(source.manifest), MANIFEST);
   const commands = read(CommandsFile, commandsOf(source), COMMANDS);
@@ -94,10 +95,16 @@ function toFiles(tools: ReadonlyMap<string, Uint8Array>): ExtensionFile[] {
   return [...tools]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, content]) => {
-      if (!TOOL_NAME.test(name)) throw wrong([at('tools/', name, 'is not the name of an executable')]);
+      if (!FILE_NAME.test(name)) throw wrong([at('tools/', name, 'is not the name of a file of an extension')]);
+      if (foldersOf(name).some((folder) => tools.has(folder)))
+        throw wrong([at('tools/', name, 'lies in a folder that is a file as well')]);
       return { name, sha256: createHash('sha256').update(content).digest('hex'), content };
     });
 }
+
+/** `a/b` of `a/b/c`, and `a`. */
+const foldersOf = (name: string): string[] =>
+  name.split('/').flatMap((_, depth, parts) => (depth === 0 ? [] : parts.slice(0, depth).join('/')));
 
 function read<Schema extends z.ZodType>(schema: Schema, value: unknown, file: string): z.infer<Schema> {
   const parsed = schema.safeParse(value);
@@ -106,7 +113,7 @@ function read<Schema extends z.ZodType>(schema: Schema, value: unknown, file: st
     parsed.error.issues.flatMap((issue) =>
       issue.code === 'unrecognized_keys'
         ? issue.keys.map((key) => at(file, [...issue.path, key].join('.'), 'is not a known field'))
-        : [at(file, issue.path.join('.'), issue.message)],
+        : [at(file, issue.path.join('.'), issueText(issue))],
     ),
   );
 }
@@ -123,7 +130,7 @@ function fromJson(value: unknown): unknown {
 const commandsOf = ({ commands }: ExtensionSource): unknown =>
   typeof commands === 'string' ? readCommands(commands) : commands;
 
-/** The YAML of commands; whether it says what commands have to say is found by `parseExtension`. */
+/** Parses the YAML of commands. `parseExtension` validates it. */
 export function readCommands(text: string): unknown {
   const read = readYaml(text);
   if (read.errors.length === 0) return read.value;

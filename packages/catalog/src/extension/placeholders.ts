@@ -1,14 +1,14 @@
-import type { Json, JsonObject } from '@capstan/contracts';
-import { isObject, keyword } from '../schema/subschemas.js';
+import { isObject, type Json, type JsonObject } from '@capstan/contracts';
+import { keyword } from '../schema/subschemas.js';
 import type { RunnableAction } from './actions-of.js';
 
-/** What the runners fill in: a command line takes lists as well, a request takes blanks around the name. */
+/** Placeholders as the runners fill them: a command line also takes lists, and a request allows blanks around the name. */
 const IN_COMMAND = /\{\{(?<spread>\.\.\.)?(?<name>[\w.-]+)\}\}/g;
 const IN_REQUEST = /\{\{\s{0,5}(?<name>[A-Za-z_][\w.-]{0,100})\s{0,5}\}\}/g;
 const LIST = /\{\{\s{0,5}\.\.\.[\w.-]{1,100}\s{0,5}\}\}/g;
 const WITH_BLANKS = /\{\{(?:\s+(?:\.\.\.)?([\w.-]+)\s*|(?:\.\.\.)?([\w.-]+)\s+)\}\}/g;
 
-/** What an action sets takes an input only as a whole value, so that no text becomes a part of another: of a statement, of a path. */
+/** A preset value may only be an input as a whole, so that no input becomes part of a larger text, such as a statement or a path. */
 const WHOLE = /^\{\{(?<name>[A-Za-z_][\w.-]{0,100})\}\}$/g;
 
 type Placeholder = { name: string; many: boolean };
@@ -26,13 +26,13 @@ export function placeholdersOf(action: RunnableAction): Placeholder[] {
   return [...found].map(([name, many]) => ({ name, many }));
 }
 
-/** Templates that would never be filled: what is absent is left out of a command line, and nobody would notice. */
+/** Templates that would never be filled in. A missing value is left out of a command line, so nobody would notice. */
 export function wrongPlaceholders(action: RunnableAction, schema: JsonObject): string[] {
   const known = propertiesIn(schema);
   const unknown = placeholdersOf(action).filter(({ name }) => !known.has(name));
   const blank = commandTemplates(action)
     .flatMap((template) => [...template.matchAll(WITH_BLANKS)])
-    // Anything else may be meant as it is: programs have templates of their own.
+    // Other braces may be meant literally: programs have template syntaxes of their own.
     .filter(([, before = '', after = '']) => known.has(before || after));
   const partial = textsIn(action.preset ?? {})
     .filter((text) => !text.match(WHOLE))

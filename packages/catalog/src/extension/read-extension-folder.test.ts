@@ -13,7 +13,7 @@ describe('a folder', () => {
     'tools/go': '#!/bin/sh\necho gone\n',
   };
 
-  test('is read with its executables, which have one hash together', async () => {
+  test('is read with its executables, which share one hash', async () => {
     const folder = await folderWith(files);
     const one = parseExtension(await readExtensionFolder(folder), () => undefined);
     expect(one.files).toMatchObject([{ name: 'go', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
@@ -24,7 +24,25 @@ describe('a folder', () => {
     expect(other.tools_hash).not.toBe(one.tools_hash);
   });
 
-  test('that is none, or lacks a file, says so', async () => {
+  test('is read with files in subfolders of its tools', async () => {
+    const folder = await folderWith({ ...files, 'tools/data/words/long.txt': 'extraordinary\n' });
+    const { files: read } = parseExtension(await readExtensionFolder(folder), () => undefined);
+    expect(read.map(({ name }) => name)).toEqual(['data/words/long.txt', 'go']);
+    await symlink('/etc', join(folder, 'tools/data/elsewhere'));
+    await expect(readExtensionFolder(folder)).rejects.toThrow('tools/data/elsewhere is a symbolic link');
+  });
+
+  test('with file names that lead outside, or into one another, is refused', async () => {
+    const source = await readExtensionFolder(await folderWith(files));
+    const named = (...names: string[]) =>
+      parseExtension({ ...source, tools: new Map(names.map((name) => [name, Buffer.from('x')])) }, () => undefined);
+    for (const name of ['../go', '/go', 'a/../../go', 'a//go', 'a/', '.hidden', 'a/.hidden', '']) {
+      expect(() => named(name), name).toThrow('is not the name of a file of an extension');
+    }
+    expect(() => named('go', 'go/on')).toThrow('lies in a folder that is a file as well');
+  });
+
+  test('that is missing, or lacks a required file, is refused', async () => {
     await expect(readExtensionFolder('/nowhere/at/all')).rejects.toThrow('is not there');
     await expect(readExtensionFolder('relative')).rejects.toThrow('absolute');
     await expect(readExtensionFolder('/etc/hostname')).rejects.toThrow('is not a folder');
@@ -33,7 +51,7 @@ describe('a folder', () => {
     );
   });
 
-  test('does not lead out of itself', async () => {
+  test('is read without following links out of it', async () => {
     const linked = await folderWith({ 'commands.yaml': '' });
     await symlink('/etc/hostname', join(linked, 'manifest.json'));
     await expect(readExtensionFolder(linked)).rejects.toThrow('symbolic link');

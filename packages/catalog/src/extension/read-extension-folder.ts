@@ -7,11 +7,12 @@ import type { ExtensionSource } from './parse-extension.js';
 const MAX_DOCUMENT_BYTES = 1_048_576;
 const MAX_TOOL_BYTES = 16_777_216;
 const MAX_TOOLS_BYTES = 33_554_432;
-const MAX_TOOLS = 64;
+const MAX_TOOLS = 256;
+const MAX_DEPTH = 8;
 
 /**
- * An extension in a folder. Only what an extension consists of is read, only plain files that lie in the folder itself,
- * and only so much of them.
+ * Reads an extension from a folder: only the files that belong to an extension, only regular files inside the folder, and
+ * only up to a size limit.
  */
 export async function readExtensionFolder(path: string): Promise<ExtensionSource> {
   if (!isAbsolute(path)) throw cannotRead(path, 'must be an absolute path');
@@ -30,21 +31,35 @@ export async function readExtensionFolder(path: string): Promise<ExtensionSource
   return { manifest, commands, usage, tools };
 }
 
+/** The files below `tools/`: executables and the files they need. */
 async function readTools(folder: string): Promise<Map<string, Uint8Array>> {
-  const names = await readdir(join(folder, 'tools')).catch(() => []);
-  if (names.length > MAX_TOOLS) throw cannotRead('tools/', `has more than ${MAX_TOOLS} files`);
   const tools = new Map<string, Uint8Array>();
   let total = 0;
-  for (const name of names.sort()) {
-    const content = await requireBytes(folder, `tools/${name}`);
+  for (const path of await filesIn(folder, 'tools')) {
+    const content = await requireBytes(folder, path);
     total += content.length;
     if (total > MAX_TOOLS_BYTES) throw cannotRead('tools/', `is larger than ${MAX_TOOLS_BYTES} bytes`);
-    tools.set(name, content);
+    tools.set(path.slice('tools/'.length), content);
   }
   return tools;
 }
 
-/** The scripts of AgentOS' earlier format, which lie beside the file that names them. */
+/** Links are refused rather than followed, and the author is told. */
+async function filesIn(folder: string, path: string): Promise<string[]> {
+  if (path.split('/').length > MAX_DEPTH) throw cannotRead(path, `lies deeper than ${MAX_DEPTH} folders`);
+  const entries = await readdir(join(folder, path), { withFileTypes: true }).catch(() => []);
+  if (entries.length > MAX_TOOLS) throw cannotRead(`${path}/`, `has more than ${MAX_TOOLS} files`);
+  const files: string[] = [];
+  for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
+    const inside = `${path}/${entry.name}`;
+    if (entry.isDirectory()) files.push(...(await filesIn(folder, inside)));
+    else files.push(inside);
+    if (files.length > MAX_TOOLS) throw cannotRead('tools/', `has more than ${MAX_TOOLS} files`);
+  }
+  return files;
+}
+
+/** The scripts of AgentOS' earlier format, which are beside the file that names them. */
 function scriptsIn(commands: string): string[] {
   return [...commands.matchAll(/^\s*(?:- )?entrypoint:\s*["']?([\w./-]+)["']?\s*$/gm)].flatMap(
     ([, path]) => path ?? [],
@@ -68,7 +83,7 @@ async function requireBytes(folder: string, path: string): Promise<Uint8Array> {
   return bytes;
 }
 
-/** Null when it is not there. The file is judged after it was opened, so that nobody can put another in its place. */
+/** Null if the file does not exist. It is checked after opening, so that it cannot be swapped in between. */
 async function readInside(folder: string, path: string, limit: number): Promise<Uint8Array | null> {
   const file = await open(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (error: unknown) => {
@@ -88,7 +103,7 @@ async function readInside(folder: string, path: string, limit: number): Promise<
   }
 }
 
-/** A folder on the way may be a link too. */
+/** A parent folder may be a link as well. */
 async function requireInside(folder: string, path: string): Promise<void> {
   const inside = relative(folder, await realpath(join(folder, path)));
   if (inside.startsWith('..') || isAbsolute(inside) || inside !== join(path))

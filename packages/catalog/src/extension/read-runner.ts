@@ -1,10 +1,10 @@
-/** What the name of a runner means: `exec.postman_cli`, `analyze.response`, `browser.navigate`, `api.get`, `file.read`, `db.read`. */
+/** The parsed name of a runner, such as `exec.postman_cli`, `analyze.response`, `browser.navigate`, `api.get`, `file.read` or `db.read`. */
 export type NamedRunner =
   | { type: 'exec'; executable: string }
   | { type: 'analyze' | 'browser' | 'file' | 'db'; action: string }
   | { type: 'api'; method: string | null };
 
-/** The tools of ours behind `file.*`: `read` and `write` are about the workspace, the others about the files of the session. */
+/** The native tools behind `file.*`. `read` and `write` use the workspace, the others the files of the session. */
 const FILE_ACTIONS: ReadonlyMap<string, string> = new Map([
   ['read', 'fs.read'],
   ['write', 'fs.write'],
@@ -15,7 +15,7 @@ const FILE_ACTIONS: ReadonlyMap<string, string> = new Map([
 
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'];
 
-/** Null when no runner has that name. */
+/** Null for an unknown runner. */
 export function readRunner(name: string): NamedRunner | null {
   const dot = name.indexOf('.');
   const rest = name.slice(dot + 1);

@@ -12,8 +12,8 @@ export const stricter = (one: Risk, other: Risk): Risk =>
   Risk.options.indexOf(one) >= Risk.options.indexOf(other) ? one : other;
 
 /**
- * Risk and side effects from what was declared and from what gives a tool away. What was declared stands, but never
- * against a clue that is stricter and not weak. Whatever comes from clues is named in `inferred`, with the clue.
+ * Risk and side effects from declarations and clues. Declarations stand, except against a stricter clue that is not weak.
+ * Everything that comes from clues is listed in `inferred`, with the clue.
  */
 export function inferDanger(declared: Declared, clues: readonly Clue[]): Danger {
   const inferred: Descriptor['inferred'] = [];

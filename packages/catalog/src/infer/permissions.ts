@@ -1,8 +1,8 @@
 import type { Clue } from './words.js';
 
 /**
- * What an extension that asks for a permission is able to do. Permissions bound the sandbox of all its actions, so they say
- * something of one action only where that says nothing of itself.
+ * What an extension with a permission can do. Permissions bound the sandbox of all its actions, so they describe a single
+ * action only if it declares nothing itself.
  */
 export function cluesInPermissions(permissions: readonly string[]): Clue[] {
   return permissions.flatMap((permission): Clue[] => {

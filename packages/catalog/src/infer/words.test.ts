@@ -13,7 +13,7 @@ const inputs = (...names: string[]): JsonObject => ({
 const judge = (name: string, description = '', input_schema?: JsonObject) =>
   inferDanger({}, cluesInWords({ name, description, input_schema }));
 
-/** Tools of banks, offices, chats and shops as models are given them: what each says of itself, and what it is. */
+/** Tools of banks, offices, chats and shops with their descriptions, and the expected inference. */
 test.each([
   ['send_money', 'Sends a transaction to the recipient.', inputs('recipient', 'amount', 'date'), 'CRITICAL', 'money'],
   ['schedule_transaction', 'Schedule a transaction.', inputs('recipient', 'amount'), 'CRITICAL', 'amount'],
@@ -41,6 +41,21 @@ test.each([
   ['query', 'Query the warehouse', inputs('sql'), 'HIGH', 'sql'],
   ['bash', '', inputs('command'), 'HIGH', 'bash'],
   ['removeUser', '', inputs('id'), 'HIGH', 'remove'],
+  ['find_and_remove_user', '', inputs('id'), 'HIGH', 'remove'],
+  ['create_or_update_file', 'Create or update a file', inputs('path'), 'HIGH', 'update'],
+  ['get_or_create_customer', '', inputs('email'), 'MED', 'nothing'],
+  ['transfer_funds', '', inputs('from', 'to'), 'CRITICAL', 'funds'],
+  ['sum', 'Add amounts up', inputs('amount', 'currency'), 'MED', 'nothing'],
+  ['git_checkout', 'Switches branches', inputs('branch'), 'MED', 'nothing'],
+  ['checkout', 'Complete the order', inputs('cart'), 'CRITICAL', 'checkout'],
+  ['get_secret_value', 'Retrieve a secret', inputs('name'), 'HIGH', 'secret'],
+  ['check_password_strength', '', inputs('password'), 'MED', 'nothing'],
+  ['count_tokens', 'Count the tokens of a text', inputs('text'), 'MED', 'nothing'],
+  ['launch_vm', 'Launch a virtual machine', inputs('size'), 'CRITICAL', 'vm'],
+  ['stop_instance', '', inputs('id'), 'HIGH', 'stop'],
+  ['list_instances', 'List instances', inputs(), 'MED', 'nothing'],
+  ['http_request', 'Make a request', inputs('url', 'method'), 'HIGH', 'method'],
+  ['restart_service', '', inputs('name'), 'HIGH', 'restart'],
   ['user_admin', 'Removes a user', inputs('id'), 'HIGH', 'remove'],
 ])('%s (%s) is judged by what it does', (name, description, schema, risk, because) => {
   const { risk: judged, inferred } = judge(name, description, schema);
@@ -48,8 +63,13 @@ test.each([
   expect(inferred.find(({ field }) => field === 'risk')?.why).toContain(because);
 });
 
-describe('what was declared', () => {
-  it('stands against a verb, which may mean something harmless', () => {
+it('words about terminating a rented machine, or fetching a page, get the right tags', () => {
+  expect(judge('terminate_instances').side_effects).toEqual(['cloud.resource_delete']);
+  expect(judge('fetch', 'Fetches a page', inputs('url')).side_effects).toEqual(['network.http']);
+});
+
+describe('declared effects', () => {
+  it('stand against a verb with several meanings', () => {
     const clues = cluesInWords({ name: 'strip', description: 'Remove the blanks at the end of each line' });
     expect(inferDanger({ risk: 'LOW', side_effects: [] }, clues)).toEqual({
       risk: 'LOW',
@@ -58,7 +78,7 @@ describe('what was declared', () => {
     });
   });
 
-  it('does not stand against money that moves', () => {
+  it('do not stand against words about payments', () => {
     const clues = cluesInWords({ name: 'send_money', description: '' });
     expect(inferDanger({ risk: 'LOW', side_effects: [] }, clues)).toMatchObject({
       risk: 'CRITICAL',
@@ -84,7 +104,7 @@ describe.skipIf(!has('tool-calls'))('tools that models were really given', () =>
     return found;
   };
 
-  it('are held where they send something, and not where they only look', () => {
+  it('hold tools that send something, and not those that only read', () => {
     expect({
       ...risks('tool-calls/openai/openai-tool-search.1.json'),
       ...risks('tool-calls/openai/openai-mcp-tool-approval.1.json'),
@@ -102,7 +122,7 @@ describe.skipIf(!has('tool-calls'))('tools that models were really given', () =>
     });
   });
 
-  it('that declare their effects in full keep the class that these stand for', () => {
+  it('that are complete determine the risk class', () => {
     const { descriptors } = parseAtip(read('atip/gh.json'));
     const risk = (id: string): Descriptor['risk'] | undefined =>
       descriptors.find(({ tool_id }) => tool_id === `atip:gh:${id}`)?.risk;

@@ -5,8 +5,8 @@ type Parameter = Extract<Binding, { kind: 'atip' }>['parameters'][number];
 export type Coerced = { inputs: JsonObject; warnings: string[] };
 
 /**
- * What models write where they mean a number or a switch, read without guessing: a conversion is made only when it goes
- * both ways. What does not fit stays as it is, for the check to name.
+ * Converts what models write in place of a number or a boolean, without guessing: only conversions that are reversible are
+ * made. Other values stay unchanged, for the check to report.
  */
 export function coerceInputs(parameters: readonly Parameter[], inputs: JsonObject): Coerced {
   const known = new Map(parameters.map((parameter) => [parameter.name, parameter]));
@@ -15,7 +15,7 @@ export function coerceInputs(parameters: readonly Parameter[], inputs: JsonObjec
   for (const [name, value] of Object.entries(inputs)) {
     const parameter = known.get(name);
     if (!parameter) warnings.push(`${name} is not a parameter of this command and is left out`);
-    // A null is how some models leave an optional parameter out.
+    // Some models write null to omit an optional parameter.
     else if (value !== null) coerced[name] = coerceValue(parameter, value);
   }
   return { inputs: coerced, warnings };
@@ -40,5 +40,5 @@ export function coerceTo(type: string, value: Json): Json {
   }
 }
 
-/** A plain decimal; `Number` would also read blanks, hexadecimal and Infinity. */
+/** A plain decimal. `Number` would also accept blanks, hexadecimal and Infinity. */
 const isNumber = (text: string): boolean => /^[+-]?(\d{1,20}(\.\d{0,20})?|\.\d{1,20})(e[+-]?\d{1,3})?$/i.test(text);

@@ -22,7 +22,7 @@ const describeTool = (server: NewMcpServer, annotations?: McpAnnotations, over: 
 };
 
 describe('a tool of a server', () => {
-  test('is a descriptor under the name of its server', () => {
+  test('becomes a descriptor under the name of its server', () => {
     const descriptor = describeTool({ ...LOCAL, timeout_ms: 1234 }, HARMLESS);
     expect(Descriptor.parse(descriptor)).toEqual(descriptor);
     expect(descriptor).toMatchObject({
@@ -35,7 +35,7 @@ describe('a tool of a server', () => {
     });
   });
 
-  test('that says nothing of itself is dangerous in every way, and it says why', () => {
+  test('without annotations counts as dangerous in every way, with the reason', () => {
     const descriptor = describeTool(LOCAL);
     expect(descriptor).toMatchObject({
       risk: 'HIGH',
@@ -71,21 +71,21 @@ describe('a tool of a server', () => {
     expect(describeTool(LOCAL, annotations)).toMatchObject(expected);
   });
 
-  test('of a server that is trusted little is not believed to be harmless', () => {
+  test('of a server with low trust counts as dangerous despite its hints', () => {
     const doubted = describeTool(CLOUD, HARMLESS);
     expect(doubted).toMatchObject({ trust: 'user', risk: 'HIGH', effects: { destructive: true, network: true } });
     expect(doubted.inferred[0]?.why).toContain('trusted as user');
     expect(describeTool({ ...CLOUD, trust: 'vendor' }, HARMLESS)).toMatchObject({ trust: 'vendor', risk: 'LOW' });
   });
 
-  test('whose words say more than its hints is judged by its words', () => {
+  test('whose words indicate more risk than its hints gets the higher risk', () => {
     const named = describeTool(LOCAL, HARMLESS, { name: 'delete_repository' });
     expect(named.risk).toBe('HIGH');
     expect(named.side_effects).toContain('fs.delete');
     expect(named.inferred.some(({ why }) => why.includes('delete'))).toBe(true);
   });
 
-  test('that cannot be used is named, and the others are taken', () => {
+  test('that cannot be used is reported, and the others are added', () => {
     const good = { name: 'good', inputSchema: { type: 'object' } };
     const { descriptors, skipped } = toMcpDescriptors(LOCAL, [
       good,
@@ -98,6 +98,24 @@ describe('a tool of a server', () => {
     expect(descriptors.map(({ tool_id }) => tool_id)).toEqual(['mcp:local:good']);
     expect(skipped.map(({ tool }) => tool)).toEqual(['no schema', 'bare', 'good', 'number 5', 'number 6']);
   });
+});
+
+test.each<[string, object]>([
+  ['an empty name', { type: 'string', 'x-mcp-header': '' }],
+  ['a blank in its name', { type: 'string', 'x-mcp-header': 'A b' }],
+  ['a list', { type: 'array', 'x-mcp-header': 'List' }],
+  ['a number that may have a fraction', { type: 'number', 'x-mcp-header': 'Price' }],
+  ['something within a list', { type: 'array', items: { type: 'string', 'x-mcp-header': 'Item' } }],
+  ['a name that another has', { type: 'string', 'x-mcp-header': 'REGION' }],
+])('a tool that wants %s in a header is left out of a server over HTTP', (_, wrong) => {
+  const tool = (properties: object) => ({ name: 'look', inputSchema: { type: 'object', properties } });
+  const region = { type: 'string', 'x-mcp-header': 'Region' };
+  const of = (server: NewMcpServer, properties: object) =>
+    toMcpDescriptors(server, [JSON.parse(JSON.stringify(tool(properties)))]).descriptors.length;
+  expect(of(CLOUD, { region })).toBe(1);
+  expect(of(CLOUD, { region, wrong })).toBe(0);
+  // There are no headers over pipes.
+  expect(of(LOCAL, { region, wrong })).toBe(1);
 });
 
 test.each([

@@ -2,10 +2,11 @@ import { type Descriptor, matchesWildcard, type NewMcpServer, type Trust } from 
 import { inferDanger } from '../infer/infer-danger.js';
 import { cluesInWords } from '../infer/words.js';
 import { concludeMcpEffects } from './mcp-effects.js';
+import { headerFault } from './mcp-headers.js';
 import { McpTool } from './mcp-tool.js';
 import { mcpTier, mcpTrust } from './mcp-trust.js';
 
-/** What a server's list of tools becomes. A tool that cannot be used is named, and hurts none of the others. */
+/** The descriptors for a server's list of tools. An unusable tool is reported and does not affect the others. */
 export type McpListing = { descriptors: Descriptor[]; skipped: { tool: string; why: string }[] };
 
 export function toMcpDescriptors(server: NewMcpServer, listed: readonly unknown[]): McpListing {
@@ -19,6 +20,11 @@ export function toMcpDescriptors(server: NewMcpServer, listed: readonly unknown[
       return;
     }
     if (!isChosen(server, parsed.data.name)) return;
+    const fault = server.url === undefined ? null : headerFault(parsed.data.inputSchema);
+    if (fault !== null) {
+      skipped.push({ tool: parsed.data.name, why: fault });
+      return;
+    }
     const descriptor = toDescriptor(server, parsed.data);
     if (descriptors.has(descriptor.tool_id)) skipped.push({ tool: parsed.data.name, why: 'it is listed twice' });
     else descriptors.set(descriptor.tool_id, descriptor);
@@ -26,7 +32,7 @@ export function toMcpDescriptors(server: NewMcpServer, listed: readonly unknown[
   return { descriptors: [...descriptors.values()], skipped };
 }
 
-/** What is denied stays out, also where a pattern allows it. */
+/** Denied tools are left out even if a pattern allows them. */
 function isChosen({ tools = {} }: NewMcpServer, name: string): boolean {
   const matches = (patterns: readonly string[]) => patterns.some((pattern) => matchesWildcard(pattern, name));
   return !matches(tools.deny ?? []) && (tools.allow === undefined || matches(tools.allow));
@@ -51,23 +57,23 @@ function toDescriptor(server: NewMcpServer, tool: McpTool): Descriptor {
       },
     },
     trust,
-    ...judge(tool, trust, mcpTier(server) === 'local'),
+    ...dangerOf(tool, trust, mcpTier(server) === 'local'),
     ...(server.timeout_ms === undefined ? {} : { timeout_ms: server.timeout_ms }),
   };
 }
 
-/** What an operator says of a tool, or else its server: the newest protocol has no word for it. */
+/** As the operator or else the server declares it: the newest protocol has no field for it. */
 function taskOf({ task_support = {} }: NewMcpServer, { name, execution }: McpTool): { task?: 'optional' | 'required' } {
   const said = Object.entries(task_support).find(([pattern]) => matchesWildcard(pattern, name))?.[1];
   const task = said ?? execution?.taskSupport;
   return task === 'optional' || task === 'required' ? { task } : {};
 }
 
-/** What a tool says of itself, and what its words give away: the stricter wins. */
-function judge({ name, description = '', annotations = {}, inputSchema }: McpTool, trust: Trust, local: boolean) {
+/** The annotations of a tool and the clues in its words. The stricter wins. */
+function dangerOf({ name, description = '', annotations = {}, inputSchema }: McpTool, trust: Trust, local: boolean) {
   const { effects, inferred, ...declared } = concludeMcpEffects(annotations, trust, local);
   const clues = cluesInWords({ name, description, input_schema: inputSchema });
-  // Hints are no declaration of a risk: only the word of a trusted server that a tool just reads outweighs its verb.
+  // Hints do not declare a risk. Only the read-only hint of a trusted server outweighs the verb.
   const readsOnly = effects.reversible;
   const danger = inferDanger(declared, readsOnly ? clues : clues.map((clue) => ({ ...clue, weak: false })));
   return { effects, ...danger, inferred: [...inferred, ...danger.inferred] };

@@ -4,7 +4,7 @@ import type { McpAnnotations } from './mcp-tool.js';
 type Conclusion = Pick<Descriptor, 'effects' | 'side_effects' | 'risk' | 'inferred'>;
 type Hint = keyof McpAnnotations;
 
-/** What the protocol says is meant when a hint is missing; it is the dangerous value throughout. */
+/** The protocol's defaults for missing hints. All are the dangerous value. */
 const MISSING: Record<Hint, boolean> = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -12,7 +12,7 @@ const MISSING: Record<Hint, boolean> = {
   openWorldHint: true,
 };
 
-/** From here on down, a server's word that its tool is harmless counts for nothing: the protocol asks clients to doubt it. */
+/** At these trust levels, hints that a tool is harmless are ignored: the protocol tells clients not to rely on them. */
 const DOUBTED: ReadonlySet<Trust> = new Set(['user', 'inferred']);
 
 export function concludeMcpEffects(annotations: McpAnnotations, trust: Trust, local: boolean): Conclusion {
@@ -31,7 +31,7 @@ export function concludeMcpEffects(annotations: McpAnnotations, trust: Trust, lo
   };
 
   const readOnly = read('readOnlyHint');
-  // The two hints that follow mean something only for tools that change things.
+  // The next two hints apply only to tools that change something.
   const destructive = !readOnly && read('destructiveHint');
   const idempotent = readOnly || read('idempotentHint');
   const isOpen = read('openWorldHint');
@@ -39,7 +39,7 @@ export function concludeMcpEffects(annotations: McpAnnotations, trust: Trust, lo
     idempotent,
     destructive,
     reversible: readOnly,
-    // A call of a server elsewhere leaves this machine, whatever its tool does there.
+    // A call to a remote server uses the network, whatever the tool does there.
     network: isOpen || !local,
     filesystem: { read: true, write: !readOnly, delete: destructive },
     subprocess: local && !readOnly,

@@ -1,7 +1,7 @@
 import { type Descriptor, type JsonObject, type McpMethod, type NewMcpServer, NO_EFFECTS } from '@capstan/contracts';
 import { mcpTier, mcpTrust } from './mcp-trust.js';
 
-/** What a server offers beside its tools. */
+/** The features of a server besides its tools. */
 export type McpOffers = { prompts: boolean; resources: boolean; completions: boolean; subscribe: boolean };
 
 const text = (maxLength: number): JsonObject => ({ type: 'string', minLength: 1, maxLength });
@@ -31,8 +31,8 @@ const COMPLETION: Method = {
 };
 
 /**
- * Prompts, resources and completions of a server as tools of their own, `mcp:<server>:prompts/get`: so that the policy decides
- * on them, a worker asks for them and the record has them, as with any call.
+ * Prompts, resources and completions of a server as tools, `mcp:<server>:prompts/get`, so that policy decides on them, a
+ * worker requests them and they are recorded, like any call.
  */
 export function toMcpMethods(server: NewMcpServer, offers: McpOffers): Descriptor[] {
   const methods = [

@@ -1,7 +1,7 @@
 import { JsonObject } from '@capstan/contracts';
 import { z } from 'zod';
 
-/** What a server says of itself, in the protocol's own spelling. All of it is a hint: nobody checks that it is true. */
+/** The annotations of a tool, spelled as in the protocol. All are unverified hints. */
 export const McpAnnotations = z.object({
   readOnlyHint: z.boolean().optional(),
   destructiveHint: z.boolean().optional(),
@@ -10,7 +10,7 @@ export const McpAnnotations = z.object({
 });
 export type McpAnnotations = z.infer<typeof McpAnnotations>;
 
-/** A tool as `tools/list` gives it; what is not used here is left out. */
+/** A tool as returned by `tools/list`, with only the fields used here. */
 export const McpTool = z.object({
   name: z
     .string()

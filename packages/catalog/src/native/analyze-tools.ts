@@ -18,23 +18,28 @@ const SCHEMA = { type: ['object', 'boolean'], description: 'A JSON Schema, draft
 export const ANALYZE_TOOLS: Descriptor[] = [
   tool({
     tool_id: 'analyze.response',
-    description: "Ask a language model about content, or about what the session's last call answered",
-    // What is analyzed leaves the installation, and every call is paid for.
+    description: "Ask a language model about content, or about the result of the session's last call",
+    // The analyzed data leaves the installation, and every call costs money.
     risk: 'MED',
     side_effects: ['network.http', 'network.dns', 'payments'],
     effects: { ...NO_EFFECTS, network: true, billable: true, cost_units: 2 },
     input_schema: {
       type: 'object',
       properties: {
-        content: { description: "Anything; without it (or as last_response), the session's last response is taken" },
-        question: { type: 'string', maxLength: 10_000, description: 'What to find out; without it, an explanation' },
+        content: { description: "Any value; if absent or last_response, the result of the session's last call" },
+        question: {
+          type: 'string',
+          maxLength: 10_000,
+          description: 'The question to answer; without it, the content is explained',
+        },
       },
       additionalProperties: false,
     },
   }),
   tool({
     tool_id: 'analyze.schema',
-    description: 'Infer a JSON Schema from samples, validate a document, or tell which changes of a schema break whom',
+    description:
+      'Infer a JSON Schema from samples, validate a document, or list the breaking changes between two schemas',
     risk: 'LOW',
     side_effects: [],
     effects: NO_EFFECTS,

@@ -13,9 +13,9 @@ const HEADERS: JsonObject = {
 };
 const SCALAR: JsonObject = { type: ['string', 'number', 'boolean'] };
 
-/** Reading what a server offers changes nothing, as far as the server keeps to HTTP. */
+/** Reading changes nothing, if the server follows HTTP. */
 const READS: Effects = { ...NO_EFFECTS, network: true };
-/** Any method, so anything the other side can be asked to do. */
+/** Any method is possible, so it can do anything that the server offers. */
 const ACTS: Effects = {
   ...NO_EFFECTS,
   idempotent: false,
@@ -57,7 +57,7 @@ export const API_TOOLS: Descriptor[] = [
         query: {
           type: 'object',
           additionalProperties: { anyOf: [SCALAR, { type: 'array', items: SCALAR }] },
-          description: 'Added to the query of the URL; a list gives the name several times',
+          description: 'Added to the query of the URL; a list repeats the name',
         },
         body: { description: 'An object or a list goes as JSON, a string as text, unless body_type says otherwise' },
         body_type: { type: 'string', enum: ['json', 'text', 'form'] },
@@ -67,12 +67,12 @@ export const API_TOOLS: Descriptor[] = [
             { type: 'array', minItems: 1, items: { type: 'integer', minimum: 100, maximum: 599 } },
             { const: 'any' },
           ],
-          description: 'Any other status is a failure; without it, 400 and more is',
+          description: 'The expected statuses; any other is a failure. By default, 400 and above are',
         },
         response: {
           type: 'string',
           enum: ['auto', 'json', 'text', 'base64'],
-          description: 'How the body is given; by its type without this',
+          description: 'The format of the returned body; by default by its type',
         },
         follow_redirects: { type: 'boolean', description: 'true by default' },
         timeout_ms: { type: 'integer', minimum: 1 },
@@ -82,7 +82,7 @@ export const API_TOOLS: Descriptor[] = [
   }),
   tool({
     tool_id: 'http.get',
-    description: 'Fetch a URL with GET and return the status, the headers and the body as it came',
+    description: 'Fetch a URL with GET and return the status, the headers and the unchanged body',
     risk: 'MED',
     effects: READS,
     input_schema: {
@@ -117,7 +117,7 @@ export const API_TOOLS: Descriptor[] = [
     }),
     source: 'capability',
     origin: 'web_fetch',
-    // A body may take 30 s; the rest is to tell what came of it by then.
+    // A body may take 30 s. The rest is time to report what arrived until then.
     timeout_ms: 35_000,
   },
 ];

@@ -35,7 +35,7 @@ const page = (properties: JsonObject, required: string[] = []): JsonObject =>
     {
       url: URL_INPUT,
       wait_until: WAIT_UNTIL,
-      wait_for: { ...SELECTOR, description: 'A CSS selector of what has to be visible first' },
+      wait_for: { ...SELECTOR, description: 'A CSS selector for an element that must be visible first' },
       timeout_ms: TIMEOUT,
       viewport: VIEWPORT,
       ...properties,
@@ -43,7 +43,7 @@ const page = (properties: JsonObject, required: string[] = []): JsonObject =>
     ['url', ...required],
   );
 
-/** Opening a page runs its scripts, but nobody is signed in and nothing is kept. */
+/** Opening a page runs its scripts, but without a login, and nothing is stored. */
 const READS: Effects = { ...NO_EFFECTS, network: true, subprocess: true };
 /** Clicks and forms do whatever the site does. */
 const ACTS: Effects = { ...READS, idempotent: false, destructive: true, reversible: false, billable: true };
@@ -73,11 +73,11 @@ export const BROWSER_TOOLS: Descriptor[] = [
   }),
   tool({
     tool_id: 'browser.screenshot',
-    description: 'Take a picture of a page, or of one element on it, and keep it as an artifact',
+    description: 'Take a screenshot of a page, or of one element on it, and keep it as an artifact',
     risk: 'MED',
     effects: READS,
     input_schema: page({
-      full_page: { type: 'boolean', description: 'Also what has to be scrolled to' },
+      full_page: { type: 'boolean', description: 'The whole page instead of the visible part' },
       selector: SELECTOR,
       format: { type: 'string', enum: ['png', 'jpeg'], description: 'png by default' },
     }),
@@ -135,7 +135,7 @@ export const BROWSER_TOOLS: Descriptor[] = [
           minItems: 1,
           maxItems: 100,
           description:
-            'Each {"action": "click", "selector": "#buy"} or short {"click": "#buy"}. goto: url, wait_until. click: selector. fill: selector, value (secret://name types a secret). press: key, selector. wait: selector, ms, until or url. expect: selector, text, visible, count, url, title. screenshot: name, selector, full_page.',
+            'Each {"action": "click", "selector": "#buy"} or short {"click": "#buy"}. goto: url, wait_until. click: selector. fill: selector, value (secret://name types a secret). press: key, selector. wait: selector, ms, until, url or download. expect: selector, text, visible, count, url, title. screenshot: name, selector, full_page.',
           items: { type: 'object', minProperties: 1 },
         },
         viewport: VIEWPORT,

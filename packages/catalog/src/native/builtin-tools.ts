@@ -1,6 +1,6 @@
 import { type Descriptor, type JsonObject, NO_EFFECTS } from '@capstan/contracts';
 
-/** Touches nothing outside itself, so it may be run again at will. */
+/** Touches nothing outside itself, so it can be repeated safely. */
 const harmless = (tool_id: string, description: string, input_schema: JsonObject): Descriptor => ({
   tool_id,
   name: tool_id.slice(tool_id.lastIndexOf(':') + 1),
@@ -32,7 +32,7 @@ const UNIT: JsonObject = { type: 'string', enum: ['celsius', 'fahrenheit'], desc
 const TODO = inputs(
   {
     content: { type: 'string', minLength: 1, description: 'What to do, in the imperative: "Run tests"' },
-    activeForm: { type: 'string', minLength: 1, description: 'The same while it is done: "Running tests"' },
+    activeForm: { type: 'string', minLength: 1, description: 'The same in progress: "Running tests"' },
     status: { type: 'string', enum: ['pending', 'in_progress', 'completed'] },
   },
   ['content', 'activeForm', 'status'],
@@ -45,17 +45,17 @@ const SECTION: JsonObject = {
   description: 'The heading it is kept under',
 };
 
-/** Writes to the session's own scratchpad and to nothing else. Adding twice is not adding once. */
+/** Writes only to the session's scratchpad. Not idempotent: adding twice adds two entries. */
 const note = (descriptor: Descriptor): Descriptor => ({
   ...descriptor,
   side_effects: ['database.write'],
   effects: { ...NO_EFFECTS, idempotent: false },
 });
 
-/** The tools that run inside of the worker. */
+/** The tools that run inside the worker process. */
 export const IN_PROCESS_TOOLS: Descriptor[] = [
-  // For whoever tries the way of an invocation; the capability of that name gives no tool to a model.
-  harmless('cap:noop:noop', 'Does nothing, and answers what it was given', { type: 'object' }),
+  // For testing the path of an invocation. The capability of that name offers no tool to models.
+  harmless('cap:noop:noop', 'Does nothing, and returns its input', { type: 'object' }),
   harmless(
     'cap:current_time:get_current_time',
     'The current date and time',
@@ -93,7 +93,7 @@ export const IN_PROCESS_TOOLS: Descriptor[] = [
       inputs(
         {
           section: SECTION,
-          content: { type: 'string', description: 'What was found, with its sources' },
+          content: { type: 'string', description: 'The findings, with their sources' },
           mode: { type: 'string', enum: ['replace', 'append'], description: 'replace by default' },
         },
         ['section', 'content'],

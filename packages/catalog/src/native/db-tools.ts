@@ -8,7 +8,7 @@ const INPUTS: JsonObject = {
       type: 'string',
       minLength: 1,
       maxLength: 128,
-      description: 'The name of a database, as the operator set it up',
+      description: 'The name of a database, as configured by the operator',
     },
     sql: {
       type: 'string',
@@ -34,7 +34,7 @@ const OUTPUT: JsonObject = {
 };
 
 const READS: Effects = { ...NO_EFFECTS, network: true };
-/** Where a policy lets it write, it can do whatever the database's user can. */
+/** If policy allows writing, it can do whatever the database user can. */
 const WRITES: Effects = { ...READS, idempotent: false, destructive: true, reversible: false };
 
 const tool = (over: Pick<Descriptor, 'tool_id' | 'description' | 'risk' | 'side_effects' | 'effects'>): Descriptor => ({
@@ -53,7 +53,7 @@ const tool = (over: Pick<Descriptor, 'tool_id' | 'description' | 'risk' | 'side_
 export const DB_TOOLS: Descriptor[] = [
   tool({
     tool_id: 'db.read',
-    description: 'Ask a database with one SQL statement that only reads',
+    description: 'Query a database with one SQL statement that only reads',
     risk: 'MED',
     side_effects: ['database.read', 'network.socket'],
     effects: READS,

@@ -21,7 +21,7 @@ const exec = (tool: Pick<Descriptor, 'tool_id' | 'name' | 'description' | 'sourc
     inferred: [],
   }) satisfies Descriptor;
 
-/** Tools that start a process, whatever is on the worker. */
+/** The tools that start a process. */
 export const EXEC_TOOLS: Descriptor[] = [
   exec({
     tool_id: 'shell.run',
@@ -45,7 +45,7 @@ export const EXEC_TOOLS: Descriptor[] = [
     tool_id: 'cap:sandbox:execute_code',
     name: 'execute_code',
     description:
-      'Run a piece of code in a sandbox without network and answer what it printed. Files left in $CAPSTAN_ARTIFACTS are kept',
+      'Run code in a sandbox without network and return its output. Files in $CAPSTAN_ARTIFACTS are kept as artifacts',
     source: 'capability',
     origin: 'sandbox',
     input_schema: {

@@ -58,7 +58,7 @@ export const FILE_TOOLS: Descriptor[] = [
       'path',
       'content',
     ]),
-    // The whole content each time: writing it twice is writing it once.
+    // It always writes the whole content, so repeating it changes nothing.
     { risk: 'LOW', touches: { write: true }, effects: { reversible: false } },
   ),
   tool(session('list_directory'), 'List a folder of this session', inputs({ path: path("'/' by default") }), READS),
@@ -85,7 +85,7 @@ export const FILE_TOOLS: Descriptor[] = [
     inputs(
       {
         path: path('Absolute'),
-        recursive: { type: 'boolean', description: 'Also what is in the folder; false by default' },
+        recursive: { type: 'boolean', description: 'Also delete the contents of the folder; false by default' },
       },
       ['path'],
     ),
@@ -93,7 +93,7 @@ export const FILE_TOOLS: Descriptor[] = [
   ),
   tool(
     session('stat_file'),
-    'What is known of a file or folder of this session',
+    'Get information about a file or folder of this session',
     inputs({ path: path('Absolute') }, ['path']),
     READS,
   ),

@@ -1,6 +1,6 @@
 import { type Descriptor, NO_EFFECTS } from '@capstan/contracts';
 
-/** The look at an MCP server that finds its tools: an invocation like any other, so that its process runs in a worker. */
+/** Discovers the tools of an MCP server. An invocation like any other, so that the server's process runs in a worker. */
 export const MCP_DISCOVER = 'mcp.discover';
 
 export const MCP_TOOLS: Descriptor[] = [

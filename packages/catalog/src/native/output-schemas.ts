@@ -7,7 +7,7 @@ const flag: JsonObject = { type: 'boolean' };
 const list = (items: JsonObject): JsonObject => ({ type: 'array', items });
 const some: JsonObject = { type: 'object' };
 
-/** Every member that is not named in `optional` is there; others may come with later versions. */
+/** All members are required except those in `optional`. Later versions may add members. */
 const object = (properties: JsonObject, optional: string[] = []): JsonObject => ({
   type: 'object',
   required: Object.keys(properties).filter((name) => !optional.includes(name)),
@@ -22,7 +22,7 @@ const PROCESS = object({ stdout: text, stderr: text, exit_code: integer });
 const RESPONSE = object({ status_code: integer, headers: some, url: text, body: {}, encoding: text });
 const ARTIFACT = object({ sha256: text, name: text, media_type: text, size: integer });
 
-/** What the tools of ours answer with. A test holds every one of them to it. */
+/** The output schemas of the native tools. A test checks each tool against its schema. */
 const OUTPUT_SCHEMAS: Record<string, JsonObject> = {
   'cap:noop:noop': some,
   'cap:current_time:get_current_time': object({ time: { type: ['string', 'integer'] }, timezone: text, format: text }),
@@ -66,7 +66,7 @@ const OUTPUT_SCHEMAS: Record<string, JsonObject> = {
   'analyze.response': object({
     ...{ answer: text, model: text, stop_reason: { type: ['string', 'null'] }, source: text, content_cut: flag },
   }),
-  // Each of its operations answers with members of its own.
+  // Each operation returns different members.
   'analyze.schema': some,
   'mcp.discover': some,
 };

@@ -1,14 +1,13 @@
-import type { Json, JsonObject } from '@capstan/contracts';
-import { isObject } from '../schema/subschemas.js';
+import { isObject, type Json, type JsonObject } from '@capstan/contracts';
 
 const COMPONENT = '#/components/schemas/';
 
-/** What OpenAPI adds to JSON Schema and a model has no use for. */
+/** Keywords that OpenAPI adds to JSON Schema and that models do not need. */
 const DROPPED = new Set(['xml', 'externalDocs', 'discriminator', 'example', 'readOnly', 'writeOnly', 'nullable']);
 
 /**
- * A schema of an OpenAPI document as JSON Schema 2020-12. References to components become references to `$defs`, of which it takes along
- * those that it reaches, so that a schema that contains itself stays finite.
+ * Converts a schema of an OpenAPI document to JSON Schema 2020-12. References to components become references to `$defs`, which contain only the
+ * components that are used. So a recursive schema stays finite.
  */
 export const toJsonSchema = (properties: Record<string, JsonObject>, components: Record<string, unknown>) => {
   const reached = new Set<string>();
@@ -23,7 +22,7 @@ export const toJsonSchema = (properties: Record<string, JsonObject>, components:
   };
   const reference = ($ref: string): Json => {
     const name = $ref.startsWith(COMPONENT) ? decodeURIComponent($ref.slice(COMPONENT.length)) : undefined;
-    // What lies elsewhere is not fetched: anything may be there, so anything fits.
+    // External references are not fetched, so they accept any value.
     if (name === undefined || !Object.hasOwn(components, name)) return {};
     reached.add(name);
     return { $ref: `#/$defs/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` };
@@ -34,7 +33,7 @@ export const toJsonSchema = (properties: Record<string, JsonObject>, components:
   return { properties: read_properties, ...(reached.size > 0 ? { $defs } : {}) };
 };
 
-/** OpenAPI 3.0 has words of its own for null and for open bounds. */
+/** OpenAPI 3.0 has keywords of its own for null and for exclusive bounds. */
 const upToDate = (schema: JsonObject, { nullable }: Record<string, unknown>): JsonObject => {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, ...rest } = schema;
   const bounds: JsonObject = {};

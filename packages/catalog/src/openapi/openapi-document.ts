@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The parts of OpenAPI 3.0 and 3.1 that say how an operation is called. Everything else may be there, and is not looked at. */
+/** The parts of OpenAPI 3.0 and 3.1 that say how to call an operation. Other parts are allowed and ignored. */
 const Schema = z.record(z.string(), z.unknown());
 
 export const Parameter = z.looseObject({

@@ -6,7 +6,7 @@ import { type Clue, cluesInWords } from '../infer/words.js';
 import { toJsonSchema } from './input-schema.js';
 import type { OpenApiDocument, Operation, Parameter, RequestBody, SecurityScheme } from './openapi-document.js';
 
-/** An operation with everything that its path and the document say of it. */
+/** An operation, including what its path and the document define for it. */
 export type PlacedOperation = {
   name: string;
   method: string;
@@ -119,13 +119,13 @@ function bind(placed: PlacedOperation, context: OpenApiContext, warnings: string
   return { input_schema, binding };
 }
 
-/** Where an input goes is written as `{{name}}`, which takes letters, digits, dot, dash and underscore. */
+/** Inputs are referred to as `{{name}}`, where a name consists of letters, digits, dots, dashes and underscores. */
 const inputName = (name: string): string => {
   const clean = name.replace(/[^\w.-]+/g, '_').replace(/_+$/, '');
   return /^[A-Za-z_]/.test(clean) ? clean : `_${clean}`;
 };
 
-/** The media type that a body is sent as: JSON where there is a choice. */
+/** The media type of the request body; JSON if the operation accepts it. */
 export const mediaOf = ({ content }: RequestBody): string | null => {
   const types = Object.keys(content);
   return (
@@ -136,7 +136,7 @@ export const mediaOf = ({ content }: RequestBody): string | null => {
   );
 };
 
-/** The first of the alternatives for which every scheme has a secret; where none has, the call goes out without. */
+/** The first alternative for which every scheme has a secret. Without one, the call is sent unauthenticated. */
 function authHeaders(
   { security }: Operation,
   { document, schemes, auth }: OpenApiContext,

@@ -1,5 +1,4 @@
-import { type Descriptor, Failure, type NewOpenApi } from '@capstan/contracts';
-import { isObject } from '../schema/subschemas.js';
+import { type Descriptor, Failure, isObject, issueText, type NewOpenApi } from '@capstan/contracts';
 import { OpenApiDocument, Operation, Parameter, RequestBody, SecurityScheme } from './openapi-document.js';
 import { mediaOf, type OpenApiContext, operationTool, type PlacedOperation } from './operation-tool.js';
 
@@ -14,11 +13,11 @@ export type OpenApiTools = {
 const METHODS = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete'] as const;
 const MAX_OPERATIONS = 2000;
 
-/** Every operation of a document as a tool of the api runner. Throws a Failure that names every place that is wrong. */
+/** Converts every operation of a document to a tool of the api runner. Throws a Failure that lists every mistake with its place. */
 export function parseOpenApi({ document: sent, ...options }: NewOpenApi): OpenApiTools {
   const parsed = OpenApiDocument.safeParse(sent);
   if (!parsed.success)
-    throw wrong(parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message })));
+    throw wrong(parsed.error.issues.map((issue) => ({ field: issue.path.join('.'), message: issueText(issue) })));
   const document = parsed.data;
   const warnings: string[] = [];
   const name = options.name ?? nameOf(document.info.title);
@@ -56,7 +55,7 @@ function operationsOf(document: OpenApiDocument, components: object, warnings: s
   );
 }
 
-/** The operation with its references followed, or why it cannot be called. */
+/** Returns the operation with its references resolved, or the reason why it cannot be called. */
 function place(
   path: string,
   verb: string,
@@ -81,7 +80,7 @@ function place(
   return { name, method, path, operation, parameters: listed.filter((each) => each.in !== 'cookie'), body };
 }
 
-/** A reference to a component; others are not followed. */
+/** Resolves a reference to a component. Other references are not resolved. */
 function follow(value: unknown, components: object): unknown {
   if (!isObject(value) || typeof value.$ref !== 'string') return value;
   const [, kind = '', name = ''] = /^#\/components\/([^/]+)\/([^/]+)$/.exec(value.$ref) ?? [];
@@ -89,7 +88,7 @@ function follow(value: unknown, components: object): unknown {
   return isObject(group) && Object.hasOwn(group, name) ? group[name] : undefined;
 }
 
-/** Names that two operations share are numbered, in the order of the document. */
+/** Duplicate names are numbered, in the order of the document. */
 const named = (operations: readonly PlacedOperation[]): PlacedOperation[] => {
   const taken = new Set<string>();
   return operations.map((placed) => {

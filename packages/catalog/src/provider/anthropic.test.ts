@@ -6,7 +6,7 @@ const found = (provider: Provider, response: Json) =>
   parseToolCalls(provider, response).calls.map(({ id, name, arguments: args }) => [id, name, args]);
 
 describe('Anthropic', () => {
-  test('a stream is put together: text mixed in, arguments in pieces, none at all, and whole ones', () => {
+  test('a stream is assembled from text, arguments in pieces, missing ones and whole ones', () => {
     const start = (index: number, content_block: Json): Json => ({ type: 'content_block_start', index, content_block });
     const json = (index: number, partial_json: string): Json => ({
       type: 'content_block_delta',
@@ -39,7 +39,7 @@ describe('Anthropic', () => {
     expect(found('anthropic', text)).toEqual(expected);
   });
 
-  test('messages one after the other are all read; of one that another broke into, nothing is', () => {
+  test('consecutive messages are all read, but an interrupted one is dropped', () => {
     const start: Json = { type: 'message_start', message: { content: [] } };
     const use = (id: string): Json => ({
       type: 'content_block_start',
@@ -53,7 +53,7 @@ describe('Anthropic', () => {
     expect(ids([start, use('a')])).toEqual(['a']);
   });
 
-  test('a stream cut within the arguments is a problem to tell the model', () => {
+  test('a stream that ends within the arguments is reported to the model', () => {
     const events: Json[] = [
       { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 't', name: 'f', input: {} } },
       { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"a' } },

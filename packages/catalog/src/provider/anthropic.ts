@@ -1,10 +1,10 @@
-import type { Json, JsonObject, ProviderCall } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject, type ProviderCall } from '@capstan/contracts';
 import { readArguments } from './read-arguments.js';
-import { at, idOf, isObject, objects, textOf } from './shape.js';
+import { at, idOf, objects, textOf } from './shape.js';
 
 const BY_PROVIDER: ReadonlySet<string> = new Set(['server_tool_use', 'mcp_tool_use']);
 
-/** Messages. Null when the body is nothing of the kind. */
+/** Calls in a response of the Messages API. Null if the body has another format. */
 export function anthropicCalls(body: Json): ProviderCall[] | null {
   const content = at(body, 'content');
   if (typeof content === 'string') return [];
@@ -27,8 +27,8 @@ export function anthropicCalls(body: Json): ProviderCall[] | null {
 type Block = { block: JsonObject; json: string };
 
 /**
- * The events of a stream as the message they make up. Several messages one after the other are one; of a message that
- * another broke into (a proxy that tried again), nothing is kept.
+ * Assembles the events of a stream into a message. Consecutive messages are merged. If a new message starts before the previous one has ended (a
+ * proxy retried), the unfinished one is dropped.
  */
 export function assembleAnthropic(events: Json[]): Json {
   if (!events.some((event) => /^(message|content_block)_/.test(textOf(at(event, 'type'))))) return null;
@@ -38,7 +38,7 @@ export function assembleAnthropic(events: Json[]): Json {
     const type = textOf(at(event, 'type'));
     if (type === 'message_start') {
       blocks = new Map();
-      // Some proxies send a message that has its content from the start.
+      // Some proxies send a message with its content in the first event.
       content.push(...objects(at(at(event, 'message'), 'content')));
     } else if (type === 'message_stop') {
       content.push(...[...blocks.values()].map(toBlock));
@@ -57,5 +57,5 @@ function addPart(blocks: Map<Json, Block>, event: Json): void {
   if (known && at(delta, 'type') === 'input_json_delta') known.json += textOf(at(delta, 'partial_json'));
 }
 
-/** A block that came whole has its input from the start, and no pieces of it. */
+/** A block that was sent as a whole has its input in the first event. */
 const toBlock = ({ block, json }: Block): JsonObject => (json === '' ? block : { ...block, input: json });

@@ -1,8 +1,8 @@
-import type { Json, JsonObject, ProviderCall } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject, type ProviderCall } from '@capstan/contracts';
 import { readArguments } from './read-arguments.js';
-import { at, idOf, isObject, textOf } from './shape.js';
+import { at, idOf, textOf } from './shape.js';
 
-/** Gemini's Interactions API answers with steps, and takes results as steps. */
+/** Gemini's Interactions API returns steps and accepts results as steps. */
 export const INTERACTION_CALL = 'interaction_function_call';
 
 export const interactionCalls = (steps: JsonObject[]): ProviderCall[] =>
@@ -21,7 +21,7 @@ export const interactionCalls = (steps: JsonObject[]): ProviderCall[] =>
     ];
   });
 
-/** The events of a stream as the body they make up. */
+/** Assembles the events of a stream into a body. */
 export function assembleInteraction(events: Json[]): Json {
   const steps = new Map<Json, JsonObject>();
   for (const event of events) {

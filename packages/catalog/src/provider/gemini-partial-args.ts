@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from '@capstan/contracts';
-import { isObject, textOf } from './shape.js';
+import { isObject, type Json, type JsonObject } from '@capstan/contracts';
+import { textOf } from './shape.js';
 
 const MAX_INDEX = 10_000;
 
-/** Puts values at their paths (`$.items[0].name`) into the arguments of a call; text for a place that has text is added to it. */
+/** Writes values to their paths (`$.items[0].name`) in the arguments of a call. Text is appended to existing text. */
 export function setPartialArgs(call: JsonObject, partial: JsonObject[]): void {
   for (const part of partial) {
     const path = stepsOf(textOf(part.jsonPath ?? part.json_path));
@@ -43,6 +43,6 @@ function put(into: Json, [step, ...rest]: Step[], value: Json): Json {
   }
   const members = new Map(isObject(into) ? Object.entries(into) : []);
   members.set(step, put(members.get(step) ?? null, rest, value));
-  // fromEntries defines members, so one named __proto__ is a member like any other.
+  // fromEntries defines own properties, so a property named __proto__ is harmless.
   return Object.fromEntries(members);
 }

@@ -1,14 +1,14 @@
-import type { Json, JsonObject } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject } from '@capstan/contracts';
 import { resolve, strings, toObjectSchema } from './object-schema.js';
-import { isObject, objects, textOf } from './shape.js';
+import { objects, textOf } from './shape.js';
 
 const MAX_DEPTH = 12;
 const MAX_NODES = 2000;
 
-/** The document that references point into, and how much may still be written. */
+/** The document that references point into, and the remaining size budget. */
 type Within = { root: JsonObject; left: number };
 
-/** Members that Gemini's Schema has by the same name and meaning. */
+/** Keywords that Gemini's Schema has with the same name and meaning. */
 const KEPT = [
   'title',
   'description',
@@ -28,7 +28,10 @@ const FORMATS: Record<string, ReadonlySet<string>> = {
   integer: new Set(['int32', 'int64']),
 };
 
-/** Gemini takes a subset of OpenAPI's schemas. Undefined for a tool without arguments: an object without properties is refused. */
+/**
+ * Converts to the subset of OpenAPI schemas that Gemini accepts. Undefined for a tool without arguments, because an object without properties is
+ * refused.
+ */
 export function toGeminiSchema(schema: JsonObject): JsonObject | undefined {
   const top = toObjectSchema(schema);
   return isObject(top.properties) && Object.keys(top.properties).length > 0
@@ -37,7 +40,7 @@ export function toGeminiSchema(schema: JsonObject): JsonObject | undefined {
 }
 
 function convert(given: Json | undefined, within: Within, depth: number): JsonObject {
-  // What points at itself has no end; beyond some depth, and some size, anything goes.
+  // A recursive schema has no end, so beyond a depth and a size any value is accepted.
   if (!isObject(given) || depth > MAX_DEPTH || --within.left < 0) return { type: 'object' };
   const schema = resolve(within.root, given);
   const types = typesOf(schema);
@@ -72,7 +75,7 @@ const isNullable = (schema: JsonObject) =>
   (Array.isArray(schema.type) && schema.type.includes('null')) ||
   [...objects(schema.anyOf), ...objects(schema.oneOf)].some((one) => one.type === 'null');
 
-/** Enums are of strings there; others are told in words. */
+/** Gemini accepts only string enums. Others are described in words. */
 function addEnum(out: JsonObject, schema: JsonObject): void {
   const values = Array.isArray(schema.enum) ? schema.enum : schema.const === undefined ? [] : [schema.const];
   const given = values.filter((value) => value !== null);

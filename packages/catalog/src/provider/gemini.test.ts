@@ -8,7 +8,7 @@ const found = (provider: Provider, response: Json) =>
 describe('Gemini', () => {
   const body = (...parts: Json[]): Json => ({ candidates: [{ content: { role: 'model', parts } }] });
 
-  test('calls have an id or none, and arguments or none', () => {
+  test('calls are read with or without an id and arguments', () => {
     const parts = [
       { text: 'x' },
       { functionCall: { name: 'a' } },
@@ -24,7 +24,7 @@ describe('Gemini', () => {
     expect(found('gemini', { promptFeedback: { blockReason: 'SAFETY' } })).toEqual([]);
   });
 
-  test('the Interactions API is read by its steps, whole and streamed', () => {
+  test('responses of the Interactions API are read from steps, whole and streamed', () => {
     const step = { type: 'function_call', id: 'x', name: 'f', arguments: { a: 1 } };
     const search = { type: 'google_search_call', id: 'g', arguments: { queries: [] } };
     expect(
@@ -41,7 +41,7 @@ describe('Gemini', () => {
     expect(found('gemini', events)).toEqual([['x', 'f', { a: 1 }]]);
   });
 
-  test('arguments that come in parts are put at their places', () => {
+  test('arguments in parts are written to their paths', () => {
     const part = (call: Json) => body({ functionCall: call });
     const value = (jsonPath: string, more: { [key: string]: Json }): Json => ({
       partialArgs: [{ jsonPath, ...more }],

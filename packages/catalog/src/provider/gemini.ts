@@ -1,10 +1,10 @@
-import type { Json, JsonObject, ProviderCall } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject, type ProviderCall } from '@capstan/contracts';
 import { assembleInteraction, interactionCalls } from './gemini-interaction.js';
 import { setPartialArgs } from './gemini-partial-args.js';
 import { readArguments } from './read-arguments.js';
-import { at, idOf, isObject, objects, textOf } from './shape.js';
+import { at, idOf, objects, textOf } from './shape.js';
 
-/** generateContent. Null when the body is nothing of the kind. */
+/** Calls in a response of generateContent. Null if the body has another format. */
 export function geminiCalls(body: Json): ProviderCall[] | null {
   const steps = at(body, 'steps');
   if (Array.isArray(steps)) return interactionCalls(objects(steps));
@@ -12,7 +12,7 @@ export function geminiCalls(body: Json): ProviderCall[] | null {
   return parts === null ? null : parts.flatMap(toCall);
 }
 
-/** The parts of the first candidate; alternatives are for somebody to choose from. */
+/** The parts of the first candidate. Choosing among candidates is up to the application. */
 function partsOf(body: Json): JsonObject[] | null {
   const inner = at(body, 'response');
   const response = isObject(inner) ? inner : body;
@@ -20,7 +20,7 @@ function partsOf(body: Json): JsonObject[] | null {
   if (Array.isArray(candidates)) return objects(at(at(candidates[0], 'content'), 'parts'));
   const parts = at(response, 'parts') ?? at(at(response, 'content'), 'parts');
   if (Array.isArray(parts)) return objects(parts);
-  // A blocked prompt has no candidates, and the last chunk of a stream may hold nothing but counts.
+  // A blocked prompt has no candidates, and the last chunk of a stream may contain only token counts.
   const known = ['promptFeedback', 'usageMetadata', 'error'].some((key) => isObject(at(response, key)));
   return known ? [] : null;
 }
@@ -49,7 +49,7 @@ function toCall(part: JsonObject): ProviderCall[] {
 
 const named = (call: JsonObject) => ({ id: idOf(call.id), name: textOf(call.name) });
 
-/** The chunks of a stream as the body they make up. Arguments may come in parts, each with the path of its place. */
+/** Assembles the chunks of a stream into a body. Arguments may arrive in parts, each with the path of its value. */
 export function assembleGemini(chunks: Json[]): Json {
   if (chunks.some((chunk) => at(chunk, 'event_type') !== undefined)) return assembleInteraction(chunks);
   const parts: JsonObject[] = [];

@@ -1,8 +1,8 @@
-import type { Json, JsonObject } from '@capstan/contracts';
-import { at, isObject, objects } from './shape.js';
+import { isObject, type Json, type JsonObject } from '@capstan/contracts';
+import { at, objects } from './shape.js';
 
 const UNIONS = ['anyOf', 'oneOf', 'allOf'] as const;
-/** What OpenAI and Anthropic refuse at the top of a schema. */
+/** Keywords that OpenAI and Anthropic refuse at the top level of a schema. */
 const REFUSED: ReadonlySet<string> = new Set([
   ...UNIONS,
   'not',
@@ -15,12 +15,12 @@ const REFUSED: ReadonlySet<string> = new Set([
   '$id',
 ]);
 
-/** Alternatives within alternatives; what points at itself has no end. */
+/** The maximum nesting of alternatives, because a recursive schema has no end. */
 const MAX_NESTED = 4;
 
 /**
- * A tool's schema as providers take it: an object at the top, with its properties there. Alternatives at the top become one
- * object that has the properties of all of them; whether a call fits the tool is checked against the real schema anyway.
+ * Converts a tool's schema to the form that providers accept: an object with its properties at the top level. Alternatives at the top level are
+ * merged into one object with the properties of all of them. Calls are checked against the original schema in any case.
  */
 export function toObjectSchema(schema: JsonObject, root = schema, depth = 0): JsonObject {
   const kept = Object.fromEntries(Object.entries(schema).filter(([key]) => !REFUSED.has(key)));
@@ -44,14 +44,14 @@ export function toObjectSchema(schema: JsonObject, root = schema, depth = 0): Js
   };
 }
 
-/** Required by all alternatives, or by any part of `allOf`. */
+/** Properties required by all alternatives, or by any part of `allOf`. */
 function common(branches: JsonObject[], union: (typeof UNIONS)[number]): string[] {
   const lists = branches.map((branch) => strings(branch.required));
   const [first = [], ...others] = lists;
   return union === 'allOf' ? lists.flat() : first.filter((name) => others.every((list) => list.includes(name)));
 }
 
-/** `#/$defs/name`, as schemas within one document point at each other. */
+/** Resolves `#/$defs/name`, the form of references within one document. */
 export function resolve(root: JsonObject, schema: JsonObject): JsonObject {
   const path = /^#\/(.*)$/.exec(typeof schema.$ref === 'string' ? schema.$ref : '')?.[1];
   if (path === undefined) return schema;
@@ -61,7 +61,7 @@ export function resolve(root: JsonObject, schema: JsonObject): JsonObject {
   return isObject(found) ? { ...found, ...beside } : beside;
 }
 
-/** An array must say what its items are; a schema of `true` is written as the empty one. */
+/** Providers require `items` in arrays, and an empty object instead of the schema `true`. */
 function withItems(schema: Json, depth = 0): Json {
   if (schema === true) return {};
   if (!isObject(schema) || depth > 32) return schema;

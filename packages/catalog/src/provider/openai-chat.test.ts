@@ -14,7 +14,7 @@ const found = (provider: Provider, response: Json) =>
   parseToolCalls(provider, response).calls.map(({ id, name, arguments: args }) => [id, name, args]);
 
 describe('OpenAI chat', () => {
-  test('keeps parallel calls in order, beside null content, with numbers for ids', () => {
+  test('parallel calls keep their order, also with null content and numeric ids', () => {
     expect(found('openai', chat(fn('call_1', 'a', '{"x":1}'), fn(7, 'b', ''), fn('c', 'd', '{}')))).toEqual([
       ['call_1', 'a', { x: 1 }],
       [7, 'b', {}],
@@ -22,7 +22,7 @@ describe('OpenAI chat', () => {
     ]);
   });
 
-  test('a message without calls, an error and the older function_call are read for what they are', () => {
+  test('a message without calls, an error and the older function_call are recognized', () => {
     expect(found('openai', { choices: [{ message: { role: 'assistant', content: 'hi' } }] })).toEqual([]);
     expect(found('openai', { error: { message: 'overloaded' } })).toEqual([]);
     const older = { choices: [{ message: { role: 'assistant', function_call: { name: 'f', arguments: '{"a":1}' } } }] };
@@ -73,7 +73,7 @@ describe('OpenAI chat', () => {
     expect(found('openai', response)).toEqual(WHOLE);
   });
 
-  test('servers that leave the index out, or give all calls the same one, are understood', () => {
+  test('chunks without an index, or with one index for all calls, are assembled correctly', () => {
     const piece = (index: number | undefined, id: string | undefined, name: string | undefined, args: string): Json =>
       chunk(JSON.parse(JSON.stringify({ index, id, function: { name, arguments: args } })));
     for (const index of [undefined, 0])

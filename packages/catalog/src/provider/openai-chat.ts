@@ -1,13 +1,13 @@
-import type { Json, JsonObject, ProviderCall } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject, type ProviderCall } from '@capstan/contracts';
 import { readArguments } from './read-arguments.js';
-import { at, idOf, isObject, objects, textOf } from './shape.js';
+import { at, idOf, objects, textOf } from './shape.js';
 
-/** Chat Completions. Null when the body is nothing of the kind. */
+/** Calls in a response of Chat Completions. Null if the body has another format. */
 export function chatCalls(body: Json): ProviderCall[] | null {
   if (isObject(at(body, 'error'))) return [];
   const message = messageOf(body);
   if (message === null) return null;
-  // Alternatives (n > 1) are for somebody to choose from, and are not all to be carried out; the first one is.
+  // With n > 1, choosing among alternatives is up to the application. Only the calls of the first one are run.
   const calls = objects(at(message, 'tool_calls')).map(toCall);
   const legacy = at(message, 'function_call');
   return isObject(legacy) ? [...calls, { ...functionCall(null, legacy), kind: 'function_call' }] : calls;
@@ -41,7 +41,7 @@ const functionCall = (id: ProviderCall['id'], call: JsonObject): Plain => ({
   by_provider: false,
 });
 
-/** A custom tool takes free text; one of ours takes an object, so text that is one is read as it. */
+/** A custom tool takes free text, while Capstan's tools take an object. Text that is a JSON object is parsed. */
 export function customCall(id: ProviderCall['id'], call: JsonObject): Plain {
   const read = readArguments(call.input);
   const free = read.problem === null ? read : { arguments: { input: call.input ?? '' }, problem: null };
@@ -50,7 +50,7 @@ export function customCall(id: ProviderCall['id'], call: JsonObject): Plain {
 
 type Part = { index: Json | undefined; call: JsonObject };
 
-/** The chunks of a stream as the body they make up; null when they are nothing of the kind. */
+/** Assembles the chunks of a stream into a body; null if they have another format. */
 export function assembleChat(chunks: Json[]): Json {
   if (!chunks.some((chunk) => Array.isArray(at(chunk, 'choices')))) return null;
   const parts: Part[] = [];
@@ -70,8 +70,8 @@ export function assembleChat(chunks: Json[]): Json {
 }
 
 /**
- * A chunk belongs to the call of its index. Some servers that speak this format leave the index out, or give every
- * parallel call the same one; a new id with a name then begins a new call.
+ * Chunks belong to the call with the same index. Some compatible servers omit the index or use one index for all parallel calls, so a new id with a
+ * name starts a new call.
  */
 function addPart(parts: Part[], delta: JsonObject): void {
   const index = at(delta, 'index');

@@ -14,7 +14,7 @@ describe('OpenAI responses', () => {
     { type: 'response.function_call_arguments.delta', output_index: 0, item_id: 'fc_1', delta: '1}' },
   ];
 
-  test('a stream that was cut is read as far as it came; a whole one by its last event', () => {
+  test('a truncated stream is read as far as it goes, a complete one by its last event', () => {
     expect(found('openai', events)).toEqual([['call_1', 'add', { a: 1 }]]);
     const done = { type: 'response.output_item.done', output_index: 0, item: { ...item, arguments: '{"a":2}' } };
     expect(found('openai', [...events, done])).toEqual([['call_1', 'add', { a: 2 }]]);
@@ -22,7 +22,7 @@ describe('OpenAI responses', () => {
     expect(found('openai_responses', [...events, done, completed])).toEqual([['call_1', 'add', { a: 3 }]]);
   });
 
-  test('responses one after the other are all read', () => {
+  test('consecutive responses are all read', () => {
     const done = (id: string): Json => ({
       type: 'response.output_item.done',
       output_index: 0,
@@ -32,13 +32,13 @@ describe('OpenAI responses', () => {
     expect(found('openai', [created, done('a'), created, done('b')]).map(([id]) => id)).toEqual(['a', 'b']);
   });
 
-  test('a broken event is left out where it holds no piece of a call, and else refused', () => {
+  test('a broken event is skipped unless it may contain a part of a call, which is refused', () => {
     const lines = events.map((event) => JSON.stringify(event));
     expect(found('openai', ['{"type":"response.created"', ...lines].join('\n'))).toEqual([['call_1', 'add', { a: 1 }]]);
     expect(() => found('openai', [...lines, '{"type":"x","delta":"'].join('\n'))).toThrow(/neither JSON/);
   });
 
-  test('a custom tool’s text is its input, and what has its output beside it is not run again', () => {
+  test('the text of a custom tool is its input, and a call with its output beside it does not run again', () => {
     const output = [
       { type: 'custom_tool_call', call_id: 'c1', name: 'patch', input: '*** Begin' },
       { type: 'shell_call', call_id: 'c2', action: { commands: ['ls'] } },

@@ -1,9 +1,9 @@
-import type { Json, JsonObject, ProviderCall } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject, type ProviderCall } from '@capstan/contracts';
 import { customCall } from './openai-chat.js';
 import { readArguments } from './read-arguments.js';
-import { at, idOf, isObject, objects, textOf } from './shape.js';
+import { at, idOf, objects, textOf } from './shape.js';
 
-/** The Responses API. Null when the body is nothing of the kind. */
+/** Calls in a response of the Responses API. Null if the body has another format. */
 export function responsesCalls(body: Json): ProviderCall[] | null {
   const inner = at(body, 'response');
   const response = isObject(inner) ? inner : body;
@@ -14,16 +14,16 @@ export function responsesCalls(body: Json): ProviderCall[] | null {
   return items.flatMap((item) => {
     const call = toCall(item);
     if (!call) return [];
-    // What has its output beside it was carried out by the provider: a hosted shell, a search.
+    // A call whose output is in the same response was run by the provider, such as a hosted shell or a search.
     return [answered.has(call.id) ? { ...call, by_provider: true } : call];
   });
 }
 
 const isOutput = (item: JsonObject) => textOf(item.type).endsWith('_output') && idOf(item.call_id) !== null;
 
-/** Items that carry no call, whatever they are named. */
+/** Items that are not calls although their names look like it. */
 const isCall = (type: string) => type.endsWith('_call') || type === 'program' || type === 'mcp_approval_request';
-/** Answered by the provider even where it has an id to answer to. */
+/** Calls that the provider answers itself, even if they have an id. */
 const BY_PROVIDER: ReadonlySet<string> = new Set(['program', 'mcp_call', 'mcp_approval_request']);
 
 function toCall(item: JsonObject): ProviderCall | null {
@@ -36,18 +36,18 @@ function toCall(item: JsonObject): ProviderCall | null {
     name: textOf(item.name) || kind.replace(/_call$/, ''),
     ...readArguments(item.arguments === undefined ? detailOf(item) : item.arguments),
     kind,
-    // Only what has an id to answer to waits for an answer.
+    // Only calls with an id can be answered.
     by_provider: BY_PROVIDER.has(kind) || (kind !== 'function_call' && id === null),
   };
 }
 
 const ENVELOPE: ReadonlySet<string> = new Set(['id', 'type', 'status', 'call_id', 'name', 'caller']);
 
-/** Calls of the provider's own tools spread their arguments over the item: `operation`, `action`, `code`, `queries` … */
+/** Calls of hosted tools have their arguments directly on the item: `operation`, `action`, `code`, `queries` … */
 const detailOf = (item: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(item).filter(([key]) => !ENVELOPE.has(key)));
 
-/** The events of a stream as the body they make up. Several responses one after the other are one. */
+/** Assembles the events of a stream into a body. Consecutive responses are merged. */
 export function assembleResponses(events: Json[]): Json {
   if (!events.some((event) => textOf(at(event, 'type')).startsWith('response.'))) return null;
   const responses: Json[][] = [[]];
@@ -58,7 +58,7 @@ export function assembleResponses(events: Json[]): Json {
   return { output: responses.flatMap(outputOf) };
 }
 
-/** The final response, else the items as far as they came. */
+/** The output of the final response, otherwise the items received so far. */
 function outputOf(events: Json[]): JsonObject[] {
   const final = events
     .map((event) => objects(at(at(event, 'response'), 'output')))
@@ -75,7 +75,7 @@ function outputOf(events: Json[]): JsonObject[] {
   return [...items.values()];
 }
 
-/** `response.function_call_arguments.delta` and the like; `.done` has the whole. */
+/** Handles `response.function_call_arguments.delta` and similar events; `.done` has the complete value. */
 function addDelta(item: JsonObject | undefined, type: string, event: Json): void {
   const field = fieldOf(type);
   if (!item || !field) return;

@@ -11,7 +11,7 @@ const FOLDERS: [string, Provider][] = [
   ['google', 'gemini'],
 ];
 
-/** What a person finds in each file: [name, id, the provider's own to run]. */
+/** The calls in each file, read by hand: [name, id, whether the provider runs it]. */
 const EXPECTED: Record<string, [string, string | null, boolean][]> = {
   'anthropic-clear-tool-uses.1.json': [],
   'anthropic-programmatic-tool-calling.1.json': [
@@ -63,7 +63,7 @@ describe.skipIf(!existsSync(corpus))('responses that providers really sent', () 
     expect(parseToolCalls(provider, text).calls).toEqual(calls);
   });
 
-  test('the arguments are those that were sent', () => {
+  test('the arguments are returned as sent', () => {
     const read = (path: string): Json => JSON.parse(readFileSync(new URL(path, corpus), 'utf8'));
     const [weather] = parseToolCalls('gemini', read('google/google-tool-call-gemini3.json')).calls;
     expect(weather?.arguments).toEqual({ location: 'San Francisco' });
@@ -74,7 +74,7 @@ describe.skipIf(!existsSync(corpus))('responses that providers really sent', () 
   });
 });
 
-describe('what is no response of the provider', () => {
+describe('a body that is not a response of the provider is refused', () => {
   test.each<[Provider, Json]>([
     ['openai', {}],
     ['openai', { content: [] }],
@@ -88,7 +88,7 @@ describe('what is no response of the provider', () => {
     expect(() => parseToolCalls(provider, response)).toThrow(/response: /);
   });
 
-  test('nothing makes it throw anything else', () => {
+  test('parsing arbitrary input throws no other error', () => {
     const key = fc.constantFrom(
       'choices',
       'message',

@@ -7,7 +7,7 @@ import { readResponse } from './read-response.js';
 import { at, textOf } from './shape.js';
 import { unwrapParallel } from './unwrap-parallel.js';
 
-/** The calls, in order, and the format that they are to be answered in. */
+/** The calls, in order, and the format for answering them. */
 export type ParsedCalls = { format: Provider; calls: ProviderCall[] };
 
 type Format = { calls(body: Json): ProviderCall[] | null; assemble(chunks: Json[]): Json };
@@ -19,14 +19,14 @@ const FORMATS: Record<Provider, Format> = {
   gemini: { calls: geminiCalls, assemble: assembleGemini },
 };
 
-/** Reads the calls out of a model's response: a body, the chunks of a stream, or the stream's text. */
+/** Finds the calls in a model's response, which may be a body, the chunks of a stream, or the text of the stream. */
 export function parseToolCalls(provider: Provider, response: Json): ParsedCalls {
   const received = readResponse(response);
   const sample = received.kind === 'body' ? [received.body] : received.chunks;
   const isOpenai = provider.startsWith('openai');
   const format = isOpenai ? openaiFormat(sample, provider) : provider;
   const { calls, assemble } = FORMATS[format];
-  // A file of one chunk may hold a whole body.
+  // A file with a single chunk may contain a whole body.
   const whole = received.kind === 'body' ? received.body : soleBody(received.chunks, calls);
   const found = calls(whole ?? assemble(sample));
   if (found) return { format, calls: isOpenai ? found.flatMap(unwrapParallel) : found };
@@ -40,7 +40,7 @@ function soleBody(chunks: Json[], calls: Format['calls']): Json | null {
   return chunks.length === 1 && only !== undefined && (calls(only)?.length ?? 0) > 0 ? only : null;
 }
 
-/** Both APIs are OpenAI's, and a body says by its shape which one it is of. */
+/** OpenAI has two APIs. The shape of the body tells which one it is from. */
 function openaiFormat(sample: Json[], provider: Provider): Provider {
   if (sample.some((chunk) => at(chunk, 'choices') !== undefined || at(chunk, 'tool_calls') !== undefined))
     return 'openai';

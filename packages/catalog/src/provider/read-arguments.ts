@@ -1,9 +1,8 @@
-import { type Json, MAX_JSON_DEPTH, type ProviderCall, parseJson } from '@capstan/contracts';
-import { isObject } from './shape.js';
+import { isObject, type Json, MAX_JSON_DEPTH, type ProviderCall, parseJson } from '@capstan/contracts';
 
 type Read = Pick<ProviderCall, 'arguments' | 'problem'>;
 
-/** Arguments as a model wrote them: an object, its JSON text, or nothing for none. What is wrong with them is told to it. */
+/** Parses arguments as models write them: an object, JSON text, or nothing. Mistakes are reported to the model. */
 export function readArguments(sent: Json | undefined): Read {
   if (sent === undefined || sent === null) return { arguments: {}, problem: null };
   if (typeof sent === 'string') return sent.trim() === '' ? { arguments: {}, problem: null } : parseArguments(sent);
@@ -32,7 +31,7 @@ function checkObject(value: Json, sent: Json): Read {
 
 const nameOf = (value: Json) => (Array.isArray(value) ? 'an array' : `a ${typeof value}`);
 
-/** Level by level, because recursion is what too deep a value would break. */
+/** Iterative, because deep values would overflow the stack of a recursive function. */
 function isTooDeep(value: Json): boolean {
   let level: Json[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

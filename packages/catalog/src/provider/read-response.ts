@@ -1,9 +1,9 @@
 import { Failure, type Json, parseJson } from '@capstan/contracts';
 
-/** A response in one piece, or what a stream brought. */
+/** A response in one piece, or the events of a stream. */
 export type Received = { kind: 'body'; body: Json } | { kind: 'chunks'; chunks: Json[] };
 
-/** A body, an array of chunks or events, or text: JSON, server-sent events, or a JSON value a line. */
+/** Accepts a body, an array of chunks or events, or text: JSON, server-sent events, or JSON Lines. */
 export function readResponse(response: Json): Received {
   if (typeof response === 'string') return readText(response);
   if (!Array.isArray(response)) return { kind: 'body', body: response };
@@ -26,7 +26,7 @@ function chunksOf(text: string): Json[] {
   return lines.some((line) => line.startsWith('data:')) ? eventsOf(lines) : lines.flatMap(chunkOf);
 }
 
-/** Server-sent events: the `data` lines up to an empty line are one value. */
+/** In server-sent events, consecutive `data` lines form one value. */
 function eventsOf(lines: string[]): Json[] {
   const chunks: Json[] = [];
   let data: string[] = [];
@@ -40,7 +40,7 @@ function eventsOf(lines: string[]): Json[] {
   return chunks;
 }
 
-/** Events are often kept without the empty lines between them: then every line is a value of its own. */
+/** Events are often stored without the empty lines between them. Then each line is a value. */
 function eventOf(data: string[]): Json[] {
   if (data.length < 2) return data.flatMap(chunkOf);
   const together = parse(data.join('\n'));
@@ -48,10 +48,10 @@ function eventOf(data: string[]): Json[] {
 }
 
 const END = '[DONE]';
-/** What a chunk that holds a piece of a call has in it, in any of the formats. */
+/** Members of a chunk with a part of a call, in any of the formats. */
 const PIECE = /"(delta|tool_calls|function_?call|partial_json|arguments|item|content_block|parts)"/i;
 
-/** A broken chunk is left out where it cannot have held a piece of a call; else a call could run with a part missing. */
+/** An invalid chunk is dropped only if it cannot contain a part of a call; otherwise a call could run with a part missing. */
 function chunkOf(text: string): Json[] {
   const trimmed = text.trim();
   if (trimmed === '' || trimmed === END) return [];

@@ -102,7 +102,13 @@ describe('the text of a result', () => {
     expect(resultText(given)).toEqual({ text, ok });
   });
 
-  test('of what has not ended says so', () => {
+  test('of an unknown outcome tells a model not to call again', () => {
+    expect(resultText(invocation({ status: 'ambiguous' }, null)).text).toMatch(
+      /^\[AMBIGUOUS\] .*Do not call it again.*inv_1/,
+    );
+  });
+
+  test('of a call that has not ended describes its status', () => {
     expect(resultText(invocation({ status: 'held' }, null)).text).toMatch(/^\[HELD\] .*because.*inv_1/);
     expect(resultText(invocation({ status: 'running' }, null)).text).toMatch(/^\[PENDING\] .*running/);
   });

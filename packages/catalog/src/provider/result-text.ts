@@ -1,10 +1,10 @@
-import type { Invocation, Json } from '@capstan/contracts';
-import { at, isObject, textOf } from './shape.js';
+import { type Invocation, isObject, type Json } from '@capstan/contracts';
+import { at, textOf } from './shape.js';
 
-/** What a model is told of a call. */
+/** The result of a call as shown to the model. */
 export type CallResult = { text: string; ok: boolean };
 
-/** The streams, then how it ended. Secrets are out of it already: results are redacted before they are kept. */
+/** Formats the output streams and then the outcome. Results are redacted before they are stored, so no secrets are left here. */
 export function resultText(invocation: Invocation): CallResult {
   const { status, result } = invocation;
   if (!result) return { text: unfinished(invocation), ok: false };
@@ -24,7 +24,7 @@ function outputOf(payload: Json): string[] {
   return [typeof payload === 'string' ? payload : JSON.stringify(payload)];
 }
 
-/** What went wrong comes first. */
+/** The reason for the failure comes first. */
 function failureOf({ status, result }: Invocation, payload: Json): string[] {
   const streams = isStreams(payload) ? nonEmpty([textOf(at(payload, 'stderr')), textOf(at(payload, 'stdout'))]) : [];
   if (status === 'timed_out') return isStreams(payload) || payload === null ? streams : outputOf(payload);
@@ -46,6 +46,8 @@ function unfinished({ status, invocation_id, decision }: Invocation): string {
     case 'deferred':
     case 'running':
       return `[PENDING] It is ${status} and has not ended yet. Its id is ${invocation_id}.`;
+    case 'ambiguous':
+      return `[AMBIGUOUS] It may have taken effect. Do not call it again; a person finds out. Its id is ${invocation_id}.`;
     default:
       return `Error: the call ended ${status}`;
   }

@@ -1,8 +1,4 @@
-import type { Json, JsonObject } from '@capstan/contracts';
-
-/** Reading bodies that others wrote: what is not there, or not of its kind, is absent rather than an error. */
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import { isObject, type Json, type JsonObject } from '@capstan/contracts';
 
 export const at = (value: Json | undefined, key: string): Json | undefined =>
   isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;

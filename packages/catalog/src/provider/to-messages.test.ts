@@ -17,7 +17,7 @@ describe('messages', () => {
     { text: 'no', ok: false },
   ];
 
-  test('are what each provider takes', () => {
+  test('have the format of each provider', () => {
     const both = [
       { call: call(), result: good },
       { call: call({ id: 2 }), result: bad },
@@ -68,7 +68,7 @@ describe('messages', () => {
     ]);
   });
 
-  test('an older function call is answered in the older way', () => {
+  test('an older function call is answered in the older format', () => {
     expect(toMessages('openai', [{ call: call({ id: null, kind: 'function_call' }), result: good }])).toEqual([
       { role: 'function', name: 'f', content: 'fine' },
     ]);

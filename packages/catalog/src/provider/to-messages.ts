@@ -4,7 +4,7 @@ import type { CallResult } from './result-text.js';
 
 export type AnsweredCall = { call: ProviderCall; result: CallResult };
 
-/** The messages to append after the model's own, in its provider's format. */
+/** Formats the messages to append after the model's own, in its provider's format. */
 export function toMessages(format: Provider, answered: readonly AnsweredCall[]): Json[] {
   if (answered.length === 0) return [];
   switch (format) {
@@ -13,7 +13,7 @@ export function toMessages(format: Provider, answered: readonly AnsweredCall[]):
     case 'openai_responses':
       return joinWrapped(answered).map(responsesItem);
     case 'anthropic':
-      // All results in one message, or the API refuses the conversation.
+      // All results go into one message; the API refuses them otherwise.
       return [{ role: 'user', content: answered.map(anthropicBlock) }];
     case 'gemini':
       return answered.some(({ call }) => call.kind === INTERACTION_CALL)
@@ -22,7 +22,7 @@ export function toMessages(format: Provider, answered: readonly AnsweredCall[]):
   }
 }
 
-/** A call that held others has one answer. JSON, so that no result can pass for that of another. */
+/** Calls wrapped in one call are answered together. As JSON, so that no result can be mistaken for another. */
 function joinWrapped(answered: readonly AnsweredCall[]): AnsweredCall[] {
   const joined: AnsweredCall[][] = [];
   for (const each of answered) {
@@ -48,7 +48,7 @@ const chatMessage = ({ call, result }: AnsweredCall): JsonObject =>
     ? { role: 'function', name: call.name, content: result.text }
     : { role: 'tool', tool_call_id: call.id, content: result.text };
 
-/** Each kind of call has an output of its own kind. */
+/** Each kind of call has its own kind of output item. */
 function responsesItem({ call: { id, kind }, result: { text, ok } }: AnsweredCall): JsonObject {
   switch (kind) {
     case 'apply_patch_call':

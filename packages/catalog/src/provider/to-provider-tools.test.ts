@@ -24,7 +24,7 @@ describe('schemas', () => {
     },
   };
 
-  test('are objects at the top for OpenAI and Anthropic, with what all alternatives require', () => {
+  test('are objects at the top level for OpenAI and Anthropic, and require what all alternatives require', () => {
     const schema = toObjectSchema(HARD);
     expect(schema).toMatchObject({ type: 'object', required: ['a'] });
     expect(Object.keys(schema.properties ?? {})).toEqual(['a', 'b', 'c']);
@@ -32,7 +32,7 @@ describe('schemas', () => {
     expect(() => new Ajv2020({ strict: false }).compile(schema)).not.toThrow();
   });
 
-  test('are of Gemini’s subset for Gemini, without an end that never comes', () => {
+  test('use the subset that Gemini accepts, also if they are recursive', () => {
     const schema = toGeminiSchema(HARD);
     const known = new Set([
       'type',
@@ -81,7 +81,7 @@ describe('schemas', () => {
   });
 
   test.each(['openai', 'openai_responses', 'anthropic', 'gemini'] as const)(
-    'every tool of ours can be offered to %s',
+    'every built-in tool can be offered to %s',
     (provider) => {
       const offered = toProviderTools(provider, nameTools(BUILTIN_TOOLS));
       expect(offered).toHaveLength(provider === 'gemini' ? 1 : BUILTIN_TOOLS.length);

@@ -1,16 +1,15 @@
-import type { Json, JsonObject, Provider } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject, type Provider } from '@capstan/contracts';
 import { toGeminiSchema } from './gemini-schema.js';
 import { toObjectSchema } from './object-schema.js';
-import { isObject } from './shape.js';
 import type { NamedTool } from './tool-names.js';
 
-/** A tool as one agent has it: inputs that it configured are there as defaults, and need not be given. */
+/** A tool of an agent. Inputs that the agent configured become defaults and are not required. */
 export type OfferedTool = NamedTool & { defaults?: JsonObject | undefined };
 
-/** OpenAI refuses longer ones. */
+/** The maximum that OpenAI accepts. */
 const MAX_DESCRIPTION = 1024;
 
-/** Tools as the provider's requests take them in `tools`. */
+/** Formats tools as the provider's requests take them in `tools`. */
 export function toProviderTools(provider: Provider, tools: readonly OfferedTool[]): Json[] {
   if (provider !== 'gemini') return tools.map((tool) => definition(provider, tool));
   return tools.length === 0 ? [] : [{ functionDeclarations: tools.map(geminiDeclaration) }];
@@ -24,7 +23,7 @@ function definition(provider: Exclude<Provider, 'gemini'>, tool: OfferedTool): J
     case 'openai':
       return { type: 'function', function: { name, description, parameters } };
     case 'openai_responses':
-      // Strict mode would ask for every property to be required; inputs are checked here in any case.
+      // Strict mode requires every property to be required. Inputs are checked by Capstan in any case.
       return { type: 'function', name, description, parameters, strict: false };
     case 'anthropic':
       return { name, description, input_schema: parameters };

@@ -9,11 +9,11 @@ const names = (...descriptors: Descriptor[]) => nameTools(descriptors).map(({ na
 
 const gh = new URL('../../../../../shared/corpora/atip/gh.json', import.meta.url);
 
-describe('names of tools', () => {
+describe('tool names', () => {
   const blns = new URL('../../../../../shared/corpora/naughty-strings/blns.json', import.meta.url);
   const naughty: string[] = existsSync(blns) ? JSON.parse(readFileSync(blns, 'utf8')) : ['', 'é', '🌍'];
 
-  test('are taken by every provider, and no two are alike, whatever the tools are called', () => {
+  test('are valid for every provider and unique, whatever the ids of the tools are', () => {
     const long = 'x'.repeat(200);
     const tools = [...naughty, long, `${long}y`, '1st', '-a', 'a.b', 'a_b'].map((name, at) =>
       tool(`mcp:s${at}:${name}`, { name }),
@@ -24,7 +24,7 @@ describe('names of tools', () => {
     expect(names(...tools)).toEqual(given);
   });
 
-  test('of tools with the same name go by order: short, with the source, with a hash; one given twice is one', () => {
+  test('are assigned in order in case of conflict: short, with the source, with a hash; duplicates are dropped', () => {
     const [a, b] = [tool('mcp:a:read'), tool('mcp:b:read')];
     expect(names(a, b, a)).toEqual(['read', 'mcp_b_read']);
     expect(names(b, a)).toEqual(['read', 'mcp_a_read']);
@@ -43,7 +43,7 @@ describe('names of tools', () => {
       expect(findByName(tools, name)).toEqual({ kind: 'found', tool_id: descriptor.tool_id });
   });
 
-  test('are looked up by id, long name and short name; two that fit are told apart by nobody', () => {
+  test('are found by id, long name and short name; an ambiguous name finds all its tools', () => {
     const tools = [tool('mcp:a:read'), tool('mcp:b:read'), tool('mcp:b:write')];
     expect(findByName(tools, 'mcp:a:read')).toMatchObject({ tool_id: 'mcp:a:read' });
     expect(findByName(tools, 'mcp_b_read')).toMatchObject({ tool_id: 'mcp:b:read' });

@@ -2,19 +2,18 @@ import type { Descriptor } from '@capstan/contracts';
 import { hashText } from '@capstan/integrity';
 
 /**
- * The strictest of all providers' rules, so that a tool has one name whoever is asked: OpenAI and Anthropic take letters,
- * digits, `_` and `-` (64 at most), Gemini wants a letter or `_` first and once took 63.
+ * The strictest limits of all providers, so that a tool has the same name everywhere. OpenAI and Anthropic accept letters, digits, `_` and `-` (at
+ * most 64); Gemini requires a letter or `_` first, and once accepted only 63.
  */
 export const MAX_NAME = 63;
 const HASH_LENGTH = 8;
 
-/** A tool under the name that a model knows it by. */
+/** A tool under the name that models see. */
 export type NamedTool = { name: string; descriptor: Descriptor };
 
 /**
- * Gives every tool a name of its own. The rule for conflicts: in the order given, the first takes the short name
- * (`read_file`), a later one the name with its source in it (`mcp_files_read_file`), and should that be taken as well, or
- * too long, it ends in a hash of its id. A tool given twice is one tool.
+ * Gives every tool a unique name. In case of conflict, the first tool gets the short name (`read_file`) and later ones the name with their source
+ * (`mcp_files_read_file`). If that is taken or too long, it ends in a hash of the tool's id. Duplicate tools are dropped.
  */
 export function nameTools(descriptors: readonly Descriptor[]): NamedTool[] {
   const taken = new Map<string, string>();
@@ -33,7 +32,7 @@ export type FoundName =
   | { kind: 'ambiguous'; tool_ids: string[] }
   | { kind: 'unknown' };
 
-/** Finds tools by any name that a model may know them by: its id, its name with the source in it, or its short name. */
+/** Finds tools by any of their names: the id, the name with the source, or the short name. */
 export function findByName(descriptors: Iterable<Descriptor>, name: string): FoundName {
   const byLong: string[] = [];
   const byShort: string[] = [];
@@ -48,7 +47,7 @@ export function findByName(descriptors: Iterable<Descriptor>, name: string): Fou
   return others.length === 0 ? { kind: 'found', tool_id: first } : { kind: 'ambiguous', tool_ids: [first, ...others] };
 }
 
-/** `read_file`; of an ATIP command `gh_pr_create`, which is its name already. */
+/** `read_file`; for an ATIP command its full name, `gh_pr_create`. */
 const shortName = ({ name, tool_id }: Descriptor): string => toName(name, tool_id);
 
 /** `cap_session_file_system_read_file` */
@@ -60,7 +59,7 @@ function toName(text: string, tool_id: string): string {
   return named.length <= MAX_NAME && /[A-Za-z0-9]/.test(named) ? named : cut(named, tool_id);
 }
 
-/** Still one name for one tool: the end says by a hash which. */
+/** Shortens a name. It stays unique because it ends in a hash. */
 function cut(name: string, tool_id: string): string {
   const hash = hashText(tool_id).replace('sha256:', '').slice(0, HASH_LENGTH);
   return `${name.slice(0, MAX_NAME - HASH_LENGTH - 1)}_${hash}`;

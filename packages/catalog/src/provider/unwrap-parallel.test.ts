@@ -24,7 +24,7 @@ const USES = {
 };
 
 test.each(['multi_tool_use.parallel', 'multi_tool_use_parallel'])(
-  'the calls within %s are calls of their own',
+  'the calls within %s become separate calls',
   (name) => {
     const { calls } = parseToolCalls('openai', chat(name, USES));
     expect(calls).toMatchObject([
@@ -55,7 +55,7 @@ test('the calls within multi_tool_use.parallel are answered by one message, in o
   ]);
 });
 
-test('two wrappers without an id are answered by a message each', () => {
+test('two wrappers without an id are answered by separate messages', () => {
   const call = (name: string, via: string) => ({
     ...{ id: null, name, arguments: {}, kind: 'function_call', problem: null, by_provider: false, via },
   });

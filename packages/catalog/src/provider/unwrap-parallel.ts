@@ -1,12 +1,12 @@
-import type { JsonObject, ProviderCall } from '@capstan/contracts';
+import { isObject, type JsonObject, type ProviderCall } from '@capstan/contracts';
 import { readArguments } from './read-arguments.js';
-import { at, isObject, textOf } from './shape.js';
+import { at, textOf } from './shape.js';
 
-/** OpenAI's models sometimes call this instead of several tools at once, though nobody offered it; some servers write it without the dot. */
+/** OpenAI's models sometimes call this tool, which nobody offered, instead of several tools at once. Some servers write it without the dot. */
 const WRAPPER = /^(?:functions\.)?multi_tool_use[._]parallel$/;
 const PREFIX = /^functions\./;
 
-/** The calls within such a call. They have its id and its kind, because one answer is expected for all of them. */
+/** The calls inside such a call. They share its id and kind, because they are answered together. */
 export function unwrapParallel(call: ProviderCall): ProviderCall[] {
   if (!WRAPPER.test(call.name) || call.problem !== null) return [call];
   const uses = at(call.arguments, 'tool_uses');

@@ -1,23 +1,24 @@
-import type { Json, JsonObject } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject } from '@capstan/contracts';
 import { Ajv } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { createEvaluator, type SchemaError } from './evaluate-schema.js';
 import { guardedRegExp } from './guarded-reg-exp.js';
+import { messageFor } from './messages.js';
 import { createSchemaRegistry, type SchemaRegistry } from './schema-registry.js';
-import { isObject, keyword, type Schema, subschemas } from './subschemas.js';
+import { keyword, type Schema, subschemas } from './subschemas.js';
 import { areUnique } from './unique-items.js';
 
-/** What is wrong with a value; empty when nothing is. */
+/** The mistakes in a value; empty if it is valid. */
 export type Validate = (value: Json) => SchemaError[];
 
-/** Schemas that references may point to, by their address. None is ever fetched. */
+/** Schemas that references may point to, by URI. None is ever fetched. */
 export type KnownSchemas = ReadonlyMap<string, Schema>;
 
 const DRAFT_2020 = 'https://json-schema.org/draft/2020-12/schema';
 type AnyAjv = Ajv | Ajv2019 | Ajv2020;
 
-/** Throws with a reason when the schema cannot be used. */
+/** Throws with the reason if the schema cannot be used. */
 export function compileSchema(schema: Schema, known: KnownSchemas = new Map()): Validate {
   if (typeof schema === 'boolean') return compileExactly(schema, known);
   const dialect = keyword(schema, '$schema') ?? DRAFT_2020;
@@ -37,7 +38,7 @@ export function compileSchema(schema: Schema, known: KnownSchemas = new Map()): 
   }
 }
 
-/** Where Ajv and the specification part: names that every object has, schemas with an identity, what was evaluated. */
+/** Where Ajv deviates from the specification: inherited property names, schemas with `$id`, and unevaluated items. */
 const EXTRAORDINARY =
   /"(\$id|\$anchor|\$dynamicRef|\$dynamicAnchor|\$vocabulary|unevaluatedItems|unevaluatedProperties|__proto__|constructor|toString|toLocaleString|valueOf|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|__defineGetter__|__defineSetter__|__lookupGetter__|__lookupSetter__)"|"enum":\[\]|"\$ref":"[^#]/;
 const isOrdinary = (schema: JsonObject): boolean => !EXTRAORDINARY.test(JSON.stringify(schema));
@@ -50,13 +51,19 @@ const newest = (): Ajv2020 => {
 
 function configured<T extends AnyAjv>(kind: new (options: ConstructorParameters<typeof Ajv>[0]) => T): T {
   const regExp = Object.assign((pattern: string, flags: string) => guardedRegExp(pattern, flags), { code: '' });
-  const ajv = new kind({ allErrors: true, strict: false, logger: false, validateFormats: false, code: { regExp } });
+  const ajv = new kind({
+    allErrors: true,
+    strict: false,
+    logger: false,
+    validateFormats: false,
+    verbose: true,
+    code: { regExp },
+  });
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({
     keyword: 'uniqueItems',
     type: 'array',
     schemaType: 'boolean',
-    error: { message: 'must not have equal items' },
     compile: (wanted: boolean) => (items: Json[]) => !wanted || areUnique(items),
   });
   return ajv;
@@ -64,12 +71,12 @@ function configured<T extends AnyAjv>(kind: new (options: ConstructorParameters<
 
 function compileWith(ajv: AnyAjv, schema: JsonObject): Validate {
   const validate = ajv.compile(schema);
-  // Ajv keeps every schema it ever compiled; descriptors come and go.
+  // Ajv keeps every schema it has compiled, which would leak as descriptors change.
   ajv.removeSchema(schema);
   return (value) => (validate(value) ? [] : (validate.errors ?? []).map(toSchemaError));
 }
 
-function toSchemaError({ instancePath, params, message = 'is not valid' }: ErrorObject): SchemaError {
+function toSchemaError({ instancePath, params, keyword: refused, schema, data }: ErrorObject): SchemaError {
   const path = instancePath
     .slice(1)
     .split('/')
@@ -79,9 +86,7 @@ function toSchemaError({ instancePath, params, message = 'is not valid' }: Error
     return { path: [...path, params.missingProperty], message: 'is required' };
   if (typeof params.additionalProperty === 'string')
     return { path: [...path, params.additionalProperty], message: 'is not a known field' };
-  if (Array.isArray(params.allowedValues))
-    return { path, message: `must be one of ${JSON.stringify(params.allowedValues)}` };
-  return { path, message };
+  return { path, message: messageFor(refused, schema, data) };
 }
 
 function compileExactly(schema: Schema, known: KnownSchemas): Validate {
@@ -99,7 +104,7 @@ function compileExactly(schema: Schema, known: KnownSchemas): Validate {
 
 const VALIDATION = 'https://json-schema.org/draft/2020-12/vocab/validation';
 
-/** A metaschema may leave the vocabulary of assertions out. */
+/** A metaschema may omit the validation vocabulary. */
 function assertsValues(schema: Schema, registry: SchemaRegistry): boolean {
   const dialect = isObject(schema) ? keyword(schema, '$schema') : undefined;
   const meta = typeof dialect === 'string' ? registry.document(dialect) : undefined;
@@ -107,7 +112,7 @@ function assertsValues(schema: Schema, registry: SchemaRegistry): boolean {
   return !isObject(vocabulary) || Object.hasOwn(vocabulary, VALIDATION);
 }
 
-/** What is missing shows when a tool is added, not when it is called. */
+/** Resolves references up front, so that a missing one is reported when a tool is added, not when it is called. */
 function checkReferences(
   schema: JsonObject,
   from: Parameters<SchemaRegistry['resolve']>[1],

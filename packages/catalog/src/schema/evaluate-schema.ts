@@ -6,32 +6,33 @@ import { LOGIC_KEYWORDS } from './keywords/logic-keywords.js';
 import { OBJECT_KEYWORDS } from './keywords/object-keywords.js';
 import { REFERENCE_KEYWORDS } from './keywords/reference-keywords.js';
 import { VALUE_KEYWORDS } from './keywords/value-keywords.js';
+import { messageFor } from './messages.js';
 import type { Resource, SchemaRegistry } from './schema-registry.js';
 import type { Schema } from './subschemas.js';
 
 export type SchemaError = { path: string[]; message: string };
 
-/** What a schema says of a value, and which parts of it were looked at by then. */
+/** The result for a value, and which parts of the value were evaluated. */
 export type Verdict = { valid: boolean; properties: Set<string>; items: Set<number> };
 
-/** Where an evaluation is. */
+/** The current position of an evaluation. */
 export type Evaluation = {
   schema: JsonObject;
   value: Json;
   path: string[];
-  /** The resources that were entered on the way here, the outermost first. */
+  /** The dynamic scope: the resources entered so far, outermost first. */
   scope: readonly Resource[];
   resource: Resource;
   verdict: Verdict;
   registry: SchemaRegistry;
-  /** Judges a part of the value, or the value by another schema. Its errors are kept unless told otherwise. */
+  /** Evaluates a part of the value, or the value against another schema. Errors are kept unless stated otherwise. */
   apply(
     schema: Schema,
     at?: { value: Json; step: string },
     options?: { quiet?: boolean; resource?: Resource },
   ): Verdict;
   fail(message: string, property?: string): void;
-  /** Takes over what another schema saw of the same value. */
+  /** Merges what another schema has evaluated of the same value. */
   note(seen: Verdict): void;
   matcher(pattern: string): Matcher;
 };
@@ -39,7 +40,7 @@ export type Evaluation = {
 export type Keyword = (expected: Json, evaluation: Evaluation) => void;
 
 const ASSERTIONS: Record<string, Keyword> = VALUE_KEYWORDS;
-/** In the order of evaluation: `unevaluated…` come last, since they ask what all the others saw. */
+/** In the order of evaluation: `unevaluated…` come last, because they depend on what all others evaluated. */
 const APPLICATORS: Record<string, Keyword> = {
   ...REFERENCE_KEYWORDS,
   ...ARRAY_KEYWORDS.first,
@@ -53,9 +54,9 @@ const MAX_DEPTH = 400;
 export type EvaluateOptions = { registry: SchemaRegistry; root: Resource; asserts: boolean };
 
 /**
- * JSON Schema 2020-12 by the letter of the specification, annotations included. Ajv is faster, and right for nearly every
- * schema that tools have; 62 of the 1,299 mandatory cases of the official suite it gets wrong, those around
- * `$dynamicRef`, `unevaluated…` and `$id`. Schemas with one of these come here.
+ * JSON Schema 2020-12 exactly as specified, including annotations. Ajv is faster, and right for nearly every schema that
+ * tools have, but it fails 62 of the 1,299 mandatory cases of the official suite, around `$dynamicRef`, `unevaluated…` and
+ * `$id`. Schemas that use one of these are evaluated here.
  */
 export function createEvaluator({ registry, root, asserts }: EvaluateOptions): (value: Json) => SchemaError[] {
   const matchers = new Map<string, Matcher>();
@@ -78,7 +79,7 @@ export function createEvaluator({ registry, root, asserts }: EvaluateOptions): (
     const verdict: Verdict = { valid: true, properties: new Set(), items: new Set() };
     if (schema === true) return verdict;
     if (schema === false) {
-      errors.push({ path, message: 'must not be there' });
+      errors.push({ path, message: messageFor('false schema', schema, value) });
       return { ...verdict, valid: false };
     }
     if (depth > MAX_DEPTH) throw new RangeError('the schema refers to itself without end');

@@ -1,9 +1,9 @@
 import { createContext, Script } from 'node:vm';
 
-/** What a validator needs of a regular expression. */
+/** The part of RegExp that validators use. */
 export type Matcher = {
   test(text: string): boolean;
-  /** Ajv tells patterns apart by it. */
+  /** Ajv identifies patterns by it. */
   toString(): string;
 };
 
@@ -16,9 +16,9 @@ const SHORT = 64;
 const FEW_QUANTIFIERS = 3;
 
 /**
- * Patterns come with a tool's schema and texts from its callers, so together they may be made to backtrack for ever. What
- * cannot take long runs as it is; the rest runs where V8 stops it in time. (RE2 is no way out: schemas are written in
- * ECMAScript's syntax, with lookaround and back references.)
+ * Patterns come from a tool's schema and texts from its callers, so together they could backtrack forever. Patterns that
+ * cannot take long run directly; the others run where V8 can stop them. (RE2 is not an option: schemas use ECMAScript
+ * syntax, with lookaround and back references.)
  */
 export function guardedRegExp(pattern: string, flags = 'u'): Matcher {
   const compiled = toRegExp(pattern, flags);
@@ -29,7 +29,7 @@ export function guardedRegExp(pattern: string, flags = 'u'): Matcher {
   };
 }
 
-/** The suite, and many a schema, write patterns that are only right without the flag `u`. */
+/** The official suite and many schemas have patterns that are only valid without the flag `u`. */
 function toRegExp(pattern: string, flags: string): RegExp {
   try {
     return new RegExp(pattern, flags);
@@ -38,7 +38,7 @@ function toRegExp(pattern: string, flags: string): RegExp {
   }
 }
 
-/** No quantified group, no back reference, and few quantifiers: at most a small polynomial of a short text. */
+/** No quantified group, no back reference and few quantifiers: at most polynomial time on a short text. */
 const isQuick = (pattern: string): boolean =>
   !/\)[*+{?]/.test(pattern) && !/\\[1-9k]/.test(pattern) && (pattern.match(/[*+{]/g)?.length ?? 0) <= FEW_QUANTIFIERS;
 
@@ -58,6 +58,6 @@ function testInTime(expression: RegExp, text: string): boolean {
   }
 }
 
-/** It may be an error of another realm, which is no Error here. */
+/** The error may come from another realm, where `instanceof Error` is false. */
 const isTimeout = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';

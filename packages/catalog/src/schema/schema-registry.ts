@@ -1,5 +1,5 @@
-import type { JsonObject } from '@capstan/contracts';
-import { isObject, isSchema, keyword, type Schema, subschemas } from './subschemas.js';
+import { isObject, type JsonObject } from '@capstan/contracts';
+import { isSchema, keyword, type Schema, subschemas } from './subschemas.js';
 
 /** A schema with an identity of its own: the document, or a part with `$id`. */
 export type Resource = {
@@ -14,7 +14,7 @@ export type Located = { schema: Schema; resource: Resource };
 /** The schemas that references may point to. */
 export type SchemaRegistry = {
   add(document: Schema, uri: string): Resource;
-  /** Throws for what is nowhere. */
+  /** Throws if the reference cannot be resolved. */
   resolve(reference: string, from: Resource): Located;
   resourceOf(schema: JsonObject, current: Resource): Resource;
   dynamicAnchor(name: string, scope: readonly Resource[]): Located | undefined;
@@ -72,7 +72,7 @@ export function createSchemaRegistry(): SchemaRegistry {
       const id = isObject(document) ? keyword(document, '$id') : undefined;
       const own = typeof id === 'string' ? (splitFragment(withBase(id, uri))[0] ?? uri) : uri;
       const resource = open(document, own);
-      // Also found where it was said to be, whatever it calls itself.
+      // Also registered under the URI that it was loaded by, whatever its `$id` is.
       if (own !== uri) resources.set(uri, resource);
       if (isObject(document)) index(document, resource);
       return resource;
@@ -92,7 +92,7 @@ export function createSchemaRegistry(): SchemaRegistry {
 
 const splitFragment = (uri: string): string[] => uri.split('#', 2);
 
-/** `base` may be a URN, against which nothing but a fragment can be resolved. */
+/** `base` may be a URN, against which only a fragment can be resolved. */
 function withBase(reference: string, base: string): string {
   if (reference === '' || reference.startsWith('#')) return (splitFragment(base)[0] ?? '') + reference;
   if (URL.canParse(reference, base)) return withoutEmptyFragment(new URL(reference, base).href);

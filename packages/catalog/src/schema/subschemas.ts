@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject } from '@capstan/contracts';
 
 export type Schema = boolean | JsonObject;
 
@@ -18,16 +18,13 @@ const IN_VALUE = [
 const IN_ARRAY = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 const IN_OBJECT = ['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties'];
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 export const isSchema = (value: unknown): value is Schema => typeof value === 'boolean' || isObject(value);
 
-/** A member of the schema itself; what its prototype has is none. */
+/** An own property of the schema, ignoring its prototype. */
 export const keyword = (schema: JsonObject, name: string): Json | undefined =>
   Object.hasOwn(schema, name) ? schema[name] : undefined;
 
-/** The schemas right inside a schema. What stands elsewhere (in `const`, in `enum`) only looks like one. */
+/** The direct subschemas of a schema. Objects elsewhere (in `const`, in `enum`) only look like schemas. */
 export function subschemas(schema: JsonObject): JsonObject[] {
   const found: (Json | undefined)[] = IN_VALUE.map((name) => keyword(schema, name));
   for (const name of IN_ARRAY) {

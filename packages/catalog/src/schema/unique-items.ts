@@ -1,6 +1,6 @@
 import type { Json } from '@capstan/contracts';
 import { canonicalJson } from '@capstan/integrity';
 
-/** By their canonical text, so that a long list takes linear time; comparing each with each is for a caller to abuse. */
+/** Compares canonical texts, which takes linear time. Callers could abuse a pairwise comparison. */
 export const areUnique = (items: Json[]): boolean =>
   new Set(items.map((item) => canonicalJson(item))).size === items.length;

@@ -3,7 +3,7 @@ import type { CatalogEntry } from '../catalog-entry.js';
 
 export type Search = (words: string) => CatalogEntry[];
 
-/** Every run of letters or digits is a word; a whole id can be looked for as well. */
+/** Every run of letters or digits is a word. A whole id can be searched for, too. */
 const tokenize = (text: string): string[] => text.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
 
 export function createSearch(entries: readonly CatalogEntry[]): Search {
@@ -22,7 +22,7 @@ export function createSearch(entries: readonly CatalogEntry[]): Search {
   );
   return (words) => {
     const found = index.search(words);
-    // Better a part of what was asked for than nothing.
+    // Partial matches are better than none.
     const hits = found.length > 0 ? found : index.search(words, { combineWith: 'OR' });
     return hits.flatMap(({ id }) => entries[id] ?? []);
   };

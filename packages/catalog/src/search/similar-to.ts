@@ -3,12 +3,12 @@ import { isNear, mistypedLetters } from '@capstan/contracts';
 const MOST = 5;
 const MAX_TYPED = 200;
 const MAX_WORDS = 10;
-/** What all tools of a source begin with says nothing of which one is meant. */
+/** The prefix that all tools of a source share does not help to tell them apart. */
 const SOURCES: ReadonlySet<string> = new Set(['cap', 'ext', 'mcp', 'atip', 'openapi', 'core']);
 
 /**
- * The known names near what was typed, the nearest first: those that are the same but for a letter or what is between the words, and
- * those that have every word of it, but for a few letters (`math.add` for `cap:math:add`). None rather than a wild guess.
+ * Known names similar to what was typed, closest first: names that differ by a letter or by the separators between words, and
+ * names that contain every typed word, give or take a few letters (`math.add` for `cap:math:add`). Returns none rather than a wild guess.
  */
 export function similarTo(typed: string, known: readonly string[]): string[] {
   const wanted = typed.toLowerCase().slice(0, MAX_TYPED);

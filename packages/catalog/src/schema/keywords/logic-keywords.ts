@@ -1,10 +1,11 @@
-import type { Json } from '@capstan/contracts';
+import { isObject, type Json } from '@capstan/contracts';
 import type { Evaluation, Keyword } from '../evaluate-schema.js';
-import { isObject, isSchema, keyword } from '../subschemas.js';
+import { messageFor } from '../messages.js';
+import { isSchema, keyword } from '../subschemas.js';
 
 const schemasIn = (list: Json) => (Array.isArray(list) ? list.filter(isSchema) : []);
 
-/** What the branches that hold saw counts as seen; the errors of the others are not those of the whole. */
+/** Parts that the matching branches evaluated count as evaluated. Errors of other branches are dropped. */
 const holding = (list: Json, { apply, note }: Evaluation): number => {
   const held = schemasIn(list)
     .map((schema) => apply(schema, undefined, { quiet: true }))
@@ -22,13 +23,13 @@ export const LOGIC_KEYWORDS: Record<string, Keyword> = {
     }
   },
   anyOf: (list, evaluation) => {
-    if (holding(list, evaluation) === 0) evaluation.fail('must match a schema in anyOf');
+    if (holding(list, evaluation) === 0) evaluation.fail(messageFor('anyOf', list, evaluation.value));
   },
   oneOf: (list, evaluation) => {
-    if (holding(list, evaluation) !== 1) evaluation.fail('must match exactly one schema in oneOf');
+    if (holding(list, evaluation) !== 1) evaluation.fail(messageFor('oneOf', list, evaluation.value));
   },
-  not: (schema, { apply, fail }) => {
-    if (isSchema(schema) && apply(schema, undefined, { quiet: true }).valid) fail('must not be valid by "not"');
+  not: (schema, { value, apply, fail }) => {
+    if (isSchema(schema) && apply(schema, undefined, { quiet: true }).valid) fail(messageFor('not', schema, value));
   },
   if: (condition, evaluation) => {
     if (!isSchema(condition)) return;

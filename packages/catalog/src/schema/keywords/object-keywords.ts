@@ -1,6 +1,6 @@
-import type { JsonObject } from '@capstan/contracts';
+import { isObject, type JsonObject } from '@capstan/contracts';
 import type { Evaluation, Keyword } from '../evaluate-schema.js';
-import { isObject, isSchema, keyword, type Schema } from '../subschemas.js';
+import { isSchema, keyword, type Schema } from '../subschemas.js';
 
 const applyToProperty = ({ apply, verdict }: Evaluation, schema: Schema, object: JsonObject, name: string): void => {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
@@ -9,7 +9,7 @@ const applyToProperty = ({ apply, verdict }: Evaluation, schema: Schema, object:
   verdict.properties.add(name);
 };
 
-/** Whether `properties` or `patternProperties` of the same schema speak of it. */
+/** True if `properties` or `patternProperties` of the same schema cover the property. */
 const isNamed = ({ schema, matcher }: Evaluation, name: string): boolean => {
   const properties = keyword(schema, 'properties');
   if (isObject(properties) && Object.hasOwn(properties, name)) return true;

@@ -1,6 +1,7 @@
+import { isObject } from '@capstan/contracts';
 import type { Evaluation, Keyword } from '../evaluate-schema.js';
 import type { Located } from '../schema-registry.js';
-import { isObject, keyword } from '../subschemas.js';
+import { keyword } from '../subschemas.js';
 
 const follow = ({ schema, resource }: Located, evaluation: Evaluation): void => {
   const seen = evaluation.apply(schema, undefined, { resource });
@@ -9,8 +10,8 @@ const follow = ({ schema, resource }: Located, evaluation: Evaluation): void => 
 };
 
 /**
- * A dynamic reference whose first target is a dynamic anchor goes to the outermost anchor of that name on the way here;
- * any other is a plain reference.
+ * A dynamic reference that initially resolves to a dynamic anchor goes to the outermost anchor of that name in the dynamic
+ * scope. Any other is a plain reference.
  */
 const dynamicTarget = (reference: string, { registry, resource, scope }: Evaluation): Located => {
   const first = registry.resolve(reference, resource);

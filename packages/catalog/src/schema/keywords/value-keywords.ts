@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Json } from '@capstan/contracts';
+import { isObject, type Json } from '@capstan/contracts';
 import type { Evaluation, Keyword } from '../evaluate-schema.js';
-import { isObject } from '../subschemas.js';
+import { messageFor } from '../messages.js';
 import { areUnique } from '../unique-items.js';
 
 const TYPES: Record<string, (value: Json) => boolean> = {
@@ -17,17 +17,21 @@ const TYPES: Record<string, (value: Json) => boolean> = {
 export const sameJson = (one: Json, other: Json): boolean => one === other || isDeepStrictEqual(one, other);
 
 const onNumber =
-  (isRight: (value: number, limit: number) => boolean, words: string): Keyword =>
+  (keyword: string, isRight: (value: number, limit: number) => boolean): Keyword =>
   (limit, { value, fail }) => {
     if (typeof value === 'number' && typeof limit === 'number' && !isRight(value, limit))
-      fail(`must be ${words} ${limit}`);
+      fail(messageFor(keyword, limit, value));
   };
 
 const onSize =
-  (sizeOf: (value: Json) => number | null, isRight: (size: number, limit: number) => boolean, words: string): Keyword =>
+  (
+    keyword: string,
+    sizeOf: (value: Json) => number | null,
+    isRight: (size: number, limit: number) => boolean,
+  ): Keyword =>
   (limit, { value, fail }) => {
     const size = sizeOf(value);
-    if (size !== null && typeof limit === 'number' && !isRight(size, limit)) fail(`must have ${words} ${limit}`);
+    if (size !== null && typeof limit === 'number' && !isRight(size, limit)) fail(messageFor(keyword, limit, value));
   };
 
 const characters = (value: Json) => (typeof value === 'string' ? [...value].length : null);
@@ -44,32 +48,33 @@ const missing = (names: Json, { value, fail }: Evaluation): void => {
 export const VALUE_KEYWORDS: Record<string, Keyword> = {
   type: (expected, { value, fail }) => {
     const types = Array.isArray(expected) ? expected : [expected];
-    if (!types.some((type) => typeof type === 'string' && TYPES[type]?.(value))) fail(`must be ${types.join(' or ')}`);
+    if (!types.some((type) => typeof type === 'string' && TYPES[type]?.(value)))
+      fail(messageFor('type', expected, value));
   },
   enum: (allowed, { value, fail }) => {
     if (Array.isArray(allowed) && !allowed.some((one) => sameJson(one, value)))
-      fail(`must be one of ${JSON.stringify(allowed)}`);
+      fail(messageFor('enum', allowed, value));
   },
   const: (expected, { value, fail }) => {
-    if (!sameJson(expected, value)) fail(`must be ${JSON.stringify(expected)}`);
+    if (!sameJson(expected, value)) fail(messageFor('const', expected, value));
   },
-  maximum: onNumber((value, limit) => value <= limit, 'at most'),
-  exclusiveMaximum: onNumber((value, limit) => value < limit, 'less than'),
-  minimum: onNumber((value, limit) => value >= limit, 'at least'),
-  exclusiveMinimum: onNumber((value, limit) => value > limit, 'more than'),
-  multipleOf: onNumber((value, factor) => Number.isInteger(value / factor), 'a multiple of'),
-  maxLength: onSize(characters, atMost, 'no more characters than'),
-  minLength: onSize(characters, atLeast, 'no fewer characters than'),
-  maxItems: onSize(items, atMost, 'no more items than'),
-  minItems: onSize(items, atLeast, 'no fewer items than'),
-  maxProperties: onSize(properties, atMost, 'no more properties than'),
-  minProperties: onSize(properties, atLeast, 'no fewer properties than'),
+  maximum: onNumber('maximum', (value, limit) => value <= limit),
+  exclusiveMaximum: onNumber('exclusiveMaximum', (value, limit) => value < limit),
+  minimum: onNumber('minimum', (value, limit) => value >= limit),
+  exclusiveMinimum: onNumber('exclusiveMinimum', (value, limit) => value > limit),
+  multipleOf: onNumber('multipleOf', (value, factor) => Number.isInteger(value / factor)),
+  maxLength: onSize('maxLength', characters, atMost),
+  minLength: onSize('minLength', characters, atLeast),
+  maxItems: onSize('maxItems', items, atMost),
+  minItems: onSize('minItems', items, atLeast),
+  maxProperties: onSize('maxProperties', properties, atMost),
+  minProperties: onSize('minProperties', properties, atLeast),
   pattern: (pattern, { value, fail, matcher }) => {
     if (typeof value === 'string' && typeof pattern === 'string' && !matcher(pattern).test(value))
-      fail(`must match pattern "${pattern}"`);
+      fail(messageFor('pattern', pattern, value));
   },
   uniqueItems: (wanted, { value, fail }) => {
-    if (wanted === true && Array.isArray(value) && !areUnique(value)) fail('must not have equal items');
+    if (wanted === true && Array.isArray(value) && !areUnique(value)) fail(messageFor('uniqueItems', wanted, value));
   },
   required: missing,
   dependentRequired: (dependencies, evaluation) => {
