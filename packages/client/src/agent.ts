@@ -7,7 +7,7 @@ export type Agents = {
   create(agent: NewAgentInput): Promise<Agent>;
   get(agent_id: string): Promise<Agent>;
   list(options?: PageOptions): Listing<Agent>;
-  /** The fields given; lists and configuration are replaced whole. */
+  /** Changes the given fields. Lists and configuration are replaced as a whole. */
   change(agent_id: string, change: AgentChange): Promise<Agent>;
   delete(agent_id: string): Promise<void>;
   /** The system prompt and the tools to send to a provider. */

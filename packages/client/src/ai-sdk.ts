@@ -40,9 +40,9 @@ const toTool = (tool: GovernedTool, interrupts: boolean): AiSdkTool => {
   if (interrupts)
     made.needsApproval = (input, { toolCallId }) =>
       tool.begin(toolCallId, input).then(
-        // The SDK asks again when it goes on, and takes an answer only for a call that still needs one.
+        // The SDK asks again when it resumes, and accepts an approval only for a call that still needs one.
         ({ status, hold_id }) => status === 'held' || hold_id !== null,
-        // A call that is refused is submitted again by `execute`, whose error the model sees.
+        // `execute` submits a refused call again, and the model sees its error.
         () => false,
       );
   governed.set(made, tool);
@@ -64,8 +64,8 @@ export type ApprovalMessage = {
 };
 
 /**
- * The message that goes on with an interrupted run, once every held call in it is decided: append it, and generate again with the
- * same tools. It waits for `wait_s` and throws `Held` where a decision is still missing. Null where nothing waits.
+ * Returns the message that resumes an interrupted run once all its held calls are decided: append it, and generate again with the
+ * same tools. Waits for `wait_s` and throws `Held` if a decision is still missing. Returns null if no call is held.
  */
 export const approvals = async (
   toolSet: Record<string, AiSdkTool>,
@@ -82,7 +82,7 @@ export const approvals = async (
       const call = parts.find((part) => part.type === 'tool-call' && part.toolCallId === toolCallId);
       const made = toolSet[call?.toolName ?? ''];
       const tool = made && governed.get(made);
-      if (tool === undefined) throw new Error(`no tool of Capstan is named ${call?.toolName ?? toolCallId}`);
+      if (tool === undefined) throw new Error(`there is no Capstan tool named ${call?.toolName ?? toolCallId}`);
       const decided = await tool.decided(toolCallId, call?.input);
       return { type: 'tool-approval-response' as const, approvalId, ...decided };
     }),

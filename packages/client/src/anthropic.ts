@@ -12,7 +12,7 @@ import { Held } from './errors.js';
 
 export type { AdapterClient, AdapterOptions, HeldCall } from './adapters/governed-tools.js';
 
-/** A tool for `client.beta.messages.toolRunner` of `@anthropic-ai/sdk`; its definition alone goes into `messages.create`. */
+/** A tool for `client.beta.messages.toolRunner` of `@anthropic-ai/sdk`. `messages.create` takes only its definition. */
 export type AnthropicTool = {
   name: string;
   description: string;
@@ -39,7 +39,7 @@ const toTool = (tool: GovernedTool, interrupts: boolean): AnthropicTool => {
   return made;
 };
 
-/** What `messages.create` takes: the tools without what runs them. */
+/** The definitions of tools for `messages.create`, without the functions that run them. */
 export const definitions = (runnable: readonly AnthropicTool[]) =>
   runnable.map(({ name, description, input_schema }) => ({ name, description, input_schema }));
 
@@ -49,8 +49,8 @@ type Block = { type: string; id?: string; name?: string; input?: unknown };
 export type Answer = { held: HeldCall[]; message: { role: 'user'; content: ToolResult[] } | null };
 
 /**
- * Runs the tool uses of a message, for a loop of one's own. Taken with `held: 'interrupt'`, the answer names the calls that wait for a
- * person and has no message: keep the conversation, and answer the same message again after the decision, in whatever process.
+ * Runs the tool uses of a message, for your own loop. With `held: 'interrupt'`, the result lists the held calls and has no message:
+ * store the conversation, and answer the same message again after the decision, in any process.
  */
 export const answer = async (
   runnable: readonly AnthropicTool[],

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { RequestOptions, Transport } from './transport.js';
 
 export type Artifacts = {
-  /** The bytes of an artifact that a result names. The stream ends with an error when they are not those of the hash. */
+  /** Reads the bytes of an artifact. The stream fails if they do not match the hash. */
   read(sha256: string, options?: Pick<RequestOptions, 'signal'>): Promise<Readable>;
 };
 
@@ -14,7 +14,7 @@ export const artifacts = (transport: Transport): Artifacts => ({
     const body = await transport.stream(`/v1/artifacts/${encodeURIComponent(sha256)}`, options);
     const checked = checkHash(sha256);
     if (body === null) return checked.end();
-    // Whoever reads the end of it hears of an error on the way.
+    // Errors surface on the stream that the caller reads.
     pipeline(body, checked).catch(() => {});
     return checked;
   },
@@ -29,7 +29,9 @@ const checkHash = (sha256: string): Transform => {
     },
     flush: (done) => {
       const found = hash.digest('hex');
-      done(found === sha256 ? null : new Error(`the artifact ${sha256} arrived changed: its content has ${found}`));
+      done(
+        found === sha256 ? null : new Error(`the artifact ${sha256} was altered: its content has the hash ${found}`),
+      );
     },
   });
 };

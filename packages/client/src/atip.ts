@@ -4,7 +4,7 @@ import type { Listing } from './listing.js';
 import type { Transport } from './transport.js';
 
 export type AtipTools = {
-  /** Takes an ATIP document; each of its commands becomes a tool. */
+  /** Adds an ATIP document. Each of its commands becomes a tool. */
   add(document: object): Promise<InstalledAtipTool & { changes: ToolChanges; warnings: string[] }>;
   list(): Listing<InstalledAtipTool>;
   get(name: string): Promise<InstalledAtipTool & { document: unknown }>;

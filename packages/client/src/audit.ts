@@ -2,12 +2,13 @@ import type { AuditEntry, AuditFilter, AuditVerification } from '@capstan/contra
 import { splitLines } from './event-stream/split-lines.js';
 import { listFrom } from './list-from.js';
 import type { Listing, PageOptions } from './listing.js';
+import { fromGateway } from './read-json.js';
 import type { Transport } from './transport.js';
 
 export type Audit = {
   /** Newest first. */
   list(options?: AuditFilter & PageOptions): Listing<AuditEntry>;
-  /** All of it, the oldest first. */
+  /** All entries, oldest first. */
   export(filter?: AuditFilter): AsyncIterable<AuditEntry>;
   verify(): Promise<AuditVerification>;
 };
@@ -22,7 +23,7 @@ export const audit = (transport: Transport): Audit => ({
       headers: { accept: 'application/x-ndjson' },
     });
     if (body === null) return;
-    for await (const line of splitLines(body)) if (line !== '') yield JSON.parse(line) as AuditEntry;
+    for await (const line of splitLines(body)) if (line !== '') yield fromGateway<AuditEntry>(line);
   },
   verify: () => transport.json('GET', '/v1/audit/verify', { wait_s: LOOK_S }),
 });

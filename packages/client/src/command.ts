@@ -3,7 +3,7 @@ import type { Transport } from './transport.js';
 
 export type CommandOptions = { wait_s?: number | undefined; signal?: AbortSignal | undefined };
 
-/** Runs a slash command, or answers its help. */
+/** Runs a slash command, or returns its help. */
 export type RunCommand = (typed: TypedCommand, options?: CommandOptions) => Promise<CommandInvocation | CommandHelp>;
 
 export const runCommand =

@@ -34,7 +34,7 @@ describe('an artifact', () => {
     const sha256 = 'd67e2e944994496c8d8ec76eed0cf9f09679448d584b532bebf941852a37f5ed';
     expect(await text(await client.artifacts.read(sha256))).toBe('changed');
     expect(await failure(text(await client.artifacts.read('0'.repeat(64))))).toMatchObject({
-      message: expect.stringContaining('arrived changed'),
+      message: expect.stringContaining('was altered'),
     });
   });
 });
@@ -200,7 +200,7 @@ describe('an error', () => {
     const error = await failure(client.get('inv_1'));
     expect(error).toBeInstanceOf(UnreachableError);
     expect(error).toMatchObject({
-      message: `Cannot reach Capstan at ${url}: connection refused. Start it with \`npm start\`, or set CAPSTAN_URL to where it runs.`,
+      message: `Cannot reach Capstan at ${url}: connection refused. Start it with \`npx capstan up\` (\`npm start\` in a clone), or set CAPSTAN_URL to where it runs.`,
       sent: false,
     });
   });

@@ -5,8 +5,9 @@ import { type Audit, audit } from './audit.js';
 import { type Call, call, type ToolTypes, type UntypedTools } from './call.js';
 import { type Capabilities, capabilities } from './capability.js';
 import { type RunCommand, runCommand } from './command.js';
+import type { Confirm } from './confirm.js';
 import { type Extensions, extensions } from './extension.js';
-import { findConnection } from './find-connection.js';
+import { type ConnectionOptions, findConnection } from './find-connection.js';
 import { type HealthChecks, healthChecks } from './health.js';
 import { type Grants, grants, type Holds, holds } from './hold.js';
 import { type Invocations, invocations } from './invocation.js';
@@ -33,15 +34,22 @@ import { openTransport, type TransportOptions } from './transport.js';
 import { type Webhooks, webhooks } from './webhook.js';
 import { type Workers, workers } from './worker.js';
 
-/** Without a `url`, the gateway and the key are looked for: CAPSTAN_URL, CAPSTAN_API_KEY, else what `capstan up` left. */
-export type ClientOptions = Partial<TransportOptions>;
+/**
+ * Without a `url`, the gateway and key are found as the `capstan` command does: from `profile`, CAPSTAN_URL and CAPSTAN_API_KEY,
+ * CAPSTAN_PROFILE, a local `capstan up`, or the last `capstan login`.
+ */
+export type ClientOptions = Omit<TransportOptions, keyof ConnectionOptions> &
+  ConnectionOptions & {
+    /** Called for each held call, unless the call has its own; see `call`. */
+    confirm?: Confirm | undefined;
+  };
 
-/** `Tools` has the inputs and payloads of tools by their ids: `capstan types > capstan-tools.d.ts` writes it. */
+/** `Tools` has the inputs and payloads of tools by id. `capstan types > capstan-tools.d.ts` generates it. */
 export type Client<Tools extends ToolTypes = UntypedTools> = Invocations &
   HealthChecks &
   Logins &
   TenantEvents & {
-    /** The payload, or a typed error: Denied, Held, Failed, TimedOut, Ambiguous, Canceled. */
+    /** Returns the payload, or throws a typed error: Denied, Held, Failed, TimedOut, Ambiguous, Canceled. */
     call: Call<Tools>;
     runs: Runs;
     records: Records;
@@ -71,18 +79,23 @@ export type Client<Tools extends ToolTypes = UntypedTools> = Invocations &
     agents: Agents;
     toolCalls: ToolCalls;
     sessions: Sessions;
-    /** Ends its connections, also those with a request under way. */
+    /** Closes all connections, including those with a request in progress. */
     close(): Promise<void>;
   };
 
-/** A client of one gateway. Nothing is connected before the first request. */
-export const createClient = <Tools extends ToolTypes = UntypedTools>(options: ClientOptions = {}): Client<Tools> => {
-  const transport = openTransport({ ...options, ...findConnection(options) });
+/** Creates a client of one gateway. It connects with the first request. */
+export const createClient = <Tools extends ToolTypes = UntypedTools>({
+  confirm,
+  ...options
+}: ClientOptions = {}): Client<Tools> => {
+  const { url, key } = findConnection(options);
+  const transport = openTransport({ ...options, url, key: key?.key });
   const calls = invocations(transport);
-  const callAny = call(calls);
+  const held = holds(transport);
+  const callAny = call(calls, held, { confirm });
   return {
     ...calls,
-    // The ids, inputs and payloads are the compiler's business.
+    // The types of ids, inputs and payloads exist only at compile time.
     call: callAny as Call<Tools>,
     ...healthChecks(transport),
     ...logins(transport),
@@ -91,7 +104,7 @@ export const createClient = <Tools extends ToolTypes = UntypedTools>(options: Cl
     records: records(transport),
     log: log(transport),
     audit: audit(transport),
-    holds: holds(transport),
+    holds: held,
     grants: grants(transport),
     queues: queues(transport),
     quotas: quotas(transport),

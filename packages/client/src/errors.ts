@@ -1,14 +1,14 @@
-import type { Invocation, InvocationStatus, Problem } from '@capstan/contracts';
+import type { Invocation, InvocationStatus, Problem, Waiting } from '@capstan/contracts';
 
 export type ErrorOptions = {
-  /** What `Retry-After` says, when the gateway sent one. */
+  /** The value of `Retry-After`, if the gateway sent one. */
   retry_after_s?: number | null | undefined;
-  /** The call that the error is about, when there is a record of it. */
+  /** The call that the error is about, if it was recorded. */
   invocation?: Invocation | undefined;
   cause?: unknown;
 };
 
-/** Every error of this package. `code` is that of the problem document, and 0 where no gateway wrote one. */
+/** The base class of all errors of this package. `code` is that of the problem document, or 0 if there is none. */
 export class CapstanError extends Error {
   override readonly name: string = 'CapstanError';
   readonly status: number;
@@ -30,18 +30,18 @@ export class CapstanError extends Error {
     this.invocation = invocation ?? null;
   }
 
-  /** Nothing was taken and the same request may pass later. */
+  /** True if nothing was accepted and the same request may succeed later. */
   get retryable(): boolean {
     return this.status === 429 || this.status === 503;
   }
 
-  /** Where the call is on record: `capstan show <id>`. */
+  /** The id of the recorded call, for `capstan show <id>`. */
   get invocation_id(): string | null {
     return this.invocation?.invocation_id ?? textOf(this.problem.invocation_id);
   }
 }
 
-/** Policy refused the call, or a person did. */
+/** The policy or a person refused the call. */
 export class Denied extends CapstanError {
   override readonly name = 'Denied';
   /** The rule that decided. */
@@ -50,7 +50,7 @@ export class Denied extends CapstanError {
   }
 }
 
-/** The call waits for a person, and runs once it is released. */
+/** The call waits for approval, and runs once it is released. */
 export class Held extends CapstanError {
   override readonly name = 'Held';
   get hold_id(): string | null {
@@ -63,12 +63,12 @@ export class Failed extends CapstanError {
   override readonly name = 'Failed';
 }
 
-/** The tool took longer than it may, the call expired in its queue, or it has not ended in the time that the caller waited. */
+/** The tool exceeded its timeout, the call expired in the queue, or it did not end while the caller waited. */
 export class TimedOut extends CapstanError {
   override readonly name = 'TimedOut';
 }
 
-/** The tool may have taken effect: a person has to find out, and resolve or redrive the call. */
+/** The tool may have taken effect. A person has to find out, and resolve or redrive the call. */
 export class Ambiguous extends CapstanError {
   override readonly name = 'Ambiguous';
 }
@@ -78,22 +78,22 @@ export class Canceled extends CapstanError {
   override readonly name = 'Canceled';
 }
 
-/** The request or the inputs are not what the interface or the tool takes. */
+/** The request or the inputs are invalid. */
 export class Invalid extends CapstanError {
   override readonly name = 'Invalid';
 }
 
-/** There is no such tool, invocation, run or hold in the tenant of the key. */
+/** The tool, invocation, run or hold does not exist in the tenant of the key. */
 export class NotFound extends CapstanError {
   override readonly name = 'NotFound';
 }
 
-/** What was asked for does not fit how things stand: it has ended already, or the idempotency key belongs to another call. */
+/** The request conflicts with the current state: for example the call has ended, or the idempotency key belongs to another call. */
 export class Conflict extends CapstanError {
   override readonly name = 'Conflict';
 }
 
-/** The key is missing or unknown, or has not the role. */
+/** The key is missing or unknown, or lacks the required role. */
 export class Unauthorized extends CapstanError {
   override readonly name = 'Unauthorized';
 }
@@ -103,14 +103,14 @@ export class QuotaExceeded extends CapstanError {
   override readonly name = 'QuotaExceeded';
 }
 
-/** The gateway, or what it depends on, cannot answer now. */
+/** The gateway, or something it depends on, is unavailable. */
 export class Unavailable extends CapstanError {
   override readonly name: string = 'Unavailable';
 }
 
 type ErrorClass = new (problem: Problem, options?: ErrorOptions) => CapstanError;
 
-/** The error for a problem document. */
+/** Returns the error for a problem document. */
 export const errorOfProblem = (problem: Problem, options?: ErrorOptions): CapstanError =>
   new (classOfProblem(problem))(problem, options);
 
@@ -130,18 +130,19 @@ const classOfProblem = ({ status, code }: Problem): ErrorClass => {
   return code >= 2000 && code < 3000 ? Failed : Unavailable;
 };
 
-/** What stands between a caller and the payload: null of a call that succeeded. */
-export const errorOfInvocation = (invocation: Invocation): CapstanError | null => {
+/** Returns the error for a call without a payload, or null if it succeeded. `waiting` says why a call has not started. */
+export const errorOfInvocation = (invocation: Invocation & { waiting?: Waiting | null }): CapstanError | null => {
   const outcome = OUTCOMES[invocation.status];
   if (outcome === null) return null;
-  const { invocation_id, tool_id, decision, result, hold_id } = invocation;
+  const { invocation_id, tool_id, decision, result, hold_id, waiting } = invocation;
+  const why = outcome.error === TimedOut && waiting ? waiting : null;
   const problem: Problem = {
     type: `urn:capstan:problem:${invocation.status}`,
     title: invocation.status.replaceAll('_', ' '),
     status: outcome.status,
-    detail: `${tool_id} ${outcome.says(result?.error ?? decision.reason)}`,
+    detail: `${tool_id} ${outcome.says(result?.error ?? decision.reason)}${why ? `, and ${why.detail}` : ''}`,
     code: result?.code ?? outcome.code,
-    suggestion: outcome.suggests(hold_id ?? invocation_id),
+    suggestion: why?.suggestion ?? outcome.suggests(hold_id ?? invocation_id),
     invocation_id,
     decision,
     ...(hold_id === null ? {} : { hold_id }),
@@ -175,7 +176,7 @@ const OUTCOMES: Record<InvocationStatus, Outcome | null> = {
     status: 202,
     code: 0,
     says: (why) => `waits for a person: ${why}`,
-    suggests: (id) => `Release or reject it: capstan release ${id}`,
+    suggests: (id) => `Decide on it: capstan release ${id}, or capstan reject ${id} --comment "…".`,
   },
   failed: { error: Failed, status: 502, code: 2003, says: (why) => `failed: ${why}`, suggests: seeIt },
   timed_out: { error: TimedOut, status: 504, code: 2004, says: (why) => `timed out: ${why}`, suggests: seeIt },

@@ -4,7 +4,7 @@ import type { Listing } from './listing.js';
 import type { Transport } from './transport.js';
 
 export type Extensions = {
-  /** From a folder on the gateway's machine, or from the documents themselves. */
+  /** Installs from a folder on the gateway's machine, or from the given documents. */
   install(extension: NewExtension): Promise<InstalledExtension & { changes: ToolChanges }>;
   list(): Listing<InstalledExtension>;
   get(extension_id: string): Promise<InstalledExtension & { usage: string | null }>;

@@ -6,7 +6,7 @@ import type { Transport } from './transport.js';
 
 export type { EventsOptions } from './resume-stream.js';
 
-/** The events of an invocation until it has ended. */
+/** Yields the events of an invocation until it has ended. */
 export const followEvents = (
   transport: Transport,
   invocation_id: string,

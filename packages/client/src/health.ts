@@ -6,9 +6,9 @@ import { UnreachableError } from './unreachable-error.js';
 type Signal = { signal?: AbortSignal | undefined };
 
 export type HealthChecks = {
-  /** The process answers. */
+  /** Checks that the process responds. */
   health(options?: Signal): Promise<JsonObject>;
-  /** What it depends on answers too. */
+  /** Checks that its dependencies respond too. */
   ready(options?: Signal): Promise<boolean>;
 };
 

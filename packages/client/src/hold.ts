@@ -17,27 +17,27 @@ import type { Transport } from './transport.js';
 
 export type ReleaseOptions = {
   comment?: string | undefined;
-  /** Changed inputs. Policy decides on them again; votes given before stay good unless it sees another call in them. */
+  /** Changed inputs. The policy decides again; earlier votes stay valid if it treats the edited call the same. */
   inputs?: JsonObject | undefined;
-  /** To the questions of a hold that asks some, by their keys. */
+  /** Answers to the questions of the hold, by key. */
   answers?: Answers | undefined;
-  /** Of the inputs that were looked at: refused when they are others by now. */
+  /** The hash of the inputs that were reviewed. The release is refused if they have changed since. */
   input_hash?: string | undefined;
 };
 
 export type Holds = {
-  /** Those that are pending, unless the filter says otherwise. */
+  /** Lists pending holds, unless the filter says otherwise. */
   list(filter?: HoldFilter & PageOptions & { sort?: HoldSort | undefined }): Listing<HoldItem>;
   get(hold_id: string): Promise<Hold>;
-  /** Earlier decisions on the same tool, and how those calls ended. */
+  /** Earlier decisions about the same tool, and how those calls ended. */
   similar(hold_id: string): Promise<SimilarHolds>;
-  /** The same decision on many; what is refused is named, and the rest go on. */
+  /** Makes the same decision about many holds. Refused ones are reported, and the others are decided. */
   decide(decision: Decide): Promise<DecideAnswer>;
-  /** One vote; with the last one that is needed the call runs. */
+  /** Adds one vote. The call runs once enough votes are given. */
   release(hold_id: string, options?: ReleaseOptions): Promise<Hold>;
   reject(hold_id: string, comment: string): Promise<Hold>;
   comment(hold_id: string, comment: string): Promise<Hold>;
-  /** Takes back a call of one's own. */
+  /** Withdraws one's own call. */
   withdraw(hold_id: string, comment?: string): Promise<Hold>;
 };
 

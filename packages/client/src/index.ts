@@ -5,6 +5,7 @@ export type { Audit } from './audit.js';
 export type { Call, CallOptions, ToolTypes, UntypedTools } from './call.js';
 export type { Capabilities } from './capability.js';
 export type { CommandOptions, RunCommand } from './command.js';
+export type { Confirm, Confirmation } from './confirm.js';
 export { type Client, type ClientOptions, createClient } from './create-client.js';
 export {
   Ambiguous,

@@ -17,7 +17,7 @@ import type { Listing, PageOptions } from './listing.js';
 import type { Transport } from './transport.js';
 import { type WaitOptions, waitFor } from './wait-for.js';
 
-/** A filter as a caller writes it: one status or label, or several. */
+/** A filter with one or several statuses and labels. */
 export type InvocationQuery = Omit<InvocationFilter, 'status' | 'label'> & {
   status?: InvocationStatus | InvocationStatus[] | undefined;
   label?: string | string[] | undefined;
@@ -28,14 +28,14 @@ type Signal = { signal?: AbortSignal | undefined };
 export type SubmitOptions = Signal & { wait_s?: number | undefined; until?: WaitOptions['until'] };
 
 export type Invocations = {
-  /** Without `wait_s` as soon as it is taken; with it when it has ended, or as it stands when the time is up. */
+  /** Returns once the call is accepted. With `wait_s`, returns once it has ended or the time is up. */
   submit(submission: SubmissionInput, options?: SubmitOptions): Promise<Invocation>;
-  /** What would become of it now: inputs, policy and quotas are checked. Nothing runs, and nothing is recorded. */
+  /** Checks inputs, policy and quotas, and returns the outcome that the call would have. Nothing runs or is recorded. */
   validate(submission: SubmissionInput, options?: Signal): Promise<Validation>;
   submitBulk(submissions: readonly unknown[], options?: Signal): Promise<BulkAnswer>;
   get(invocation_id: string, options?: Signal): Promise<InvocationDetail>;
   list(filter?: InvocationQuery & PageOptions): Listing<Invocation>;
-  /** How many match, by status, runner type, tool and actor. */
+  /** Counts matching invocations by status, runner type, tool and actor. */
   counts(filter?: InvocationQuery): Promise<InvocationCounts>;
   events(invocation_id: string, options?: EventsOptions): AsyncIterable<InvocationEvent>;
   wait(invocation_id: string, options?: WaitOptions): Promise<InvocationDetail>;
@@ -46,7 +46,7 @@ export type Invocations = {
   redriveMany(filter: InvocationQuery): Promise<{ count: number }>;
 };
 
-/** What stands between a client and its gateway often cuts a silent answer after 30 s; an event stream has heartbeats. */
+/** Proxies often cut a silent response after 30 s, so longer waits use an event stream, which has heartbeats. */
 const MAX_HELD_ANSWER_S = 20;
 
 export const invocations = (transport: Transport): Invocations => {

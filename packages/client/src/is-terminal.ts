@@ -1,6 +1,6 @@
 import type { InvocationStatus, TerminalStatus } from '@capstan/contracts';
 
-/** The compiler holds this to the contract's list; importing the list itself would load zod, 100 ms, for eight words. */
+/** The compiler checks this against the list in contracts. Importing that list would load zod, which takes 100 ms. */
 const TERMINAL: Record<TerminalStatus, true> = {
   denied: true,
   succeeded: true,
@@ -12,5 +12,5 @@ const TERMINAL: Record<TerminalStatus, true> = {
   expired: true,
 };
 
-/** Nothing more happens to it unless a person redrives or resolves it. */
+/** True if nothing more happens unless a person redrives or resolves the call. */
 export const isTerminal = (status: InvocationStatus): status is TerminalStatus => Object.hasOwn(TERMINAL, status);

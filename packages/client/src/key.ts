@@ -4,7 +4,7 @@ import type { Listing, PageOptions } from './listing.js';
 import type { Transport } from './transport.js';
 
 export type Keys = {
-  /** The answer is the only one that ever shows the key itself. */
+  /** Creates a key. Only this response contains the key itself. */
   create(key: NewKey): Promise<Key & { key: string }>;
   list(options?: PageOptions): Listing<Key>;
   delete(key_id: string): Promise<void>;

@@ -14,7 +14,7 @@ export type { AdapterClient, AdapterOptions, HeldCall } from './adapters/governe
 /**
  * Tools for LangChain's models and agents and for LangGraph: `new ToolNode(await tools(capstan, { match: 'ext:billing:*' }))`.
  * With `held: 'interrupt'`, a held call is an `interrupt` of the graph with a `HeldCall` as its value. Resume it with
- * `new Command({ resume: … })` after the decision, in whatever process.
+ * `new Command({ resume: … })` after the decision, in any process.
  */
 export const tools = async (client: AdapterClient, options: AdapterOptions = {}): Promise<DynamicStructuredTool[]> =>
   (await governedTools(client, options)).map((tool) => toTool(tool, options.held === 'interrupt'));
@@ -32,7 +32,7 @@ const toTool = (tool: GovernedTool, interrupts: boolean): DynamicStructuredTool 
       } catch (error) {
         if (!interrupts || !(error instanceof Held)) throw error;
         const { interrupt } = await import('@langchain/langgraph');
-        // Throws where the graph has to stop, and returns where it was resumed, which may be before the decision.
+        // Throws if the graph has to stop, and returns if it was resumed, which may be before the decision.
         interrupt(heldCall(error, tool, input));
         return textOf(await tool.call(call_id, input, { signal }));
       }

@@ -1,13 +1,13 @@
 import type { Page } from '@capstan/contracts';
 
-/** A list on the gateway: item by item over all pages, page by page, or one page. */
+/** A list on the gateway, read item by item over all pages, page by page, or as one page. */
 export type Listing<Item> = AsyncIterable<Item> & {
   page(): Promise<Page<Item>>;
   pages(): AsyncIterable<Page<Item>>;
 };
 
 export type PageOptions = {
-  /** Items a page. */
+  /** Items per page. */
   limit?: number | undefined;
   /** Where to start: the `next_cursor` of an earlier page. */
   cursor?: string | undefined;

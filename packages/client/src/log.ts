@@ -4,22 +4,22 @@ import type { Transport } from './transport.js';
 
 type Signal = { signal?: AbortSignal | undefined };
 
-/** The log of the key's tenant: every call and every run that has ended, as a Merkle tree. */
+/** The log of the key's tenant: all ended calls and runs, as a Merkle tree. */
 export type Log = {
-  /** The newest checkpoint, as it was signed. */
+  /** The newest signed checkpoint. */
   checkpoint(options?: Signal): Promise<string>;
   /** A tile by its path, as `tilePath` of @capstan/integrity writes it. */
   tile(path: string, options?: Signal): Promise<Buffer>;
-  /** Where a call or a run is in the log, proven against the newest checkpoint. */
+  /** Proves that a call or run is in the log of the newest checkpoint. */
   prove(id: string, options?: Signal): Promise<LogProof>;
-  /** That the log of `to` entries (the newest by default) begins with that of `from`. */
+  /** Proves that the log with `to` entries (by default the newest) begins with the log of `from` entries. */
   consistency(from: number, to?: number, options?: Signal): Promise<ConsistencyProof>;
 };
 
 export const log = (transport: Transport): Log => {
   const read = async (path: string, { signal }: Signal) => {
     const body = await transport.stream(path, { signal });
-    if (body === null) throw new Error(`${path} answered nothing`);
+    if (body === null) throw new Error(`${path} returned no content`);
     return body;
   };
   return {

@@ -14,7 +14,7 @@ export type { AdapterClient, AdapterOptions, HeldCall } from './adapters/governe
 /**
  * Tools for an agent of Mastra: `new Agent({ tools: await tools(capstan, { match: 'ext:billing:*' }), … })`.
  * With `held: 'interrupt'`, a held call suspends the run with a `HeldCall`. Resume it with `agent.resumeGenerate({}, { runId, toolCallId })`
- * after the decision, in whatever process has the same storage.
+ * after the decision, in any process with the same storage.
  */
 export const tools = async (client: AdapterClient, options: AdapterOptions = {}): Promise<Record<string, Tool>> =>
   Object.fromEntries(

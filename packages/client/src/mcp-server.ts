@@ -5,31 +5,32 @@ import type {
   McpServerChange,
   McpToolChange,
   NewMcpServer,
+  RegistryServer,
 } from '@capstan/contracts';
 import { listFrom } from './list-from.js';
 import type { Listing, PageOptions } from './listing.js';
 import type { Transport } from './transport.js';
 
 export type McpServers = {
-  /** Answers when its tools were found, or why not is known. */
-  add(server: NewMcpServer): Promise<McpServer>;
-  /** All servers of an `mcp.json`; those that are known and different are changed. */
+  /** Returns once its tools were discovered or discovery failed. With `registry`, the installation's registry describes the server. */
+  add(server: NewMcpServer | RegistryServer): Promise<McpServer>;
+  /** Adds all servers of an `mcp.json`, and changes existing ones that differ. */
   addFile(file: McpFile): Promise<{ items: McpServer[] }>;
   list(options?: PageOptions): Listing<McpServer>;
   get(name: string): Promise<McpServer>;
   change(name: string, change: McpServerChange): Promise<McpServer>;
   refresh(name: string): Promise<McpServer>;
-  /** Tools whose description changed since somebody took them. */
+  /** Tools whose description changed since they were accepted. */
   changes(name: string, options?: PageOptions): Listing<McpToolChange>;
-  /** Takes changed tools as they are now; all by default. */
+  /** Accepts changed tools as they are now; by default all. */
   accept(name: string, tools?: string[]): Promise<McpServer>;
-  /** Begins a login in a browser, for the tenant or for oneself. */
+  /** Starts a login in a browser, for the tenant or for oneself. */
   login(name: string, per?: 'tenant' | 'actor'): Promise<McpLoginAnswer>;
   logout(name: string): Promise<void>;
   delete(name: string): Promise<void>;
 };
 
-/** A server is looked at before the answer. */
+/** Discovery runs before the response. */
 const LOOK_S = 30;
 
 export const mcpServers = (transport: Transport): McpServers => {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@capstan/contracts';
+import { z } from 'zod';
 import {
   type AdapterClient,
   type AdapterOptions,
@@ -57,7 +58,7 @@ const toTool = (tool: GovernedTool, interrupts: boolean): OpenAiAgentsTool => {
       interrupts && call_id !== undefined
         ? tool.begin(call_id, input).then(
             ({ status }) => status === 'held',
-            // A call that is refused is submitted again by `invoke`, whose error the model sees.
+            // `invoke` submits a refused call again, and the model sees its error.
             () => false,
           )
         : Promise.resolve(false),
@@ -69,6 +70,8 @@ const toTool = (tool: GovernedTool, interrupts: boolean): OpenAiAgentsTool => {
 
 const parse = (input: string): unknown => (input.trim() === '' ? {} : JSON.parse(input));
 
+const FunctionCall = z.object({ name: z.string(), callId: z.string(), arguments: z.string() });
+
 type Interruption = { rawItem: unknown };
 type State<Item extends Interruption> = {
   getInterruptions(): Item[];
@@ -77,8 +80,8 @@ type State<Item extends Interruption> = {
 };
 
 /**
- * Approves or rejects each interruption of a run as it was decided in Capstan; then `run(agent, state)` goes on. It waits for
- * `wait_s` and throws `Held` where a decision is still missing. Other tools' interruptions are left alone.
+ * Approves or rejects each interruption of a run as decided in Capstan; `run(agent, state)` then resumes it. Waits for `wait_s` and
+ * throws `Held` if a decision is still missing. Interruptions of other tools are not touched.
  */
 export const decide = async <Item extends Interruption>(
   agentTools: readonly unknown[],
@@ -91,10 +94,11 @@ export const decide = async <Item extends Interruption>(
     }),
   );
   for (const item of state.getInterruptions()) {
-    const { name, callId, arguments: input } = item.rawItem as { name: string; callId: string; arguments: string };
-    const tool = byName.get(name);
-    if (tool === undefined) continue;
-    const decided = await tool.decided(callId, parse(input));
+    // Tools that run at the model's provider interrupt with items of other shapes.
+    const { data: asked } = FunctionCall.safeParse(item.rawItem);
+    const tool = asked && byName.get(asked.name);
+    if (!asked || !tool) continue;
+    const decided = await tool.decided(asked.callId, parse(asked.arguments));
     if (decided.approved) state.approve(item);
     else state.reject(item, { message: decided.reason });
   }

@@ -4,9 +4,9 @@ import type { Listing } from './listing.js';
 import type { Transport } from './transport.js';
 
 export type OpenApis = {
-  /** Takes an OpenAPI document; each of its operations becomes a tool. */
+  /** Adds an OpenAPI document. Each of its operations becomes a tool. */
   add(openapi: Omit<NewOpenApi, 'dry_run'>): Promise<AddedOpenApi>;
-  /** What would become of a document; nothing is kept. */
+  /** Returns the tools that a document would give, without storing anything. */
   preview(openapi: Omit<NewOpenApi, 'dry_run'>): Promise<OpenApiPreview>;
   list(): Listing<InstalledOpenApi>;
   get(name: string): Promise<InstalledOpenApi & { document: unknown; options: unknown }>;

@@ -3,6 +3,7 @@ import type {
   ExplainRequest,
   Explanation,
   Policy,
+  PolicyProposal,
   PolicyVersion,
   PutPolicy,
   WhatIfAnswer,
@@ -12,10 +13,11 @@ import type {
 import { splitLines } from './event-stream/split-lines.js';
 import { listFrom } from './list-from.js';
 import type { Listing, PageOptions } from './listing.js';
+import { fromGateway } from './read-json.js';
 import type { Transport } from './transport.js';
 
 type PutOptions = {
-  /** Refused with 412 unless this version is still the one in force. */
+  /** The change is refused with 412 unless this version is still in force. */
   if_version?: number | undefined;
 };
 
@@ -23,22 +25,27 @@ type VersionOptions = { version?: number | undefined };
 
 export type Policies = {
   get(name: string, options?: VersionOptions): Promise<Policy>;
-  /** As YAML that a person edits, with the comments it was written with. */
+  /** The policy as YAML, with its original comments. */
   yaml(name: string, options?: VersionOptions): Promise<string>;
-  /** A document as an object, or as the YAML text that a person wrote. Warns of names that match no tool. */
+  /** Stores a policy, given as an object or as YAML text. Warns about names that match no tool. */
   put(name: string, document: object | string, options?: PutOptions): Promise<PutPolicy>;
-  /** Puts an earlier version in force again, as a new one. */
+  /** Restores an earlier version as a new one. */
   rollback(name: string, version: number, options?: PutOptions): Promise<PutPolicy>;
   versions(query?: PageOptions & { name?: string | undefined }): Listing<PolicyVersion>;
-  /** What policy says of a call, and of every rule why; nothing is recorded. */
+  /** Returns the decision about a call, and why each rule matched or not. Nothing is recorded. */
   explain(request: ExplainRequest): Promise<Explanation>;
-  /** Which recorded decisions a draft would change. */
+  /** Returns the recorded decisions that a draft would change. */
   whatIf(request: WhatIfRequest): Promise<WhatIfAnswer>;
-  /** The same as it goes on: what changes, how far it is, and the counts in the end. */
+  /** Like `whatIf`, as a stream of changes and progress, with the counts at the end. */
   whatIfLines(request: WhatIfRequest, options?: { signal?: AbortSignal | undefined }): AsyncIterable<WhatIfLine>;
+  /**
+   * Proposes a rule that would allow calls like a held one, with its exact scope and the decisions it would have changed in the last 30
+   * days. Nothing is stored. With `inputs`, only these members of the inputs must be the same.
+   */
+  propose(hold_id: string, options?: { inputs?: string[] | undefined }): Promise<PolicyProposal>;
 };
 
-/** A look at everything on record may take a while before the first word of the answer. */
+/** Checking all records may take a while before the response starts. */
 const LOOK_S = 600;
 
 const ifMatch = ({ if_version }: PutOptions = {}): Record<string, string> =>
@@ -64,6 +71,8 @@ export const policies = (transport: Transport): Policies => {
     versions: (query = {}) => listFrom(transport, '/v1/policies', query),
     explain: (request) => transport.json('POST', '/v1/policy/explain', { body: request }),
     whatIf: (request) => transport.json('POST', '/v1/policy/what-if', { body: request, wait_s: LOOK_S }),
+    propose: (hold_id, { inputs } = {}) =>
+      transport.json('POST', '/v1/policy/propose', { body: { hold_id, inputs }, wait_s: LOOK_S }),
     async *whatIfLines(request, { signal } = {}) {
       const body = await transport.stream('/v1/policy/what-if', {
         method: 'POST',
@@ -72,7 +81,7 @@ export const policies = (transport: Transport): Policies => {
         signal,
       });
       if (body === null) return;
-      for await (const line of splitLines(body)) if (line !== '') yield JSON.parse(line) as WhatIfLine;
+      for await (const line of splitLines(body)) if (line !== '') yield fromGateway<WhatIfLine>(line);
     },
   };
 };

@@ -5,10 +5,10 @@ import type { Transport } from './transport.js';
 
 export type Queues = {
   list(): Listing<QueueInfo>;
-  /** Workers finish what they run and start nothing more of this type. */
+  /** Workers finish their running calls and start no more from this queue. */
   pause(runner: QueueName): Promise<QueueInfo>;
   resume(runner: QueueName): Promise<QueueInfo>;
-  /** What an autoscaler needs to know. */
+  /** The load of a queue, for an autoscaler. */
   scale(runner: QueueName): Promise<QueueScale>;
 };
 

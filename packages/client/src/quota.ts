@@ -4,11 +4,11 @@ import type { Listing, PageOptions } from './listing.js';
 import type { Transport } from './transport.js';
 
 export type Quotas = {
-  /** Adds or replaces. */
+  /** Adds or replaces a quota. */
   set(scope: string, quota: NewQuotaInput): Promise<Quota>;
   get(scope: string): Promise<Quota>;
   list(options?: PageOptions): Listing<Quota>;
-  /** Counted at the moment of the answer. */
+  /** Usage, counted at the time of the request. */
   usage(options?: PageOptions): Listing<QuotaUsage>;
   remove(scope: string): Promise<void>;
 };

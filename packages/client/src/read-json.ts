@@ -4,9 +4,12 @@ import { readProblem } from './read-problem.js';
 import { UnreachableError } from './unreachable-error.js';
 
 /**
- * The body of an answer as the type the contract gives it. It is not checked again here: the gateway built it from the
- * same contract, and a client that refused or dropped a field it does not know could not talk to a newer gateway.
+ * Parses what a gateway sent as the type in the contract. It is not validated again: the gateway built it from the same contract, and
+ * a client that refused or dropped unknown fields could not talk to a newer gateway.
  */
+export const fromGateway = <T>(text: string): T => JSON.parse(text);
+
+/** Parses the body of a response. */
 export const readJson = async <T>(
   response: Dispatcher.ResponseData,
   url: string,
@@ -17,13 +20,13 @@ export const readJson = async <T>(
     throw signal?.aborted ? error : new UnreachableError(url, error);
   });
   try {
-    return JSON.parse(text === '' ? 'null' : text);
+    return fromGateway(text === '' ? 'null' : text);
   } catch {
     throw new CapstanError({
       type: 'about:blank',
       title: 'not JSON',
       status: response.statusCode,
-      detail: `${url} answered something that is not JSON`,
+      detail: `the response of ${url} is not JSON`,
       code: 0,
       suggestion: 'Check that CAPSTAN_URL is the address of a Capstan gateway.',
     });

@@ -2,7 +2,7 @@ import type { Problem } from '@capstan/contracts';
 import type { Dispatcher } from 'undici';
 import { type CapstanError, errorOfProblem } from './errors.js';
 
-/** The error in an answer of 400 and up, also when something between us and the gateway wrote it. */
+/** Reads the error of a response with status 400 or higher, even if a proxy wrote it. */
 export const readProblem = async (response: Dispatcher.ResponseData, url: string): Promise<CapstanError> => {
   const text = await response.body.text();
   return errorOfProblem(
@@ -17,7 +17,7 @@ const foreignProblem = (status: number, text: string, url: string): Problem => (
   status,
   detail: `${url} answered HTTP ${status}${firstLine(text)}`,
   code: 0,
-  suggestion: 'Check that CAPSTAN_URL is the address of a Capstan gateway, and what stands between.',
+  suggestion: 'Check that CAPSTAN_URL is the address of a Capstan gateway, and check any proxy in between.',
 });
 
 const firstLine = (text: string): string => {
@@ -42,7 +42,7 @@ const isProblem = (body: unknown): body is Problem =>
   'code' in body &&
   typeof body.code === 'number';
 
-/** Seconds, or a date. */
+/** `Retry-After` is a number of seconds or a date. */
 const retryAfter = (header: string | string[] | undefined): number | null => {
   if (typeof header !== 'string') return null;
   const seconds = Number(header);

@@ -12,41 +12,42 @@ import type {
 import { splitLines } from './event-stream/split-lines.js';
 import { listFrom } from './list-from.js';
 import type { Listing, PageOptions } from './listing.js';
+import { fromGateway } from './read-json.js';
 import type { Transport } from './transport.js';
 
 type Signal = { signal?: AbortSignal | undefined };
 
 export type Records = {
-  /** Every hash of a run that has ended, recomputed. */
+  /** Verifies an ended run by recomputing every hash. */
   verify(run_id: string, options?: Signal): Promise<Verification>;
-  /** The same as it goes on: how far it is, and the verdict in the end. */
+  /** Like `verify`, as a stream of progress with the verdict at the end. */
   verifyLines(run_id: string, options?: Signal): AsyncIterable<VerifyLine>;
-  /** One file that can be checked without a server. */
+  /** Exports a run as one file that can be verified offline. */
   bundle(run_id: string, options?: Signal): Promise<Readable>;
   importBundle(content: string | Readable): Promise<ImportedBundle>;
   replay(run_id: string, request?: ReplayRequestInput): Promise<ReplayAnswer>;
   replayBundle(bundle_id: string): Promise<ReplayAnswer>;
-  /** After a replay with re_execute: call by call. */
+  /** The differences after a replay with re_execute, call by call. */
   differences(run_id: string, options?: PageOptions): Listing<StepDifference>;
   report(run_id: string, options?: Signal): Promise<Report>;
   reportText(run_id: string, format: 'text' | 'html', options?: Signal): Promise<string>;
 };
 
-/** A long record takes a while before the first word of the answer. */
+/** Verifying a long record takes a while before the response starts. */
 const LOOK_S = 600;
 
 export const records = (transport: Transport): Records => {
   const at = (run_id: string, what: string): string => `/v1/runs/${encodeURIComponent(run_id)}/${what}`;
   const stream = async (path: string, options: Parameters<Transport['stream']>[1]): Promise<Readable> => {
     const body = await transport.stream(path, options);
-    if (body === null) throw new Error(`${path} answered nothing`);
+    if (body === null) throw new Error(`${path} returned no content`);
     return body;
   };
   return {
     verify: (run_id, { signal } = {}) => transport.json('GET', at(run_id, 'verify'), { signal, wait_s: LOOK_S }),
     async *verifyLines(run_id, { signal } = {}) {
       const body = await stream(at(run_id, 'verify'), { headers: { accept: 'application/x-ndjson' }, signal });
-      for await (const line of splitLines(body)) if (line !== '') yield JSON.parse(line) as VerifyLine;
+      for await (const line of splitLines(body)) if (line !== '') yield fromGateway<VerifyLine>(line);
     },
     bundle: (run_id, { signal } = {}) => stream(at(run_id, 'bundle'), { signal, wait_s: LOOK_S }),
     importBundle: (content) =>

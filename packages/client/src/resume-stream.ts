@@ -7,31 +7,31 @@ import { UnreachableError } from './unreachable-error.js';
 export type EventsOptions = {
   last_event_id?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** How often in a row a broken stream is opened again without any event in between. */
+  /** How often in a row a broken stream is reopened without receiving an event. */
   retries?: number | undefined;
-  /** The pause before the first of them; it doubles up to 5 s. */
+  /** The pause before the first retry. It doubles up to 5 s. */
   retry_ms?: number | undefined;
 };
 
 type Source<Event> = {
-  /** What is followed; its events are under `/events`. */
+  /** The path of the resource, whose events are under `/events`. */
   path: string;
   query?: RequestOptions['query'] | undefined;
-  /** Null for a kind of event that this client does not know. */
+  /** Returns null for a kind of event that this client does not know. */
   read(message: StreamMessage): Event | null;
-  /** Whether nothing comes after it; null when the event does not say. */
+  /** Whether it is the last event; null if the event does not tell. */
   endsWith(event: Event): boolean | null;
-  /** Asked when a stream ended without saying so. */
+  /** Called when a stream ended without a last event. */
   isOver(): Promise<boolean>;
 };
 
 const MAX_PAUSE_MS = 5_000;
-/** A stream that held so long was a good one, even if nothing happened on it. */
+/** A stream that stayed open for this long was healthy, even without events. */
 const HEALTHY_MS = 30_000;
 
 /**
- * Events until there are no more. A broken stream is resumed after the last event seen, so that none is missed and none
- * comes twice. Only the very first connection is not tried again: a wrong address should show at once.
+ * Yields all events. A broken stream is resumed after the last event, so that none is missed or repeated. The first connection is not
+ * retried, so that a wrong address is reported at once.
  */
 export async function* resumeStream<Event>(
   transport: Transport,
@@ -61,7 +61,7 @@ export async function* resumeStream<Event>(
         yield event;
       }
       if (ended) return;
-      // It may have ended before what the caller has seen; then the next stream brings the rest, if there is any.
+      // If the stream ended early, the next one delivers the rest.
       ended = await source.isOver();
     } catch (error) {
       fault = error;

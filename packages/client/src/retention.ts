@@ -4,10 +4,10 @@ import type { Listing, PageOptions } from './listing.js';
 import type { Transport } from './transport.js';
 
 export type Retentions = {
-  /** Adds or replaces. What is older by it is removed at once. */
+  /** Adds or replaces the retention of a tenant. Older data is removed at once. */
   set(tenant: string, retention: NewRetention): Promise<Retention>;
   get(tenant: string): Promise<Retention>;
-  /** Of the tenants that have settings of their own. */
+  /** Lists the tenants with settings of their own. */
   list(options?: PageOptions): Listing<Retention>;
   remove(tenant: string): Promise<void>;
 };

@@ -23,22 +23,22 @@ export type RunQuery = Omit<RunFilter, 'status' | 'kind'> & {
 };
 
 export type Runs = {
-  /** Plan and policy as objects, or as the YAML that a person wrote. */
+  /** Submits a plan. Plan and policy are objects or YAML text. */
   submit(submission: RunSubmissionInput, options?: Signal): Promise<RunAccepted>;
-  /** What would be decided about each step; nothing runs. */
+  /** Returns the decision about each step without running anything. */
   dryRun(submission: RunSubmissionInput, options?: Signal): Promise<DryRun>;
   get(run_id: string, options?: Signal): Promise<RunDetail>;
   list(options?: RunQuery & PageOptions): Listing<Run>;
   steps(run_id: string, options?: PageOptions): Listing<Step>;
   events(run_id: string, options?: EventsOptions): AsyncIterable<RunEvent>;
-  /** The run once it has ended, or as it stands when the time is up. */
+  /** Returns the run once it has ended or the time is up. */
   wait(run_id: string, options?: Signal & { timeout_s?: number | undefined }): Promise<RunDetail>;
   pause(run_id: string): Promise<Run>;
   resume(run_id: string): Promise<Run>;
   cancel(run_id: string): Promise<Run>;
 };
 
-/** The compiler holds this to the contract's list; importing the list itself would load zod. */
+/** The compiler checks this against the list in contracts. Importing that list would load zod. */
 const OVER: Record<RunStatus, boolean> = {
   pending: false,
   running: false,
@@ -88,5 +88,6 @@ export const runs = (transport: Transport): Runs => {
   return self;
 };
 
+/** Not validated again; see `fromGateway`. */
 const toRunEvent = ({ id, event, data }: StreamMessage): RunEvent | null =>
   event === 'step' || event === 'run' ? { id, event, data: JSON.parse(data) } : null;

@@ -8,7 +8,7 @@ export type Schedules = {
   get(schedule_id: string): Promise<ScheduleDetail>;
   list(options?: PageOptions): Listing<Schedule>;
   change(schedule_id: string, change: ScheduleChange): Promise<ScheduleDetail>;
-  /** What it has started goes on. */
+  /** Removes a schedule. Runs that it started continue. */
   remove(schedule_id: string): Promise<void>;
 };
 

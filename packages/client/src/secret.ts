@@ -3,14 +3,14 @@ import { listFrom } from './list-from.js';
 import type { Listing, PageOptions } from './listing.js';
 import type { Transport } from './transport.js';
 
-export type SecretScope = { /** Another tenant than the key's; for admins of the default tenant. */ tenant?: string };
+export type SecretScope = { /** A tenant other than the key's, for admins of the default tenant. */ tenant?: string };
 
 export type Secrets = {
-  /** Adds or replaces; lists that are left out stay. No answer ever has the value. */
+  /** Adds or replaces a secret. Omitted lists stay unchanged. No response ever contains the value. */
   put(name: string, secret: string | NewSecret, scope?: SecretScope): Promise<Secret>;
   list(options?: PageOptions & SecretScope): Listing<Secret>;
   delete(name: string, scope?: SecretScope): Promise<void>;
-  /** Encrypts everything with the first key that the gateway has. */
+  /** Re-encrypts all secrets with the gateway's first key. */
   rewrap(): Promise<{ rewrapped: number }>;
 };
 

@@ -13,7 +13,7 @@ import type { Transport } from './transport.js';
 export type Sessions = {
   get(session_id: string): Promise<Session>;
   lastResponse(session_id: string): Promise<LastResponse>;
-  /** There is none from now on, until a later call answers. What is on record stays. */
+  /** Clears the last response until the next result. Records are kept. */
   clearLastResponse(session_id: string): Promise<void>;
   notes(session_id: string): Listing<SessionNote>;
   files: {

@@ -8,9 +8,9 @@ import { createInterface } from 'node:readline';
 import { type Client, createClient } from './create-client.js';
 
 export type TestCapstanOptions = {
-  /** The `capstan` command; by default the one that is installed here, or on the PATH. */
+  /** The `capstan` command; by default the locally installed one, or the one on the PATH. */
   command?: string[] | undefined;
-  /** Settings on top of a free port and a folder of its own. */
+  /** Settings in addition to a free port and a separate folder. Those of this process are not used. */
   env?: Record<string, string> | undefined;
   /** How long the start may take. */
   timeout_ms?: number | undefined;
@@ -21,7 +21,7 @@ export type TestCapstan = { url: string; key: string; client: Client; stop(): Pr
 const START_MS = 60_000;
 const STOP_MS = 20_000;
 
-/** A whole Capstan for tests: on a free port, with an embedded Postgres in a folder of its own that goes with it. */
+/** Starts a complete Capstan for tests, on a free port, with an embedded Postgres in a temporary folder. */
 export async function startTestCapstan(options: TestCapstanOptions = {}): Promise<TestCapstan> {
   const folder = await mkdtemp(join(tmpdir(), 'capstan-test-'));
   const key = `cap_${randomBytes(24).toString('base64url')}`;
@@ -29,7 +29,7 @@ export async function startTestCapstan(options: TestCapstanOptions = {}): Promis
   const child = spawn(command, [...args, 'up'], {
     cwd: folder,
     env: {
-      ...process.env,
+      ...withoutSettings(process.env),
       CAPSTAN_PORT: '0',
       CAPSTAN_DATA_DIR: join(folder, '.capstan'),
       CAPSTAN_API_KEY: key,
@@ -62,6 +62,12 @@ export async function startTestCapstan(options: TestCapstanOptions = {}): Promis
   }
 }
 
+/** A test must never migrate, or write to, the database that its own program happens to be configured for. */
+const withoutSettings = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^(?:CAPSTAN_.*|DATABASE_URL|REDIS_URL|PORT|OTEL_.*)$/.test(name)),
+  );
+
 function untilUp(child: ChildProcess, timeout_ms: number): Promise<string> {
   const said: string[] = [];
   return new Promise((resolve, reject) => {
@@ -89,7 +95,7 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** As `npx` finds it: in `node_modules/.bin` here or above, else on the PATH. */
+/** Finds the command as `npx` does: in `node_modules/.bin` of this folder or one above, otherwise on the PATH. */
 function findCommand(cwd: string): string {
   for (let folder = cwd; ; folder = dirname(folder)) {
     const command = join(folder, 'node_modules', '.bin', 'capstan');

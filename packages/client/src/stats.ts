@@ -2,9 +2,9 @@ import type { Stats, StatsNow, StatsQuery } from '@capstan/contracts';
 import type { Transport } from './transport.js';
 
 export type Statistics = {
-  /** Throughput, failures, queue wait and run time of what ended; an hour by runner type unless asked otherwise. */
+  /** Throughput, failures, queue wait and run time of ended calls; by default of the last hour by runner type. */
   read(query?: Partial<StatsQuery>): Promise<Stats>;
-  /** What waits and runs at this moment. */
+  /** The calls that wait and run now. */
   now(): Promise<StatsNow>;
 };
 

@@ -1,9 +1,10 @@
 import type { TenantEvent, TenantEventType } from '@capstan/contracts';
+import { fromGateway } from './read-json.js';
 import { type EventsOptions, resumeStream } from './resume-stream.js';
 import type { Transport } from './transport.js';
 
 export type TenantEvents = {
-  /** What changes in the tenant, without an end; a broken stream is resumed. */
+  /** Yields changes in the tenant without end. A broken stream is resumed. */
   changes(options?: EventsOptions & { types?: TenantEventType[] | undefined }): AsyncIterable<TenantEvent>;
 };
 
@@ -14,7 +15,7 @@ export const tenantEvents = (transport: Transport): TenantEvents => ({
       {
         path: '/v1',
         query: { types: types?.join(',') },
-        read: ({ data }) => JSON.parse(data) as TenantEvent,
+        read: ({ data }) => fromGateway<TenantEvent>(data),
         endsWith: () => false,
         isOver: async () => false,
       },

@@ -3,8 +3,8 @@ import type { Transport } from './transport.js';
 
 export type ToolCalls = {
   /**
-   * Submits the calls of a model's response. With `wait_s` the answer holds the messages to append to the conversation,
-   * after the model's own.
+   * Submits the calls of a model's response. With `wait_s`, the result contains the messages to append to the conversation after the
+   * model's own.
    */
   submit(
     request: ToolCallRequestInput,

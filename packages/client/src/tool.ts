@@ -12,30 +12,31 @@ import type {
 import type { CallOptions } from './call.js';
 import { listFrom } from './list-from.js';
 import type { Listing, PageOptions } from './listing.js';
+import { createNames, matching } from './tool-names.js';
 import type { Transport } from './transport.js';
 
 export type ToolQuery = {
-  /** Words to look for; the best match comes first. */
+  /** Words to search for, best match first. */
   q?: string | undefined;
   source?: ToolSource | ToolSource[] | undefined;
   runner?: RunnerType | RunnerType[] | undefined;
   risk_max?: Risk | undefined;
   exclude_side_effects?: SideEffect[] | undefined;
   trust_min?: Trust | undefined;
-  /** Those that can be called by default; `false` for those that are switched off, or `any`. */
+  /** By default only enabled tools; `false` for disabled ones, or `any`. */
   enabled?: boolean | 'any' | undefined;
 };
 
 /** A tool that a program or a model calls. */
 export type CallableTool = {
   tool_id: string;
-  /** Letters, digits, dash and underscore, at most 64: what models take as a name. */
+  /** A name that models accept: at most 64 letters, digits, dashes and underscores. */
   name: string;
   description: string;
   input_schema: JsonObject;
   output_schema: JsonObject | undefined;
   tool: Tool;
-  /** As `call()` of the client, in the session that the tools were taken for. */
+  /** Like `call()` of the client, in the session given when the tools were fetched. */
   call(inputs: unknown, options?: CallOptions): Promise<Json>;
 };
 
@@ -48,10 +49,10 @@ export type TakeTools = ToolQuery & {
 export type Tools = {
   /** Tools to call: `await capstan.tools({ match: 'app:billing:*', session_id })`. */
   (take?: TakeTools): Promise<CallableTool[]>;
-  /** `unavailable` says why it cannot be called, when it cannot. */
+  /** `unavailable` says why the tool cannot be called, if so. */
   get(tool_id: string): Promise<Tool & { unavailable: string | null }>;
   list(filter?: ToolQuery & PageOptions): Listing<Tool>;
-  /** Has every process look again at what tools there are. */
+  /** Makes every process reload its tools. */
   refresh(): Promise<{ tools: number; sources: CatalogSource[] }>;
 };
 
@@ -60,10 +61,11 @@ type CallAny = (tool_id: string, inputs: unknown, options?: CallOptions) => Prom
 export const tools = (transport: Transport, call: CallAny): Tools => {
   const list = (filter: ToolQuery & PageOptions = {}): Listing<Tool> => listFrom(transport, '/v1/tools', { ...filter });
   const take = async ({ match, session_id, ...query }: TakeTools = {}): Promise<CallableTool[]> => {
-    const patterns = match === undefined ? null : [match].flat().map(toPattern);
+    const isMeant = matching(match);
+    const nameOf = createNames();
     const taken: CallableTool[] = [];
     for await (const tool of list(query))
-      if (patterns?.some((pattern) => pattern.test(tool.tool_id)) ?? true)
+      if (isMeant(tool.tool_id))
         taken.push({
           tool_id: tool.tool_id,
           name: nameOf(tool.tool_id),
@@ -82,7 +84,3 @@ export const tools = (transport: Transport, call: CallAny): Tools => {
     refresh: () => transport.json<{ tools: number; sources: CatalogSource[] }>('POST', '/v1/tools/refresh'),
   });
 };
-
-const toPattern = (match: string): RegExp => new RegExp(`^${match.split('*').map(literally).join('.*')}$`);
-const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-const nameOf = (tool_id: string): string => tool_id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(-64);

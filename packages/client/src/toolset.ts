@@ -3,9 +3,9 @@ import { listFrom } from './list-from.js';
 import type { Listing, PageOptions } from './listing.js';
 import type { Transport } from './transport.js';
 
-/** Named choices of tools, prompts and resources, each an MCP server of its own at /mcp/{name}. */
+/** Named selections of tools, prompts and resources, each its own MCP server at /mcp/{name}. */
 export type Toolsets = {
-  /** Creates it, or replaces the one of that name. */
+  /** Creates a toolset, or replaces the one with that name. */
   put(toolset: NewToolsetInput): Promise<Toolset>;
   list(options?: PageOptions): Listing<Toolset>;
   get(name: string): Promise<Toolset>;

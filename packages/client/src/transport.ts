@@ -8,9 +8,9 @@ import { UnreachableError } from './unreachable-error.js';
 export type TransportOptions = {
   url: string;
   key?: string | undefined;
-  /** Any undici dispatcher in place of the client's own keep-alive pool: a proxy agent, a mock. Closing it is the caller's. */
+  /** An undici dispatcher to use instead of the client's own keep-alive pool, such as a proxy agent or a mock. The caller closes it. */
   dispatcher?: Dispatcher | undefined;
-  /** Connections for requests; event streams have their own, so that open streams never keep a request waiting. */
+  /** Connections for requests. Event streams have their own, so that open streams never delay a request. */
   connections?: number | undefined;
 };
 
@@ -19,24 +19,24 @@ type QueryValue = string | number | boolean | undefined | readonly string[];
 export type RequestOptions = {
   query?: Readonly<Record<string, QueryValue>>;
   body?: unknown;
-  /** A body sent as it is. */
+  /** A body that is sent unchanged. */
   text?: { content: string | Readable; type: string };
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
-  /** How long the gateway may hold the answer back, on top of the usual time. */
+  /** How long the gateway may delay the response, in addition to the usual timeout. */
   wait_s?: number | undefined;
 };
 
 export type Transport = {
   url: string;
   json<T>(method: Dispatcher.HttpMethod, path: string, options?: RequestOptions): Promise<T>;
-  /** An event stream, or null when the gateway says that there will be nothing more. */
+  /** Opens an event stream. Returns null if the gateway says that no more events follow. */
   stream(path: string, options?: RequestOptions & { method?: Dispatcher.HttpMethod }): Promise<Readable | null>;
   close(): Promise<void>;
 };
 
 const ANSWER_MS = 60_000;
-/** Longer than any sensible heartbeat: a stream that is silent for so long is taken for broken and opened again. */
+/** Longer than any reasonable heartbeat interval. A stream that is silent for this long is reopened. */
 const STREAM_SILENCE_MS = 90_000;
 const DEFAULT_CONNECTIONS = 256;
 

@@ -1,10 +1,10 @@
 import { Unavailable } from './errors.js';
 
-/** No answer came: nobody listens there, or the connection ended before the answer did. */
+/** There was no response: nothing listens at the address, or the connection ended early. */
 export class UnreachableError extends Unavailable {
   override readonly name = 'UnreachableError';
   readonly url: string;
-  /** The request may have arrived before the connection ended, so that repeating it may repeat its effect. */
+  /** True if the request may have arrived before the connection ended, so that repeating it may repeat its effect. */
   readonly sent: boolean;
 
   constructor(url: string, cause: unknown) {
@@ -12,7 +12,7 @@ export class UnreachableError extends Unavailable {
     const detail = `${sent ? 'Lost the connection to' : 'Cannot reach'} Capstan at ${url}: ${reasonOf(cause)}.`;
     const suggestion = sent
       ? 'See with `capstan list` whether the request arrived before you repeat it; an idempotency_key makes repeating safe.'
-      : 'Start it with `npm start`, or set CAPSTAN_URL to where it runs.';
+      : 'Start it with `npx capstan up` (`npm start` in a clone), or set CAPSTAN_URL to where it runs.';
     super(
       { type: 'urn:capstan:problem:unreachable', title: 'unreachable', status: 503, detail, code: 0, suggestion },
       { cause },

@@ -8,7 +8,7 @@ export type WaitOptions = {
   signal?: AbortSignal | undefined;
   /** What to wait for; the default is a terminal status. */
   until?: ((status: InvocationStatus) => boolean) | undefined;
-  /** Told of every status that goes by. */
+  /** Called for every status on the way. */
   on_status?: ((status: InvocationStatus) => void) | undefined;
 };
 
@@ -17,7 +17,7 @@ type Source = {
   events(invocation_id: string, options?: EventsOptions): AsyncIterable<InvocationEvent>;
 };
 
-/** The invocation once it has ended, or as it stands when the time is up. */
+/** Returns the invocation once it has ended or the time is up. */
 export const waitFor = async (
   source: Source,
   invocation_id: string,
@@ -30,7 +30,7 @@ export const waitFor = async (
       if (event.event === 'status') on_status?.(event.data.status);
       const reached = event.event === 'result' || (event.event === 'status' && until(event.data.status));
       if (!reached) continue;
-      // The events tell its whole history: one that was redriven has ended before, and goes on.
+      // Events cover the whole history, so the end of a redriven call may be an earlier one.
       const invocation = await source.get(invocation_id, { signal: both });
       if (until(invocation.status)) return invocation;
     }

@@ -4,16 +4,16 @@ import type { Listing, PageOptions } from './listing.js';
 import type { Transport } from './transport.js';
 
 export type Webhooks = {
-  /** The secret is in this answer and in no other. */
+  /** Creates a webhook. Only this response contains the secret. */
   create(webhook: NewWebhookInput): Promise<CreatedWebhook>;
   get(webhook_id: string): Promise<Webhook>;
   list(options?: PageOptions): Listing<Webhook>;
   change(webhook_id: string, change: WebhookChange): Promise<Webhook>;
   remove(webhook_id: string): Promise<void>;
-  /** `urls` in place of an id: what was sent to the webhook_url of invocations and runs. */
+  /** With `urls` as the id, lists deliveries to the webhook_url of invocations and runs. */
   deliveries(webhook_id: string, options?: PageOptions): Listing<WebhookDelivery>;
   redeliver(webhook_id: string, delivery_id: string): Promise<WebhookDelivery>;
-  /** A new secret for what is sent to a webhook_url; the one before signs nothing any more. */
+  /** Replaces the secret for deliveries to a webhook_url. The old one is no longer used. */
   replaceSecret(): Promise<{ secret: string }>;
 };
 

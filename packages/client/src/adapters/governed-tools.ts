@@ -1,7 +1,7 @@
-import type { Invocation, Json, JsonObject, Tool } from '@capstan/contracts';
+import type { Invocation, Json, JsonObject } from '@capstan/contracts';
 import type { Client } from '../create-client.js';
 import { Denied, errorOfInvocation, Held } from '../errors.js';
-import { isTerminal } from '../is-terminal.js';
+import type { CallableTool } from '../tool.js';
 
 export type AdapterOptions = {
   /** Ids with `*` for any part: `ext:billing:*`. Without it, every tool that can be called. */
@@ -9,41 +9,41 @@ export type AdapterOptions = {
   session_id?: string | undefined;
   labels?: Record<string, string> | undefined;
   /**
-   * What becomes of a call that is held for a person: `wait` (the default) waits for the decision, `interrupt` ends the run in the
-   * framework's own way, to go on after the decision.
+   * How a held call is handled: `wait` (the default) waits for the decision, `interrupt` ends the run in the framework's own way, so
+   * that it can be resumed after the decision.
    */
   held?: 'wait' | 'interrupt' | undefined;
-  /** How long a call is waited for, holds included: ten minutes by default. The call itself goes on when the time is up. */
+  /** How long to wait for a call, including holds; ten minutes by default. The call itself continues after that. */
   wait_s?: number | undefined;
 };
 
 /** The parts of the client that adapters use. */
-export type AdapterClient = Pick<Client, 'submit' | 'wait' | 'tools'>;
+export type AdapterClient = Pick<Client, 'submit' | 'tools'>;
 
-/** A tool as frameworks take it. The id of a call is its idempotency key: the same id, in whatever process, is the same call. */
+/** A tool for frameworks. The id of a call is its idempotency key: the same id is the same call, in any process. */
 export type GovernedTool = {
   tool_id: string;
-  /** Letters, digits, dash and underscore, at most 64: what models take as a name. */
+  /** A name that models accept: at most 64 letters, digits, dashes and underscores. */
   name: string;
   description: string;
   input_schema: JsonObject;
-  /** The payload of the call, or an error that says what to tell the model; `Held` where it is not decided in time. */
+  /** Returns the payload of the call, or throws an error with a message for the model; `Held` if it is not decided in time. */
   call(call_id: string | undefined, inputs: unknown, options?: CallOptions): Promise<Json>;
-  /** Submits it and answers as soon as it is known whether it is held. */
+  /** Submits the call and returns as soon as it is known whether it is held. */
   begin(call_id: string | undefined, inputs: unknown): Promise<Invocation>;
-  /** Waits for what a person decides. */
+  /** Waits for the decision of a person. */
   decided(call_id: string, inputs: unknown): Promise<Decided>;
 };
 
 type CallOptions = {
   signal?: AbortSignal | null | undefined;
-  /** Throws `Held` at once in place of waiting for the decision. */
+  /** Throws `Held` at once instead of waiting for the decision. */
   unless_held?: boolean | undefined;
 };
 
 export type Decided = { approved: true } | { approved: false; reason: string };
 
-/** A held call as an interrupted run shows it. */
+/** A held call, as shown by an interrupted run. */
 export type HeldCall = {
   invocation_id: string;
   hold_id: string | null;
@@ -58,25 +58,22 @@ export const governedTools = async (
   client: AdapterClient,
   { match, session_id, labels, wait_s = WAIT_S }: AdapterOptions = {},
 ): Promise<GovernedTool[]> => {
-  const patterns = match === undefined ? [/^/] : [match].flat().map(toPattern);
-  const tools: GovernedTool[] = [];
-  for await (const tool of client.tools.list())
-    if (patterns.some((pattern) => pattern.test(tool.tool_id)))
-      tools.push(governed(client, tool, { ...(session_id && { session_id }), ...(labels && { labels }) }, wait_s));
-  return named(tools);
+  const shared = { ...(session_id && { session_id }), ...(labels && { labels }) };
+  return (await client.tools({ match })).map((tool) => governed(client, tool, shared, wait_s));
 };
 
 const governed = (
   client: AdapterClient,
-  { tool_id, description, input_schema }: Tool,
+  tool: CallableTool,
   shared: { session_id?: string; labels?: Record<string, string> },
   wait_s: number,
 ): GovernedTool => {
+  const { tool_id, name, description, input_schema } = tool;
   const submit = (
     call_id: string | undefined,
     inputs: unknown,
     until: (status: Invocation['status']) => boolean,
-    { signal, for_s }: { signal?: AbortSignal | null | undefined; for_s: number },
+    for_s: number,
   ) =>
     client.submit(
       {
@@ -85,25 +82,25 @@ const governed = (
         ...(call_id !== undefined && { idempotency_key: call_id }),
         ...shared,
       },
-      { wait_s: for_s, until, signal: signal ?? undefined },
+      { wait_s: for_s, until },
     );
-  const isDecided = (status: Invocation['status']) => status !== 'held';
   return {
     tool_id,
-    name: nameOf(tool_id),
+    name,
     description,
     input_schema,
-    async call(call_id, inputs, { signal, unless_held = false } = {}) {
-      const until = (status: Invocation['status']) => isTerminal(status) || (unless_held && status === 'held');
-      const invocation = await submit(call_id, inputs, until, { signal, for_s: wait_s });
-      const error = errorOfInvocation(invocation);
-      if (error) throw error;
-      return invocation.result?.payload ?? null;
-    },
-    begin: (call_id, inputs) => submit(call_id, inputs, () => true, { for_s: 0 }),
+    call: (call_id, inputs, { signal, unless_held = false } = {}) =>
+      tool.call(inputs ?? {}, {
+        ...shared,
+        idempotency_key: call_id,
+        wait_s,
+        wait_while_held: !unless_held,
+        signal: signal ?? undefined,
+      }),
+    begin: (call_id, inputs) => submit(call_id, inputs, () => true, 0),
     async decided(call_id, inputs) {
       try {
-        const invocation = await submit(call_id, inputs, isDecided, { for_s: wait_s });
+        const invocation = await submit(call_id, inputs, (status) => status !== 'held', wait_s);
         const error = errorOfInvocation(invocation);
         if (error instanceof Held) throw error;
         return error instanceof Denied || invocation.status === 'expired'
@@ -117,7 +114,7 @@ const governed = (
   };
 };
 
-/** What a person has to decide, from the error of a call that waits for one. */
+/** Builds the description of a held call from its error. */
 export const heldCall = (held: Held, tool: GovernedTool, inputs: unknown): HeldCall => ({
   invocation_id: held.invocation_id ?? '',
   hold_id: held.hold_id,
@@ -126,22 +123,5 @@ export const heldCall = (held: Held, tool: GovernedTool, inputs: unknown): HeldC
   reason: held.detail,
 });
 
-/** Text as it is, everything else as JSON. */
+/** Returns text unchanged, and everything else as JSON. */
 export const textOf = (payload: Json): string => (typeof payload === 'string' ? payload : JSON.stringify(payload));
-
-const toPattern = (match: string): RegExp => new RegExp(`^${match.split('*').map(literally).join('.*')}$`);
-const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-
-const MAX_NAME = 64;
-const nameOf = (tool_id: string): string => tool_id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(-MAX_NAME);
-
-/** Two ids may differ only in what a name cannot hold: the later of them is numbered. */
-const named = (tools: GovernedTool[]): GovernedTool[] => {
-  const taken = new Set<string>();
-  return tools.map((tool) => {
-    let { name } = tool;
-    for (let n = 2; taken.has(name); n++) name = `${tool.name.slice(0, MAX_NAME - 4)}_${n}`;
-    taken.add(name);
-    return { ...tool, name };
-  });
-};

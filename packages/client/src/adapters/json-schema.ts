@@ -1,8 +1,8 @@
 import type { JsonObject } from '@capstan/contracts';
 
 /**
- * A JSON Schema as a Standard Schema, which frameworks take in place of their own kinds. It accepts everything: the gateway checks the
- * inputs against the same schema, and its refusal reaches the model in the words of the tool.
+ * Wraps a JSON Schema as a Standard Schema, which frameworks accept. It accepts every value, because the gateway checks the inputs
+ * against the same schema and its error reaches the model.
  */
 export type StandardJsonSchema = {
   '~standard': {

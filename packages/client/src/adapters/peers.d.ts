@@ -1,6 +1,6 @@
 /**
  * The parts of optional peer packages that the adapters use, so that building this package needs none of them. Applications see the
- * peers' own types. `test/peers/frameworks` runs the adapters with the real packages; nothing compiles them against the peers' types.
+ * peers' own types. `test/peers/frameworks` runs the adapters with the real packages, and compiles what applications write with them.
  */
 
 declare module '@langchain/core/tools' {

@@ -2,7 +2,7 @@ import { splitLines } from './split-lines.js';
 
 export type StreamMessage = { id: string; event: string; data: string };
 
-/** Server-sent events as WHATWG HTML defines them, from the raw bytes. */
+/** Parses server-sent events (WHATWG HTML) from raw bytes. */
 export async function* parseEventStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StreamMessage> {
   let id = '';
   let event = '';

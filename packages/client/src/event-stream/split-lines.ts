@@ -1,11 +1,11 @@
-/** The lines of a byte stream, ended by LF, CR or CRLF; an unfinished last line is dropped, as event streams ask. */
+/** Splits a byte stream into lines at LF, CR or CRLF. An unfinished last line is dropped, as event streams require. */
 export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
   let afterCarriageReturn = false;
   for await (const chunk of chunks) {
     let text = decoder.decode(chunk, { stream: true });
-    // The CR that ended the last chunk has ended its line already; its LF belongs to it.
+    // The CR at the end of the last chunk already ended its line, so its LF is skipped.
     if (afterCarriageReturn && text.startsWith('\n')) text = text.slice(1);
     else if (text === '') continue;
     afterCarriageReturn = text.endsWith('\r');

@@ -1,7 +1,7 @@
 import type { InvocationEvent } from '@capstan/contracts';
 import type { StreamMessage } from './parse-event-stream.js';
 
-/** Null for a kind of event that this client does not know. */
+/** Returns null for a kind of event that this client does not know. Its data is not validated again; see `fromGateway`. */
 export const toInvocationEvent = ({ id, event, data }: StreamMessage): InvocationEvent | null => {
   switch (event) {
     case 'status':

@@ -1,9 +1,9 @@
-/** Thrown by a tool: the same call may succeed when it is tried again. */
+/** Thrown by a tool if a retry of the same call may succeed. */
 export class Retryable extends Error {
   override readonly name = 'Retryable';
 }
 
-/** Thrown by a tool: no retry can help. */
+/** Thrown by a tool if no retry can help. */
 export class Fatal extends Error {
   override readonly name = 'Fatal';
 }

@@ -1,18 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { CapstanError } from '../errors.js';
+import { UnreachableError } from '../unreachable-error.js';
 
 type OutgoingOptions<T> = {
   send(batch: readonly T[]): Promise<void>;
   onError(error: Error): void;
-  /** Whether it would be refused again. */
-  isRefused(error: unknown): boolean;
-  onRefused(batch: readonly T[]): void;
+  /** Called for an item that would be refused again on every retry. */
+  onRefused(one: T, error: Error): void;
 };
+
+/** A lost connection is not a refusal: the item may or may not have arrived, so it is sent again. */
+const isRefused = (error: Error): boolean =>
+  error instanceof CapstanError && !(error instanceof UnreachableError) && !error.retryable && error.status >= 400;
 
 const MAX_BATCH = 500;
 const RETRY_MS = 250;
 const MAX_RETRY_MS = 5000;
 
-/** Sends what there is, in order, one request at a time: what comes meanwhile goes together in the next. */
+/** Sends items in order, one request at a time. Items added during a request go into the next one together. */
 export class Outgoing<T> {
   #options: OutgoingOptions<T>;
   #waiting: T[] = [];
@@ -30,7 +35,7 @@ export class Outgoing<T> {
     });
   }
 
-  /** Null when there is nothing to wait for. */
+  /** Returns null if there is nothing to wait for. */
   sent(): Promise<void> | null {
     return this.#sending;
   }
@@ -39,26 +44,30 @@ export class Outgoing<T> {
     while (this.#sending) await this.#sending;
   }
 
-  /** What is not sent by now is not sent. */
+  /** Drops items that are not sent yet. */
   close(): void {
     this.#closed.abort();
   }
 
   async #send(): Promise<void> {
-    // What ends in one turn of the event loop goes together.
+    // Items added in one turn of the event loop are sent together.
     await new Promise<void>((resolve) => setImmediate(resolve));
+    let most = MAX_BATCH;
     for (let failures = 0; this.#waiting.length > 0 && !this.#closed.signal.aborted; ) {
-      const batch = this.#waiting.slice(0, MAX_BATCH);
+      const batch = this.#waiting.slice(0, most);
       try {
         await this.#options.send(batch);
         this.#waiting.splice(0, batch.length);
         failures = 0;
-      } catch (error) {
-        if (this.#options.isRefused(error)) {
-          this.#waiting.splice(0, batch.length);
-          this.#options.onRefused(batch);
+      } catch (cause) {
+        const error = cause instanceof Error ? cause : new Error(String(cause));
+        if (isRefused(error)) {
+          // A refused item must not fail the others.
+          if (batch.length === 1) for (const one of this.#waiting.splice(0, 1)) this.#options.onRefused(one, error);
+          most = 1;
+          continue;
         }
-        if (failures++ > 0) this.#options.onError(error instanceof Error ? error : new Error(String(error)));
+        if (failures++ > 0) this.#options.onError(error);
         await delay(Math.min(RETRY_MS * 2 ** failures, MAX_RETRY_MS), undefined, { signal: this.#closed.signal }).catch(
           () => {},
         );

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { inspect } from 'node:util';
 import type { AppCall, AppResult } from '@capstan/contracts';
-import { CapstanError, NotFound } from '../errors.js';
+import { NotFound } from '../errors.js';
+import { logLine, progressLine, textOf } from './lines.js';
 import { Outgoing } from './outgoing.js';
 import type { PoolProtocol } from './pool.js';
 import { runTool } from './run-tool.js';
@@ -14,11 +14,11 @@ export type PoolWorkerOptions = {
   drain_ms: number;
   tools: ReadonlyMap<string, AnyTool>;
   declare(): Promise<unknown>;
-  /** What could not be done for now, and is tried again. */
+  /** Called for errors after which the worker retries. */
   onError(error: Error): void;
 };
 
-/** One call that this process has: from the answer that brought it until its result is taken. */
+/** A call of this process, from its claim until its result is accepted. */
 type Running = { call: AppCall; stop: AbortController; deadline: number; ended: boolean; lost: boolean };
 
 const WAIT_S = 20;
@@ -26,19 +26,20 @@ const RETRY_MS = [100, 500, 1000, 2000, 5000];
 const LEASE_MS = 15_000;
 const STOP_GRACE_MS = 5000;
 const MAX_REMEMBERED = 10_000;
-/** Two clocks may differ by so much on when a deadline passes. */
+/** How far two clocks may differ about when a deadline passes. */
 const CLOSE_MS = 100;
 
 /**
- * A claim is always under way while there is room, and a beat always: it renews the lease, and is answered at once when a call
- * is to be stopped. What the gateway or the network fails to do is tried again; nothing begins unless the lease surely lives.
+ * Keeps a claim request open while there is room, and always a heartbeat, which renews the lease and returns at once if a call is to be
+ * stopped. Failures of the gateway or the network are retried by requests that do not wait: they get through where every long one is
+ * cut. No call starts unless the lease is certain to be valid.
  */
 export class PoolWorker {
   #pool: PoolProtocol;
   #options: PoolWorkerOptions;
   #running = new Map<string, Running>();
   #busy = 0;
-  /** Attempts that this process has begun: none is begun a second time, however often it is answered. */
+  /** Attempts that this process has started. None is started twice, even if it is delivered again. */
   #begun = new Recent(MAX_REMEMBERED);
   #seq = 0;
   #lease_ms = LEASE_MS;
@@ -65,16 +66,23 @@ export class PoolWorker {
         }
       },
       onError,
-      isRefused: (error) => error instanceof CapstanError && !error.retryable && error.status >= 400,
-      onRefused: (results) => {
-        for (const { invocation_id, attempt } of results) this.#forget(invocation_id, attempt);
+      onRefused: ({ invocation_id, attempt, status }, error) => {
+        onError(error);
+        // A payload that the gateway refuses, for example because of its size, fails the call, which would otherwise run into its deadline.
+        if (status === 'succeeded')
+          this.#results.add({
+            invocation_id,
+            attempt,
+            status: 'failed',
+            error: `its result was refused: ${error.message}`,
+          });
+        else this.#forget(invocation_id, attempt);
       },
     });
     this.#lines = new Outgoing({
       send: async (lines) => void (await pool.log({ worker_id, lines: [...lines] })),
       onError,
-      isRefused: (error) => error instanceof CapstanError && !error.retryable && error.status >= 400,
-      onRefused: () => {},
+      onRefused: (_, error) => onError(error),
     });
   }
 
@@ -98,7 +106,7 @@ export class PoolWorker {
     await this.#beating;
     this.#results.close();
     this.#lines.close();
-    // Without it, what was on its way here goes back once the lease has ended.
+    // Without this, calls on their way here would be requeued only after the lease has expired.
     await this.#pool.beat({ worker_id, running: this.#names(), state: 'stopped' }).catch(() => {});
   }
 
@@ -115,7 +123,8 @@ export class PoolWorker {
       }
       const asked = performance.now();
       try {
-        const claim = { worker_id, version, slots, wait_s: WAIT_S, running: this.#names(), seq: this.#seq++ };
+        const wait_s = failures > 0 ? 0 : WAIT_S;
+        const claim = { worker_id, version, slots, wait_s, running: this.#names(), seq: this.#seq++ };
         const { calls, lease_ms } = await this.#pool.claim(claim, { signal });
         this.#lease_ms = lease_ms;
         this.#held_until = Math.max(this.#held_until, asked + lease_ms);
@@ -136,7 +145,8 @@ export class PoolWorker {
     for (let failures = 0; !signal.aborted; ) {
       const asked = performance.now();
       try {
-        const beat = { worker_id, running: this.#names(), wait_s: Math.min(this.#lease_ms / 3000, WAIT_S) };
+        const wait_s = failures > 0 ? 0 : Math.min(this.#lease_ms / 3000, WAIT_S);
+        const beat = { worker_id, running: this.#names(), wait_s };
         const state = this.#stopping.signal.aborted ? 'draining' : 'serving';
         const { cancel, lost, lease_ms } = await this.#pool.beat({ ...beat, state }, { signal });
         this.#lease_ms = lease_ms;
@@ -144,7 +154,7 @@ export class PoolWorker {
         failures = 0;
         for (const id of cancel) this.#cancel(id);
         for (const id of lost) this.#lose(id);
-        // It says so until they are settled.
+        // The gateway repeats cancellations until the calls are settled.
         if (cancel.length > 0 || performance.now() - asked < 50) await delay(200, undefined, { signal });
       } catch (error) {
         if (signal.aborted) return;
@@ -155,11 +165,15 @@ export class PoolWorker {
 
   #begin(call: AppCall): void {
     const { invocation_id, attempt } = call;
-    // An answer that comes when the lease may have ended must not begin anything: the calls are others' by then.
+    // If the lease may have expired, nothing may start: the calls may belong to other workers by now.
     if (performance.now() >= this.#held_until) return;
     const before = this.#running.get(invocation_id);
     const name = `${invocation_id} ${attempt}`;
-    if (this.#begun.has(name)) return;
+    if (this.#begun.has(name)) {
+      // The gateway delivers the attempt again, so it has no result, and neither has this process.
+      if (!before) this.#results.add({ invocation_id, attempt, status: 'unknown', error: 'its result was lost' });
+      return;
+    }
     this.#begun.add(name);
     if (before) this.#lose(invocation_id);
     const deadline = performance.now() + call.timeout_ms;
@@ -186,7 +200,7 @@ export class PoolWorker {
       return { invocation_id, attempt, status: 'succeeded', payload };
     } catch (error) {
       if (stop.signal.aborted) return { invocation_id, attempt, status: 'stopped' };
-      const text = error instanceof Error ? error.message || error.name : inspect(error);
+      const text = error instanceof Error ? error.message || error.name : textOf(error);
       return {
         invocation_id,
         attempt,
@@ -196,7 +210,7 @@ export class PoolWorker {
       };
     } finally {
       clearTimeout(deadline);
-      // Whoever sees the end of a call finds all its lines.
+      // All log lines must arrive before the result.
       await this.#lines.sent();
     }
   }
@@ -215,9 +229,8 @@ export class PoolWorker {
       deadline_at: new Date(Date.now() + call.timeout_ms),
       traceparent: call.traceparent,
       signal: stop.signal,
-      log: (...what) =>
-        write('stdout', what.map((part) => (typeof part === 'string' ? part : inspect(part))).join(' ')),
-      progress: (fraction, message = '') => write('stderr', `[${Math.round(fraction * 100)} %] ${message}`.trimEnd()),
+      log: (...what) => write('stdout', logLine(what)),
+      progress: (fraction, message) => write('stderr', progressLine(fraction, message)),
       secret: async (name, { hosts } = {}) =>
         (await this.#pool.secret({ worker_id, ...one, name, ...(hosts ? { hosts } : {}) })).value,
       artifact: (name, content, media_type = 'application/octet-stream') =>
@@ -225,13 +238,13 @@ export class PoolWorker {
     };
   }
 
-  /** The gateway says so of calls whose deadline has passed, too. */
+  /** Also called for calls whose deadline has passed. */
   #cancel(invocation_id: string): void {
     const one = this.#running.get(invocation_id);
     one?.stop.abort(performance.now() >= one.deadline - CLOSE_MS ? 'timeout' : 'cancel');
   }
 
-  /** It is somebody else's now; what it gives is not sent. */
+  /** Another worker has the call now, so its result is not sent. */
   #lose(invocation_id: string): void {
     const one = this.#running.get(invocation_id);
     if (!one || one.ended) return;
@@ -260,7 +273,7 @@ export class PoolWorker {
   }
 }
 
-/** The latest of many names. */
+/** A set that keeps only the latest names. */
 class Recent {
   #names = new Set<string>();
   #max: number;

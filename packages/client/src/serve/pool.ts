@@ -17,7 +17,7 @@ import type { Transport } from '../transport.js';
 
 type Signal = { signal?: AbortSignal | undefined };
 
-/** The protocol of workers in their users' own processes. */
+/** The protocol of workers in users' own processes. */
 export type PoolProtocol = {
   declare(tools: NewPoolTools): Promise<PoolTools>;
   claim(claim: PoolClaim, options?: Signal): Promise<PoolClaimed>;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@capstan/contracts';
+import { type JsonObject, toJsonObject } from '@capstan/contracts';
 
 type Issue = {
   readonly message: string;
@@ -8,8 +8,8 @@ type Checked<Output> = { readonly value: Output; readonly issues?: undefined } |
 type JsonSchemaOptions = { readonly target: 'draft-2020-12' };
 
 /**
- * A schema of any library that keeps to Standard Schema (https://standardschema.dev): zod from 4.2, ArkType, Valibot. Where it cannot
- * say itself as JSON Schema, `input_schema` and `output_schema` of the tool do.
+ * A schema of any library that implements Standard Schema (https://standardschema.dev): zod from 4.2, ArkType, Valibot. If it cannot be
+ * converted to JSON Schema, give `input_schema` and `output_schema`.
  */
 export type StandardSchema<Input = unknown, Output = Input> = {
   readonly '~standard': {
@@ -33,7 +33,7 @@ export class InvalidValue extends Error {
   override readonly name = 'InvalidValue';
 }
 
-/** The value as the schema makes it: defaults filled in, unknown fields taken out. */
+/** Returns the value as parsed by the schema, with defaults and without unknown fields. */
 export async function check<Output>(
   schema: StandardSchema<unknown, Output>,
   value: unknown,
@@ -56,5 +56,5 @@ export function toJsonSchema(schema: StandardSchema, side: 'input' | 'output', o
       `The ${side} of ${of} cannot say itself as JSON Schema (${schema['~standard'].vendor}): give ${side}_schema as well.`,
     );
   const { $schema: _, ...json } = converter[side]({ target: 'draft-2020-12' });
-  return JSON.parse(JSON.stringify(json)) as JsonObject;
+  return toJsonObject(json);
 }

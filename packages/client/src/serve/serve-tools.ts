@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { channel } from 'node:diagnostics_channel';
 import { hostname } from 'node:os';
 import { type ConnectionOptions, findConnection } from '../find-connection.js';
 import { openTransport } from '../transport.js';
@@ -8,14 +9,14 @@ import { testTool } from './test-tool.js';
 import { type AnyTool, declare } from './tool.js';
 
 export type ServeOptions = ConnectionOptions & {
-  /** The tools are called as `app:<pool>:<id>`; every pool has a queue of its own. */
+  /** The tools get the ids `app:<pool>:<id>`. Every pool has its own queue. */
   pool: string;
   tools: readonly AnyTool[];
   /** How many calls run at once. */
   concurrency?: number;
-  /** Names what these tools are; by default a hash of their declarations. */
+  /** The version of these tools; by default a hash of their declarations. */
   version?: string;
-  /** How long calls that run may go on when it is stopped. */
+  /** How long running calls may continue after `stop`. */
   drain_ms?: number;
   onError?: PoolWorkerOptions['onError'];
 };
@@ -24,19 +25,28 @@ export type ToolWorker = {
   worker_id: string;
   version: string;
   tools: { tool_id: string; descriptor_hash: string }[];
-  /** Takes no more; what runs may end; the rest goes back to the queue. */
+  /** Takes no more calls and lets running ones finish. The rest return to the queue. */
   stop(): Promise<void>;
 };
 
+/** For `capstan dev`: it and the file that it loads may each have their own copy of this package. */
+const SERVING = 'capstan.serving';
 const CONCURRENCY = 10;
 const DRAIN_MS = 30_000;
 
-/** Serves tools in this process until it is stopped. Resolves once their declarations are taken. */
-async function serve(options: ServeOptions): Promise<ToolWorker> {
+/** Serves tools in this process until it is stopped. Resolves once their declarations are accepted. */
+function serve(options: ServeOptions): Promise<ToolWorker> {
+  const starting = start(options);
+  channel(SERVING).publish(starting);
+  return starting;
+}
+
+async function start(options: ServeOptions): Promise<ToolWorker> {
   const { tools, concurrency = CONCURRENCY, drain_ms = DRAIN_MS } = options;
   const declarations = tools.map(declare);
   const version = options.version ?? hashOf(declarations);
-  const transport = openTransport({ ...findConnection(options), connections: 8 });
+  const { url, key } = findConnection(options);
+  const transport = openTransport({ url, key: key?.key, connections: 8 });
   const pool = openPool(transport, options.pool);
   const worker_id = `${hostname()
     .replace(/[^a-zA-Z0-9-]/g, '-')
@@ -69,7 +79,7 @@ async function serve(options: ServeOptions): Promise<ToolWorker> {
   }
 }
 
-/** `serveTools.test(tool)` runs one in memory. */
+/** `serveTools.test(tool)` runs a tool in memory. */
 export const serveTools = Object.assign(serve, { test: testTool });
 
 const hashOf = (value: unknown): string =>

@@ -1,12 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Artifact } from '@capstan/contracts';
+import { logLine, progressLine } from './lines.js';
 import { runTool } from './run-tool.js';
 import type { InputOf, OutputOf, StandardSchema } from './schema.js';
 import type { OwnTool, ToolContext } from './tool.js';
 
-/** What a call in memory leaves behind, for a test to look at. */
+/** A tool that runs in memory, with what its calls left behind for a test. */
 export type TestedTool<Input extends StandardSchema, Output extends StandardSchema> = {
-  /** Checks the inputs, runs the function, checks its output. What the function throws is thrown. */
+  /** Checks the inputs, runs the function and checks its output. Errors of the function are rethrown. */
   call(inputs: InputOf<Input>, context?: Partial<ToolContext>): Promise<OutputOf<Output>>;
   logs: string[];
   artifacts: (Artifact & { content: string | Uint8Array })[];
@@ -14,7 +15,7 @@ export type TestedTool<Input extends StandardSchema, Output extends StandardSche
 
 export type TestOptions = { secrets?: Record<string, string> };
 
-/** A tool without any server: `await serveTools.test(refund).call({ … })`. */
+/** Runs a tool without a server: `await serveTools.test(refund).call({ … })`. */
 export function testTool<Input extends StandardSchema, Output extends StandardSchema>(
   one: OwnTool<Input, Output>,
   { secrets = {} }: TestOptions = {},
@@ -33,8 +34,8 @@ export function testTool<Input extends StandardSchema, Output extends StandardSc
       deadline_at: new Date(Date.now() + 60_000),
       traceparent: null,
       signal: new AbortController().signal,
-      log: (...what) => void logs.push(what.map(String).join(' ')),
-      progress: (fraction, message = '') => void logs.push(`[${Math.round(fraction * 100)} %] ${message}`.trimEnd()),
+      log: (...what) => void logs.push(logLine(what)),
+      progress: (fraction, message) => void logs.push(progressLine(fraction, message)),
       secret: (name) => {
         const value = secrets[name];
         return value === undefined

@@ -4,10 +4,10 @@ import { text } from 'node:stream/consumers';
 
 export type Seen = { method: string; path: string; headers: IncomingMessage['headers']; body: string };
 export type Answer = { status?: number; type?: string; headers?: Record<string, string>; body?: unknown };
-/** Answers a value as JSON, or writes to the response itself and answers nothing. */
+/** Returns a value to send as JSON, or writes to the response itself and returns nothing. */
 export type Handler = (seen: Seen, response: ServerResponse, nth: number) => Answer | undefined;
 
-/** A few lines of HTTP that record what arrives, for the tests of the wire format alone. */
+/** A minimal HTTP server that records requests, for tests of the wire format. */
 export const serve = async (handler: Handler) => {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {

@@ -1,0 +1,8 @@
+export {
+  type Connection,
+  type ConnectionOptions,
+  type Environment,
+  type FoundKey,
+  findConnection,
+} from './find-connection.js';
+export { findProfile, type Profile, type Profiles, profilesFile, readProfiles } from './profiles.js';
