@@ -19,6 +19,8 @@ export default {
     'sqlite-thread': '../runners/dist/db/sqlite-thread.js',
   },
   platform: 'node',
+  // Its CommonJS build looks for its other files at run time, where a bundle has none.
+  resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
   // Those that come with programs, WebAssembly or libraries of their own look for them beside their files.
   external: [...Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }), /^tsx\//],
   plugins: [bundledLicenses(), { name: 'files', writeBundle: copyFiles }],

@@ -3,7 +3,7 @@ import { reportError } from './report-error.js';
 import { resolveId } from './resolve-id.js';
 import type { Session } from './session.js';
 
-/** Does the same to several things. One that is refused is named and the rest go on. */
+/** Applies an action to several things. If one is refused, it is reported and the rest continue. */
 export const actOnEach = async <Item>(
   session: Session,
   ids: readonly string[],

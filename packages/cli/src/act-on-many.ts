@@ -4,6 +4,7 @@ import { confirm } from './confirm.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { countOf, formatCount } from './format/count.js';
 import { isEmptyFilter } from './parse/filter.js';
+import { printDone } from './print-done.js';
 import type { Session } from './session.js';
 import { UsageError } from './usage-error.js';
 
@@ -11,7 +12,7 @@ export type ManyOptions = { all?: boolean; yes?: boolean };
 
 type Many = ManyOptions & {
   filter: InvocationQuery;
-  /** What the action can reach at all, which is what `--all` means: the gateway takes no empty filter. */
+  /** The statuses the action applies to. They stand for `--all`, because the gateway rejects an empty filter. */
   statuses: readonly InvocationStatus[];
   act(filter: InvocationQuery): Promise<{ count: number }>;
   /** `cancel` and `canceled`. */
@@ -20,34 +21,37 @@ type Many = ManyOptions & {
 };
 
 const PAGE = 1000;
-/** Beyond this, somebody who is asked needs no exact number, and should not wait for one. */
+/** Counting stops here: the question needs no exact number beyond it, and counting takes time. */
 const MAX_COUNTED = 10_000;
 
-/** Does the same to everything that a filter picks. No filter at all must be meant, and a person is asked first. */
+/** Applies an action to all matches of a filter, after asking. An empty filter needs `--all`. */
 export const actOnMany = async (session: Session, many: Many): Promise<ExitCode> => {
   const { filter, statuses, all = false, yes = false, act, verb, done } = many;
   if (isEmptyFilter(filter) && !all) {
-    throw new UsageError('nothing is named', 'Give ids, a filter like --tool or --status, or --all.');
+    throw new UsageError('no ids or filter given', 'Pass ids, a filter like --tool or --status, or --all.');
   }
-  if (!yes && !(await isMeant(session, many, verb))) {
-    await session.err.line(session.err.colors.dim(`Nothing was ${done}.`));
-    return EXIT.failed;
+  if (!yes) {
+    const matches = await countMatching(await session.client(), filter, statuses);
+    // Nothing to confirm. A script still fails without --yes, so that it does not depend on what happens to match.
+    if (matches === 0 && session.stdin.isTTY) return printCount(session, 0, done);
+    if (!(await confirm(session, `${verb} ${inWords(matches)}?`))) {
+      await session.err.line(session.err.colors.dim(`Nothing was ${done}.`));
+      return EXIT.failed;
+    }
   }
   const { count } = await act(isEmptyFilter(filter) ? { status: [...statuses] } : filter);
-  const { out } = session;
-  if (session.json) await session.printJson({ count });
-  else await out.line(`${out.colors.green('✓')} ${countOf(count, 'invocation')} ${done}`);
+  return printCount(session, count, done);
+};
+
+const printCount = async (session: Session, count: number, done: string): Promise<ExitCode> => {
+  await printDone(session, { count }, `${countOf(count, 'invocation')} ${done}`);
   return EXIT.success;
 };
 
-const isMeant = async (session: Session, { filter, statuses }: Many, verb: string): Promise<boolean> => {
-  const count = await countMatching(await session.client(), filter, statuses);
-  const words =
-    count > MAX_COUNTED ? `more than ${formatCount(MAX_COUNTED)} invocations` : countOf(count, 'invocation');
-  return confirm(session, `${verb} ${words}?`);
-};
+const inWords = (count: number): string =>
+  count > MAX_COUNTED ? `more than ${formatCount(MAX_COUNTED)} invocations` : countOf(count, 'invocation');
 
-/** How many it would reach, counted no further than needed. */
+/** The number of matches, counted up to one more than MAX_COUNTED. */
 const countMatching = async (
   client: Client,
   filter: InvocationQuery,

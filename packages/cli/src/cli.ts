@@ -2,13 +2,15 @@ import type { Command } from 'commander';
 import type { ExitCode } from './exit-code.js';
 import type { GlobalOptions, Session } from './session.js';
 
-/** What a command needs to be part of the whole. */
+/** What commands get from the program they are added to. */
 export type Cli = {
   now(): Date;
-  /** Runs the body of a command with an open session, reports what it throws and keeps its exit code. */
+  /** Runs the body of a command with an open session, reports its errors and sets the exit code. */
   run(command: Command, body: (session: Session) => Promise<ExitCode>): Promise<void>;
-  /** Runs a service until it has stopped. It has its own way with signals and with the environment. */
+  /** Runs a service until it stops. Services handle signals and read the environment themselves. */
   serve(command: Command, start: () => Promise<void>): Promise<void>;
+  /** The program with all commands loaded, for shell completion and the reference. */
+  program(): Promise<Command>;
 };
 
 export type AddCommand = (program: Command, cli: Cli) => void;

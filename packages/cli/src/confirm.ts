@@ -2,10 +2,11 @@ import { createInterface } from 'node:readline';
 import type { Session } from './session.js';
 import { UsageError } from './usage-error.js';
 
-/** Asks a person; nothing but a plain yes is one. Where nobody can be asked, `--yes` must have been given. */
+/** Asks a yes-or-no question; anything but yes counts as no. Without a terminal, `--yes` is required instead. */
 export const confirm = async (session: Session, question: string): Promise<boolean> => {
   const { stdin, err, signal } = session;
-  if (!stdin.isTTY || !err.tty) throw new UsageError(`not done without a yes: ${question}`, 'Add --yes to mean it.');
+  if (!stdin.isTTY || !err.tty)
+    throw new UsageError(`cannot ask without a terminal: ${question}`, 'Pass --yes to confirm.');
   await err.write(`${err.colors.yellow('?')} ${question} [y/N] `);
   const lines = createInterface({ input: stdin, signal });
   let answer = '';

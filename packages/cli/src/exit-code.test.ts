@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EXIT, exitCodeOf, exitCodeOfProblem, gravest } from './exit-code.js';
 
 describe('an exit code', () => {
-  it('is 0 for success and for nothing else that has ended', () => {
+  it('is 0 for succeeded and for no other terminal status', () => {
     expect(TERMINAL_STATUSES.filter((status) => exitCodeOf(status) === 0)).toEqual(['succeeded']);
   });
 
@@ -13,7 +13,7 @@ describe('an exit code', () => {
     ]);
   });
 
-  it('is that of a time-out for one that is still on its way', () => {
+  it('is 5 for an invocation that has not ended', () => {
     expect([exitCodeOf('queued'), exitCodeOf('running'), exitCodeOf('deferred')]).toEqual([5, 5, 5]);
   });
 
@@ -21,7 +21,7 @@ describe('an exit code', () => {
     expect([403, 429, 401, 400, 422, 404, 409, 500, 504].map(exitCodeOfProblem)).toEqual([3, 3, 3, 2, 2, 1, 1, 1, 5]);
   });
 
-  it('is the gravest one of many', () => {
+  it('is the most serious one of many', () => {
     expect(gravest(new Set([EXIT.success, EXIT.held, EXIT.denied, EXIT.failed]))).toBe(1);
     expect(gravest(new Set([EXIT.success, EXIT.held]))).toBe(4);
     expect(gravest(new Set())).toBe(0);

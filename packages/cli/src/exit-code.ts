@@ -1,6 +1,6 @@
 import type { InvocationStatus } from '@capstan/contracts';
 
-/** What a script sees. 130 is what a shell expects of a command that Ctrl-C ended. */
+/** 130 is the shell convention for a command ended by Ctrl-C. */
 export const EXIT = {
   success: 0,
   failed: 1,
@@ -22,7 +22,7 @@ const BY_STATUS: Record<InvocationStatus, ExitCode> = {
   held: EXIT.held,
   timed_out: EXIT.timed_out,
   expired: EXIT.timed_out,
-  // Still on its way when the wait was over.
+  // Still deferred when the wait ended.
   deferred: EXIT.timed_out,
   queued: EXIT.timed_out,
   running: EXIT.timed_out,
@@ -30,15 +30,15 @@ const BY_STATUS: Record<InvocationStatus, ExitCode> = {
 
 export const exitCodeOf = (status: InvocationStatus): ExitCode => BY_STATUS[status];
 
-/** Of a decision about a call that was not sent. */
+/** For commands that only ask for a decision. */
 export const EXIT_OF_EFFECT = { allow: EXIT.success, hold: EXIT.held, deny: EXIT.denied } as const;
 
-/** One code for many outcomes: the one that most needs a look. */
+/** One code for many outcomes: the most serious one. */
 const GRAVITY = [EXIT.failed, EXIT.timed_out, EXIT.denied, EXIT.held, EXIT.success] as const;
 export const gravest = (codes: ReadonlySet<ExitCode>): ExitCode =>
   GRAVITY.find((code) => codes.has(code)) ?? EXIT.success;
 
-/** A problem of the gateway, by its HTTP status. */
+/** The exit code for an error response of the gateway, by HTTP status. */
 export const exitCodeOfProblem = (status: number): ExitCode => {
   switch (status) {
     case 401:

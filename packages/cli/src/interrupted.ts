@@ -1,4 +1,4 @@
-/** Ctrl-C, as the reason of an abort. */
+/** The abort reason for Ctrl-C. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }

@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 export type OutputStream = Writable & { isTTY?: boolean; columns?: number; rows?: number };
 export type InputStream = Readable & { isTTY?: boolean };
 
-/** All that the command touches of its process, so that a test can stand in for each. */
+/** Everything the command uses of its process, so that tests can replace it. */
 export type Io = {
   stdin: InputStream;
   stdout: OutputStream;
@@ -11,8 +11,8 @@ export type Io = {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   now(): Date;
-  /** Called before the client is loaded: here a process that only asks can prepare for being short-lived. */
+  /** Called before the client is loaded, to tune a short-lived process. */
   beforeConnecting?(): void;
-  /** Calls the listener on the first Ctrl-C; the answer takes it back. */
+  /** Calls the listener on the first Ctrl-C. Returns a function that removes it. */
   onInterrupt(listener: () => void): () => void;
 };

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFakeGateway } from './testing/fake-gateway.js';
 import { PATIENTLY } from './testing/with-gateway.js';
 
-/** The built command in a process of its own, for what only a process has: signals, pipes and an exit code. */
+/** Runs the built command as a process, to test signals, pipes and exit codes. */
 const BIN = fileURLToPath(new URL('../bin/capstan.js', import.meta.url));
 
 let gateway: Awaited<ReturnType<typeof startFakeGateway>>;
@@ -28,7 +28,14 @@ describe('the process', () => {
     expect({ stdout, code }).toEqual({ stdout: '5\n', code: 0 });
   });
 
-  it('takes a reader that stops reading for no error', async () => {
+  it('loads every command from the bundle', async () => {
+    const child = start('--help');
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/^ {2}mcp +Manage MCP servers/m);
+  });
+
+  it('ends without an error if its reader closes the pipe', async () => {
     const feed = start('submit', '-');
     feed.stdin.end('{"tool_id":"fake:text"}\n'.repeat(3_000));
     await once(feed, 'exit');
@@ -47,6 +54,6 @@ describe('the process', () => {
     child.kill('SIGINT');
     const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
     expect(code).toBe(130);
-    expect(stderr).toContain('Not waiting any more');
+    expect(stderr).toContain('Stopped waiting');
   });
 });

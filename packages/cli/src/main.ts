@@ -2,7 +2,7 @@ import { runCli } from './run-cli.js';
 import { applySettings, readSettingsFile } from './settings-file.js';
 import { skipWasmOptimizer } from './skip-wasm-optimizer.js';
 
-/** A reader that has seen enough (`| head`) is no error. */
+/** A closed pipe (`| head`) is not an error. */
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
@@ -27,14 +27,14 @@ const code = await runCli(process.argv.slice(2), {
   now: () => new Date(),
   beforeConnecting: skipWasmOptimizer,
   onInterrupt(listener) {
-    // Once: a second Ctrl-C ends the process at once.
+    // Only the first Ctrl-C is handled: a second one ends the process immediately.
     process.once('SIGINT', listener);
     return () => void process.off('SIGINT', listener);
   },
 });
 process.exitCode = code;
 
-// Ended by hand once everything is written: a connection that a failed service left open must not keep it alive.
+// Exit explicitly once all output is written, so that a connection left open by a failed service cannot keep the process alive.
 const written = [process.stdout, process.stderr].map(
   (stream) => new Promise<void>((resolve) => stream.write('', () => resolve())),
 );

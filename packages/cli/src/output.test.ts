@@ -29,20 +29,20 @@ describe('output', () => {
     expect(text()).toBe(`\u001b[31mx ${SHOWN}\u001b[39m ${SHOWN} \u001b[1m\u001b[31min\u001b[39m\u001b[22m`);
   });
 
-  it('does not take what a tool saw of a colour for its own', async () => {
+  it('does not accept an escape sequence that a tool has copied from our colors', async () => {
     const { output, text } = screen(true);
     await output.write(output.colors.red('x'));
     await output.write(text());
     expect(text()).toBe('\u001b[31mx\u001b[39m\\x1b[31mx\\x1b[39m');
   });
 
-  it('leaves everything as it is when that is asked for', async () => {
+  it('escapes nothing with raw', async () => {
     const { output, text } = screen(true, { raw: true });
     await output.write(output.colors.dim('x') + HOSTILE);
     expect(text()).toBe(`\u001b[2mx\u001b[22m${HOSTILE}`);
   });
 
-  it('moves the cursor by itself only', async () => {
+  it('lets only its own cursor movements through', async () => {
     const { output, text } = screen(true);
     await output.redraw('\u001b[2K', `\u001b[1A${output.colors.red('x')}`, '\u001b[0J');
     expect(text()).toBe('\u001b[2K\\x1b[1A\u001b[31mx\u001b[39m\u001b[0J');

@@ -6,21 +6,21 @@ export type { Colors } from './own-styles.js';
 
 export type Output = {
   colors: Colors;
-  /** A person looks at it, on a terminal that can move its cursor. */
+  /** True on a terminal that can move its cursor. */
   live: boolean;
   tty: boolean;
-  /** As they are at the moment: a window may be dragged. */
+  /** Read anew each time, because a window may be resized. */
   readonly columns: number;
   readonly rows: number;
   /**
-   * Control characters in the text, whoever wrote them, are made visible; only `colors` pass. Waits while the reader is slower
-   * than we are, so that long output never piles up in memory.
+   * Escapes control characters in the text, except those of `colors`. Waits for a slow reader, so that long output does not
+   * pile up in memory.
    */
   write(text: string): Promise<void>;
   line(text?: string): Promise<void>;
-  /** A text with movements of the cursor around it, written in one go. */
+  /** Writes a text and the cursor movements around it in one call. */
   redraw(before: string, text?: string, after?: string): Promise<void>;
-  /** The content of a file, as it is. */
+  /** Writes bytes unchanged. */
   bytes(content: string | Uint8Array): Promise<void>;
 };
 
@@ -39,7 +39,7 @@ export const createOutput = (stream: OutputStream, env: Io['env'], { color = tru
     colors: createColors(color && tty && !dumb && !noColor),
     live: tty && !dumb,
     tty,
-    // Some terminals say that they have none.
+    // Some terminals report 0.
     get columns() {
       return stream.columns || DEFAULT_COLUMNS;
     },

@@ -4,13 +4,13 @@ import pc from 'picocolors';
 
 export type Colors = ReturnType<typeof pc.createColors>;
 
-/** Stands before each escape sequence of our own until it is written. Nobody else can know it: it is drawn at every start. */
+/** Marks our own escape sequences until they are written. It is random for each process, so that no tool can forge it. */
 const MARK = Array.from({ length: 4 }, () => String.fromCodePoint(0x10_0000 + randomInt(0xfff0))).join('');
 const ESC = '\u001b';
 const OWN = new RegExp(`${MARK}(${ESC}\\[[0-9;]*m)`);
 const UNMARKED = new RegExp(`(?<!${MARK})${ESC}`, 'g');
 
-/** Colours whose escape sequences `showText` knows from those that a tool wrote. */
+/** Colors whose escape sequences `showText` can tell from those in the output of a tool. */
 export const createColors = (enabled: boolean): Colors => {
   const plain = pc.createColors(enabled);
   if (!enabled) return plain;
@@ -21,7 +21,7 @@ export const createColors = (enabled: boolean): Colors => {
   return { ...plain, ...Object.fromEntries(marked) };
 };
 
-/** What is written of a text: our own colours, and everything else made visible, unless it is asked for as it is. */
+/** Escapes all control characters except our own colors. With `raw`, nothing is escaped. */
 export const showText = (text: string, raw: boolean): string => (raw ? text.replaceAll(MARK, '') : shown(text, false));
 
 const shown = (text: string, keep_marks: boolean): string =>

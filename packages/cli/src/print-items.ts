@@ -2,12 +2,12 @@ import type { Listing } from '@capstan/client';
 import { type Column, formatTable } from './format/table.js';
 import type { Session } from './session.js';
 
-type Look<Item> = {
-  columns: readonly Column<Item>[] /** Said on stderr, so that a pipe gets nothing. */;
+export type Look<Item> = {
+  columns: readonly Column<Item>[];
+  /** The message for an empty list. It goes to stderr, so that a pipe gets nothing. */
   empty: string;
 };
 
-/** Items as a table. */
 export const printTable = async <Item>(session: Session, items: readonly Item[], look: Look<Item>): Promise<void> => {
   const { out, err } = session;
   if (items.length === 0) return err.line(err.colors.dim(look.empty));
@@ -15,7 +15,7 @@ export const printTable = async <Item>(session: Session, items: readonly Item[],
   await out.line(lines.join('\n'));
 };
 
-/** A whole list, as a table or as the JSON of a page with all items. */
+/** Prints a whole list, as a table or as one JSON page with all items. */
 export const printItems = async <Item>(session: Session, list: Listing<Item>, look: Look<Item>): Promise<void> => {
   const items: Item[] = [];
   for await (const item of list) items.push(item);

@@ -1,22 +1,16 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { readStdin } from './read-stdin.js';
+import type { JsonObject } from '@capstan/contracts';
+import { isObject } from './parse/json-object.js';
+import { readTextFile } from './read-text-file.js';
 import type { Session } from './session.js';
-import { UsageError } from './usage-error.js';
 
-/** A policy document from a file, or - for stdin: an object when it is JSON, else the YAML text, which the gateway reads. */
-export const readPolicyFile = async (session: Session, file: string): Promise<{ [key: string]: never } | string> => {
-  const text = file === '-' ? await readStdin(session) : await read(session, file);
+/** A policy from a file, or `-` for stdin: an object if it is JSON, else the YAML text, which the gateway parses. */
+export const readPolicyFile = async (session: Session, file: string): Promise<JsonObject | string> => {
+  const text = await readTextFile(session, file);
   return parseJson(text) ?? text;
 };
 
-const read = (session: Session, file: string): Promise<string> =>
-  readFile(resolve(session.cwd, file), 'utf8').catch((error: unknown) => {
-    throw new UsageError(`cannot read ${file}: ${error instanceof Error ? error.message : error}`);
-  });
-
-/** Null when it is no JSON object; then it is YAML, and the gateway says what is wrong with it. */
-const parseJson = (text: string): { [key: string]: never } | null => {
+/** Null if it is not a JSON object. It is then sent as YAML, and the gateway reports what is wrong with it. */
+const parseJson = (text: string): JsonObject | null => {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : null;
@@ -24,6 +18,3 @@ const parseJson = (text: string): { [key: string]: never } | null => {
     return null;
   }
 };
-
-const isObject = (value: unknown): value is { [key: string]: never } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

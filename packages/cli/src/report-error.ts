@@ -5,7 +5,7 @@ import { describeMistakes } from './format/mistakes.js';
 import type { Session } from './session.js';
 import { UsageError } from './usage-error.js';
 
-/** Says on stderr what stopped a command and what to do, as JSON when asked to, and gives its exit code. */
+/** Reports an error and its suggestion on stderr, as JSON with --json, and returns the exit code. */
 export const reportError = async (error: unknown, session: Session): Promise<ExitCode> => {
   const { code, ...text } = await describe(error, session);
   const problem = 'problem' in text ? text.problem : { detail: text.headline, suggestion: text.suggestion ?? null };
@@ -25,7 +25,7 @@ type Described = {
 const describe = async (error: unknown, session: Session): Promise<Described> => {
   if (error instanceof UsageError) return { headline: error.message, suggestion: error.suggestion, exit: EXIT.usage };
   if (!(error instanceof Error)) return { headline: String(error), suggestion: null, exit: EXIT.failed };
-  // Only a command that has a client can have thrown one of its errors, so this loads nothing new then.
+  // An error with a problem comes from the client, so the client is loaded already.
   if (!('problem' in error)) return describeUnexpected(error);
   const { CapstanError, UnreachableError } = await import('@capstan/client');
   if (error instanceof UnreachableError)
@@ -36,7 +36,7 @@ const describe = async (error: unknown, session: Session): Promise<Described> =>
   return {
     headline: isDenial(error) ? `denied: ${headline}` : headline,
     code: error.code,
-    suggestion: error.status === 401 ? aboutTheKey(session) : suggestion,
+    suggestion: error.status === 401 ? keySuggestion(session) : suggestion,
     context: typeof invocation_id === 'string' ? [invocation_id] : [],
     problem: error.problem,
     exit: exitCodeOfProblem(error.status),
@@ -52,9 +52,9 @@ const describeUnexpected = (error: Error): Described => {
   return { headline: error.message, suggestion, exit: EXIT.failed };
 };
 
-const aboutTheKey = (session: Session): string => {
+const keySuggestion = (session: Session): string => {
   const { key } = session.connection();
   return key === null
-    ? 'No key was found. Set CAPSTAN_API_KEY, give --key, or run this where `capstan up` wrote .capstan/admin.key.'
-    : `The key came from ${key.origin}; give another with --key or CAPSTAN_API_KEY.`;
+    ? 'No key was found. Set CAPSTAN_API_KEY, pass --key, or run this in the folder where `capstan up` wrote .capstan/admin.key.'
+    : `The key came from ${key.origin}. Pass another with --key or CAPSTAN_API_KEY.`;
 };

@@ -10,6 +10,7 @@ const OLD = `bbbb3333${END}`;
 
 let all: string[] = [];
 let named: string[] = [];
+let pending: string[] = [];
 const { seen, env } = withAnswers((request) => {
   const url = new URL(request.split(' ')[1] ?? '', 'http://gateway');
   const from = Number(url.searchParams.get('cursor') ?? 0);
@@ -18,6 +19,7 @@ const { seen, env } = withAnswers((request) => {
   const next_cursor = from + limit < all.length ? String(from + limit) : null;
   if (url.pathname === '/v1/invocations')
     return { items: shown.map((id) => ({ invocation_id: `inv_${id}`, hold_id: `hld_${id}` })), next_cursor };
+  if (url.pathname === '/v1/holds') return { items: pending.map((hold_id) => ({ hold_id })), next_cursor: null };
   if (url.searchParams.has('name')) return { items: named.map((run_id) => planRun({ run_id })), next_cursor: null };
   if (url.pathname === '/v1/runs') return { items: shown.map((id) => planRun({ run_id: `run_${id}` })), next_cursor };
   return planRun();
@@ -25,11 +27,12 @@ const { seen, env } = withAnswers((request) => {
 beforeEach(() => {
   all = [FIRST, SECOND, OLD];
   named = [];
+  pending = [];
 });
 const capstan = (...args: string[]) => run(args, { env });
 const lastRequest = () => seen.at(-1)?.request;
 
-describe('the beginning of an id', () => {
+describe('an id prefix', () => {
   it.each([
     [['cancel', 'inv_aaaa1'], `POST /v1/invocations/inv_${FIRST}/cancel`],
     [['cancel', 'run_aaaa2'], `POST /v1/runs/run_${SECOND}/cancel`],
@@ -47,25 +50,31 @@ describe('the beginning of an id', () => {
     expect(lastRequest()).toMatch(request);
   });
 
-  it('that several have is refused with all of them, and nothing is done', async () => {
+  it('of a pending hold finds it among any number of newer calls', async () => {
+    pending = [`hld_cccc4444${END}`];
+    await capstan('withdraw', `hld_cccc4444${END.slice(0, 4)}`);
+    expect(lastRequest()).toBe(`POST /v1/holds/hld_cccc4444${END}/withdraw`);
+  });
+
+  it('that matches several ids is refused with all of them, and nothing is done', async () => {
     const { code, stderr } = await capstan('cancel', 'inv_aaaa');
     expect(code).toBe(2);
     expect(stderr).toContain(`inv_aaaa… begins 2 ids: inv_${FIRST}, inv_${SECOND}`);
     expect(seen.every(({ request }) => request.startsWith('GET'))).toBe(true);
   });
 
-  it('that none has, or of fewer than four characters, is left to the gateway', async () => {
+  it('that matches no id, or has fewer than four characters, is sent to the gateway unchanged', async () => {
     for (const id of ['inv_cccc', 'inv_bbb']) {
       await capstan('cancel', id);
       expect(lastRequest()).toBe(`POST /v1/invocations/${id}/cancel`);
     }
   });
 
-  it('must be longer where not all there are can be looked at', async () => {
+  it('must be longer if there are more ids than are searched', async () => {
     all = [FIRST, ...Array.from({ length: 1_500 }, (_, at) => `cccc${String(at).padStart(17, '0')}`)];
     const { code, stderr } = await capstan('release', 'hld_aaaa1111');
     expect(code).toBe(2);
-    expect(stderr).toContain('Give 12 characters after the _');
+    expect(stderr).toContain('Pass 12 characters after the _');
     expect(seen.every(({ request }) => request.startsWith('GET /v1/invocations'))).toBe(true);
     await capstan('release', 'hld_aaaa1111xxxx');
     expect(lastRequest()).toBe(`POST /v1/holds/hld_${FIRST}/release`);
@@ -73,14 +82,14 @@ describe('the beginning of an id', () => {
     expect(await capstan('redrive', 'inv_aaaa1111xxxx')).toMatchObject({ code: 2 });
   });
 
-  it('is not looked for where the id is whole', async () => {
+  it('is not searched for if the id is complete', async () => {
     await capstan('cancel', `inv_${FIRST}`);
     expect(seen).toHaveLength(1);
   });
 });
 
 describe('the name of a plan', () => {
-  it('means the run of it, if it ran once', async () => {
+  it('stands for its run if it ran once', async () => {
     named = [`run_${FIRST}`];
     await capstan('cancel', 'release-notes');
     expect(seen.map(({ request }) => request)).toEqual([

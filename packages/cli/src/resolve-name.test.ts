@@ -35,7 +35,7 @@ describe('a name in place of an id', () => {
   it('is refused with all candidates when several things have it', async () => {
     const { code, stderr } = await capstan('agents', 'delete', 'twin');
     expect(code).toBe(2);
-    expect(stderr).toContain('twin stands for 2 agents: agt_aaaa2, agt_bbbb3');
+    expect(stderr).toContain('twin matches 2 agents: agt_aaaa2, agt_bbbb3');
     expect(seen.every(({ request }) => request.startsWith('GET') || !request.includes('twin'))).toBe(true);
   });
 });

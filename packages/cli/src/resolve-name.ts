@@ -23,8 +23,8 @@ const LISTS = {
 };
 
 /**
- * The id of the one thing that has this id, this name (the URL of a webhook, the actor of a key) or an id that begins so. The text
- * itself where there is none: then the gateway says so.
+ * Finds an id by id, id prefix or name (the URL of a webhook, the actor of a key). A text that matches nothing is returned
+ * unchanged, for the gateway to reject.
  */
 export const resolveName = async (session: Session, kind: keyof typeof LISTS, text: string): Promise<string> => {
   if (WHOLE_ID.test(text)) return text;
@@ -37,7 +37,7 @@ export const resolveName = async (session: Session, kind: keyof typeof LISTS, te
   if (only === undefined) return text;
   if (found.length === 1) return only;
   throw new UsageError(
-    `${text} stands for ${found.length} ${kind}s: ${found.slice(0, MAX_NAMED).join(', ')}${found.length > MAX_NAMED ? ' and more' : ''}`,
-    'Give the id of the one that is meant.',
+    `${text} matches ${found.length} ${kind}s: ${found.slice(0, MAX_NAMED).join(', ')}${found.length > MAX_NAMED ? ' and more' : ''}`,
+    'Pass the id of one of them.',
   );
 };

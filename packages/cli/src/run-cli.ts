@@ -2,14 +2,14 @@ import { Command, CommanderError } from 'commander';
 import { type Cli, globalOptions } from './cli.js';
 import { addCommands } from './commands/add-commands.js';
 import { EXIT, type ExitCode } from './exit-code.js';
-import { renderHelp } from './format/help.js';
+import { formatCommandHelp, renderHelp } from './format/help.js';
 import type { Io } from './io.js';
 import { createOutput } from './output.js';
 import { reportError } from './report-error.js';
 import { openSession, type Session } from './session.js';
 import { readVersion } from './version.js';
 
-/** The whole command: arguments in, exit code out. Nothing here touches the process itself. */
+/** Runs one command line and returns its exit code. It uses only `io`, never the process itself. */
 export const runCli = async (args: readonly string[], io: Io): Promise<ExitCode> => {
   let exit: ExitCode = EXIT.success;
   const inSession = async (command: Command, body: (session: Session) => Promise<ExitCode>): Promise<void> => {
@@ -17,7 +17,7 @@ export const runCli = async (args: readonly string[], io: Io): Promise<ExitCode>
     try {
       exit = await body(session);
     } catch (error) {
-      // Whatever fails after Ctrl-C fails because of it.
+      // Any failure after Ctrl-C is a consequence of it.
       exit = session.signal.aborted ? EXIT.interrupted : await reportError(error, session);
     } finally {
       await session.close();
@@ -26,6 +26,7 @@ export const runCli = async (args: readonly string[], io: Io): Promise<ExitCode>
   const cli: Cli = {
     now: () => io.now(),
     run: inSession,
+    program: () => buildProgram(cli, io, ['help']),
     async serve(command, start) {
       try {
         await start();
@@ -40,24 +41,25 @@ export const runCli = async (args: readonly string[], io: Io): Promise<ExitCode>
     else await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Commander has said it already; help and version are no errors to it either.
+    // Commander has already printed the message. For help and version its exit code is 0.
     return error.exitCode === 0 ? EXIT.success : EXIT.usage;
   }
   return exit;
 };
 
-/** The command that the arguments name, or with `['help']` all of them. */
+/** The program with the command that the arguments name; `['help']` loads all commands. */
 export const buildProgram = async (cli: Cli, io: Io, args: readonly string[]): Promise<Command> => {
   const program = new Command('capstan');
   program
-    .description('Runs tools for agents: decided by policy, run in a sandbox, kept for replay.')
-    .option('--url <url>', 'the gateway (CAPSTAN_URL; default http://127.0.0.1:7070)')
-    .option('--key <key>', 'the API key (CAPSTAN_API_KEY; default .capstan/admin.key here or above)')
-    .option('--json', 'machine output: JSON on stdout and nothing else')
-    .option('--raw', 'print control characters as they are; without it they are made visible')
-    .option('--no-color', 'no colours (also NO_COLOR; never any in a pipe)')
+    .description('Run tools for agents: under policy, in a sandbox, and on record.')
+    .option('--url <url>', 'gateway URL (env: CAPSTAN_URL)')
+    .option('--key <key>', 'API key (env: CAPSTAN_API_KEY)')
+    .option('--profile <name>', 'saved login to use (env: CAPSTAN_PROFILE)')
+    .option('--json', 'print JSON to stdout, errors as JSON to stderr')
+    .option('--raw', 'do not escape control characters')
+    .option('--no-color', 'disable colors (env: NO_COLOR)')
     .version(readVersion(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print this help')
+    .helpOption('-h, --help', 'show help')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void createOutput(io.stdout, io.env).write(text),
@@ -70,6 +72,7 @@ export const buildProgram = async (cli: Cli, io: Io, args: readonly string[]): P
     })
     .configureHelp({
       showGlobalOptions: true,
+      formatHelp: formatCommandHelp,
       styleTitle: (text) => createOutput(io.stdout, io.env).colors.bold(text),
     });
   await addCommands(program, cli, args);
@@ -78,8 +81,8 @@ export const buildProgram = async (cli: Cli, io: Io, args: readonly string[]): P
   return program;
 };
 
-/** A mistake is answered with the help of the very command it was made in. */
+/** Usage errors point to the help of the command they were made in. */
 const hintAtHelp = (command: Command, path: string): void => {
-  command.showHelpAfterError(`  → See \`${path} --help\`.`);
+  command.showHelpAfterError(`  → Run \`${path} --help\` for usage.`);
   for (const sub of command.commands) hintAtHelp(sub, `${path} ${sub.name()}`);
 };

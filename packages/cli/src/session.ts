@@ -1,6 +1,7 @@
 import type { Client } from '@capstan/client';
+import type { Connection, ConnectionOptions } from '@capstan/client/connection';
 import { visibleJson } from '@capstan/contracts/visible-text';
-import { type Connection, type ConnectionOptions, resolveConnection } from './connection.js';
+import { resolveConnection } from './connection.js';
 import { Interrupted } from './interrupted.js';
 import type { InputStream, Io } from './io.js';
 import { createOutput, type Output } from './output.js';
@@ -11,7 +12,7 @@ export type GlobalOptions = ConnectionOptions & {
   raw?: boolean | undefined;
 };
 
-/** What the body of a command works with. */
+/** The arguments of a command's body. */
 export type Session = {
   out: Output;
   err: Output;
@@ -23,9 +24,11 @@ export type Session = {
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
   connection(): Connection;
-  /** Loaded and opened on first use: half of the commands need no connection. */
+  /** Whether the caller named a gateway: by an option or a variable. */
+  names_gateway: boolean;
+  /** Created on first use, because half of the commands need no connection. */
   client(): Promise<Client>;
-  /** One value as JSON, on one line for a machine and spread out for a person. */
+  /** Prints JSON, indented on a terminal and on one line in a pipe. */
   printJson(value: unknown): Promise<void>;
   close(): Promise<void>;
 };
@@ -56,6 +59,7 @@ export const openSession = (options: GlobalOptions, io: Io): Session => {
       connection ??= resolveConnection(options, io.env, io.cwd);
       return connection;
     },
+    names_gateway: [options.url, options.profile, io.env.CAPSTAN_URL, io.env.CAPSTAN_PROFILE].some(Boolean),
     client() {
       client ??= connect();
       return client;

@@ -1,16 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { cannotRead } from './cannot-read.js';
 import { UsageError } from './usage-error.js';
 
 export type SettingsFile = { path: string; values: Record<string, string> };
 
-/** What may stand in it, by the names that the environment has. */
+/** The settings allowed in the file. */
 const NAMES = /^(CAPSTAN_[A-Z0-9_]+|OTEL_[A-Z0-9_]+|DATABASE_URL|REDIS_URL|PORT)$/;
 const FILES = ['capstan.yaml', 'capstan.yml'];
 
 /**
- * Settings from `capstan.yaml` in this folder, or from the file that CAPSTAN_CONFIG names, under the names that they have in the
- * environment, which wins. Null where there is no such file.
+ * Settings from `capstan.yaml` in this folder, or from the file named by CAPSTAN_CONFIG. They are named like environment
+ * variables, which take precedence. Null if there is no such file.
  */
 export async function readSettingsFile(env: NodeJS.ProcessEnv, cwd: string): Promise<SettingsFile | null> {
   const named = env.CAPSTAN_CONFIG || undefined;
@@ -24,10 +25,10 @@ export async function readSettingsFile(env: NodeJS.ProcessEnv, cwd: string): Pro
   try {
     document = parse(readFileSync(path, 'utf8')) ?? {};
   } catch (error) {
-    throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : error}`);
+    throw cannotRead(path, error);
   }
   if (typeof document !== 'object' || document === null || Array.isArray(document))
-    throw new UsageError(`${path} is not a list of settings`, 'Write one to a line: CAPSTAN_LOG_LEVEL: info');
+    throw new UsageError(`${path} is not a map of settings`, 'Write one setting per line: CAPSTAN_LOG_LEVEL: info');
   return {
     path,
     values: Object.fromEntries(Object.entries(document).map(([name, value]) => [name, textOf(path, name, value)])),
@@ -37,16 +38,16 @@ export async function readSettingsFile(env: NodeJS.ProcessEnv, cwd: string): Pro
 function textOf(path: string, name: string, value: unknown): string {
   if (!NAMES.test(name))
     throw new UsageError(
-      `${path}: ${JSON.stringify(name)} is no setting`,
-      'Settings have the names of environment variables, such as CAPSTAN_LOG_LEVEL: see docs/reference/configuration.md.',
+      `${path}: ${JSON.stringify(name)} is not a setting`,
+      'Settings are named like environment variables, such as CAPSTAN_LOG_LEVEL: see docs/reference/configuration.md.',
     );
   if (Array.isArray(value) && value.every((entry) => typeof entry === 'string')) return value.join(',');
   if (value === null) return '';
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
-  throw new UsageError(`${path}: ${name} is neither text, a number, true, false nor a list of texts`);
+  throw new UsageError(`${path}: ${name} must be a string, a number, a boolean or a list of strings`);
 }
 
-/** Sets what the environment does not: an empty variable is one that is not set. */
+/** Sets the variables that are unset or empty. */
 export function applySettings(env: NodeJS.ProcessEnv, { values }: SettingsFile): void {
   for (const [name, value] of Object.entries(values)) if (!env[name]) env[name] = value;
 }

@@ -6,6 +6,8 @@ const IN_RESULTS = [
   'POLICY_CHANGED',
   'EGRESS_DENIED',
   'SHELL_NOT_GRANTED',
+  'PATH_DENIED',
+  'WRITE_NOT_GRANTED',
   'ARGUMENTS_NOT_ALLOWED',
   'SECRET_NOT_GRANTED',
   'INVALID_INPUTS',
@@ -26,7 +28,7 @@ const IN_RESULTS = [
   'QUOTA_EXCEEDED',
 ] as const satisfies readonly FailureName[];
 
-/** What the contract advises for a code. Loaded only when something failed. */
+/** The suggestion for an error code. The contracts are loaded only here, after a failure. */
 export const suggestionOf = async (code: number): Promise<string | null> => {
   const { codeOf, Failure } = await import('@capstan/contracts');
   const name = IN_RESULTS.find((each) => codeOf(each) === code);

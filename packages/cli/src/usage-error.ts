@@ -1,4 +1,4 @@
-/** The command was called wrongly, in a way that only its own code can see. */
+/** A usage error that commander cannot detect. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly suggestion: string | null;

@@ -6,7 +6,9 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatFields, indent } from '../format/fields.js';
 import { relativeTime } from '../format/relative-time.js';
 import { choice } from '../parse/choice.js';
+import { printDone } from '../print-done.js';
 import { printItems } from '../print-items.js';
+import { removeEach } from '../remove-each.js';
 import { resolveName } from '../resolve-name.js';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
@@ -16,28 +18,28 @@ const PROVIDERS: Record<Provider, true> = { openai: true, openai_responses: true
 export const addAgents: AddCommand = (program, cli) => {
   const agents = program
     .command('agents')
-    .description('agents: list, show, create, change, delete, and what to send to a model')
+    .description('manage agents, and print what to send to a model for one')
     .action((_options: object, command: Command) => cli.run(command, printAgents));
   agents
     .command('list')
-    .description('every agent')
+    .description('list agents')
     .action((_options: object, command: Command) => cli.run(command, printAgents));
   agents
     .command('show')
-    .description('one agent')
-    .argument('<agent>', 'its id or name')
+    .description('show an agent')
+    .argument('<agent>', 'agent id or name')
     .action((id: string, _options: object, command: Command) =>
       cli.run(command, async (session) => showAgent(session, await resolveName(session, 'agent', id))),
     );
   withFields(
-    agents.command('create').description('a new agent').argument('[name]', 'its name'),
-    'the whole agent, as JSON',
+    agents.command('create').description('create an agent').argument('[name]', 'name of the agent'),
+    'the agent as a JSON file',
   ).action((name: string | undefined, fields: AgentOptions, command: Command) =>
     cli.run(command, (session) => createAgent(session, name, fields)),
   );
   withFields(
-    agents.command('change').description('change what is given').argument('<agent>', 'its id or name'),
-    'the change, as JSON',
+    agents.command('change').description('change fields of an agent').argument('<agent>', 'agent id or name'),
+    'the changed fields as a JSON file',
   )
     .option('--name <name>', 'a new name')
     .action((id: string, fields: AgentOptions, command: Command) =>
@@ -46,21 +48,26 @@ export const addAgents: AddCommand = (program, cli) => {
   agents
     .command('delete')
     .description('delete agents')
-    .argument('<agent...>', 'their ids or names')
+    .argument('<agent...>', 'agent ids or names')
     .action((ids: string[], _options: object, command: Command) =>
       cli.run(command, (session) => deleteAgents(session, ids)),
     );
   agents
     .command('runtime')
-    .description('the system prompt and tools to send to a model, as JSON')
-    .argument('<agent>', 'its id or name')
-    .option('-p, --provider <name>', Object.keys(PROVIDERS).join(', '), choice(PROVIDERS), 'openai')
+    .description('print the system prompt and tools to send to a model, as JSON')
+    .argument('<agent>', 'agent id or name')
+    .option(
+      '-p, --provider <name>',
+      `format of the tools: ${Object.keys(PROVIDERS).join(', ')}`,
+      choice(PROVIDERS),
+      'openai',
+    )
     .action((id: string, { provider }: { provider: Provider }, command: Command) =>
       cli.run(command, async (session) => printRuntime(session, await resolveName(session, 'agent', id), provider)),
     );
   agents
     .command('capabilities')
-    .description('what agents can be given')
+    .description('list the capabilities that agents can have')
     .action((_options: object, command: Command) => cli.run(command, printCapabilities));
 };
 
@@ -68,12 +75,12 @@ const several = (value: string, before: string[] = []): string[] => [...before, 
 
 const withFields = (command: Command, file: string): Command =>
   command
-    .option('--prompt <text>', 'its own system prompt')
-    .option('-c, --capability <ids>', 'capabilities, in order (several with commas)', several)
-    .option('-t, --tool <ids>', 'further tools, by id or glob (several with commas)', several)
-    .option('--deny-tool <ids>', 'tools it may not call', several)
+    .option('--prompt <text>', 'system prompt of the agent')
+    .option('-c, --capability <ids>', 'capabilities, in order (comma-separated)', several)
+    .option('-t, --tool <ids>', 'additional tools, by id or glob (comma-separated)', several)
+    .option('--deny-tool <ids>', 'tools the agent may not call (comma-separated)', several)
     .option('--config <json>', 'configuration by capability, as JSON')
-    .option('-f, --file <file>', `${file}; - is stdin`);
+    .option('-f, --file <file>', `${file}; - for stdin`);
 
 const printAgents = async (session: Session): Promise<ExitCode> => {
   const client = await session.client();
@@ -103,23 +110,23 @@ const describe = ({ out }: Session, agent: Agent): string =>
     ...formatFields(
       [
         ['capabilities', agent.capabilities.join(', ') || 'none'],
-        ['tools', agent.tools.join(', ') || 'those of its capabilities'],
-        ['not', agent.deny_tools.join(', ') || 'nothing'],
+        ['tools', agent.tools.join(', ') || 'those of the capabilities'],
+        ['denied tools', agent.deny_tools.join(', ') || 'none'],
         ['config', JSON.stringify(agent.config)],
         ['status', `${agent.status}, version ${agent.version}`],
       ],
-      out.colors,
+      out,
     ),
     ...(agent.system_prompt ? ['', out.colors.bold('system prompt'), indent(agent.system_prompt)] : []),
   ].join('\n');
 
 const createAgent = async (session: Session, name: string | undefined, options: AgentOptions): Promise<ExitCode> => {
   const { name: named, ...fields } = await readAgentFields(session, { name, ...options });
-  if (named === undefined) throw new UsageError('an agent needs a name');
+  if (named === undefined)
+    throw new UsageError('an agent needs a name', 'Pass it as an argument, or as "name" in the file.');
   const client = await session.client();
   const created = await client.agents.create({ name: named, ...fields });
-  if (session.json) await session.printJson(created);
-  else await session.out.line(`${session.out.colors.green('✓')} ${created.agent_id}  ${created.name}`);
+  await printDone(session, created, `${created.agent_id}  ${created.name}`);
   return EXIT.success;
 };
 
@@ -127,20 +134,18 @@ const changeAgent = async (session: Session, agent_id: string, options: AgentOpt
   const change = await readAgentFields(session, options);
   const client = await session.client();
   const changed = await client.agents.change(agent_id, change);
-  if (session.json) await session.printJson(changed);
-  else await session.out.line(`${session.out.colors.green('✓')} ${agent_id} is now version ${changed.version}`);
+  await printDone(session, changed, `${agent_id} is now version ${changed.version}`);
   return EXIT.success;
 };
 
 const deleteAgents = async (session: Session, ids: readonly string[]): Promise<ExitCode> => {
   const client = await session.client();
-  for (const named of ids) {
-    const agent_id = await resolveName(session, 'agent', named);
-    await client.agents.delete(agent_id);
-    if (session.json) await session.printJson({ agent_id, deleted: true });
-    else await session.out.line(`${session.out.colors.green('✓')} ${agent_id} deleted`);
-  }
-  return EXIT.success;
+  return removeEach(session, ids, {
+    field: 'agent_id',
+    done: 'deleted',
+    remove: (id) => client.agents.delete(id),
+    resolve: (_, text) => resolveName(session, 'agent', text),
+  });
 };
 
 const printRuntime = async (session: Session, agent_id: string, provider: Provider): Promise<ExitCode> => {

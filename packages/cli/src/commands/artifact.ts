@@ -15,8 +15,8 @@ import { UsageError } from '../usage-error.js';
 export const addArtifacts: AddCommand = (program, cli) => {
   program
     .command('artifacts')
-    .description('the files that an invocation left')
-    .argument('<invocation>', 'inv_…')
+    .description('list the artifacts of an invocation')
+    .argument('<invocation>', 'invocation id (inv_…)')
     .action((id: string, _options: object, command: Command) =>
       cli.run(command, async (session) => list(session, await resolveId(session, id))),
     );
@@ -25,11 +25,11 @@ export const addArtifacts: AddCommand = (program, cli) => {
 export const addArtifact: AddCommand = (program, cli) => {
   program
     .command('artifact')
-    .description('download a file that an invocation left')
+    .description('download an artifact of an invocation')
     .command('get')
-    .description('its content, to a file or into a pipe; checked against its hash')
-    .argument('<sha256>', 'as `capstan artifacts` shows it')
-    .option('-o, --output <file>', 'write it there')
+    .description('write an artifact to a file or a pipe; its hash is verified')
+    .argument('<sha256>', 'hash of the artifact, from `capstan artifacts`')
+    .option('-o, --output <file>', 'write to this file')
     .action((sha256: string, { output }: { output?: string }, command: Command) =>
       cli.run(command, (session) => get(session, sha256, output)),
     );
@@ -42,7 +42,7 @@ const list = async (session: Session, invocation_id: string): Promise<ExitCode> 
   if (session.json) await session.printJson({ items, next_cursor: null });
   else
     await printTable<Artifact>(session, items, {
-      empty: result === null ? 'It has not ended yet.' : 'It left no files.',
+      empty: result === null ? 'The invocation has not ended yet.' : 'The invocation has no artifacts.',
       columns: [
         { title: 'NAME', text: ({ name }) => name, shrinks: true },
         { title: 'TYPE', text: ({ media_type }) => media_type },
@@ -55,7 +55,7 @@ const list = async (session: Session, invocation_id: string): Promise<ExitCode> 
 
 const get = async (session: Session, sha256: string, output: string | undefined): Promise<ExitCode> => {
   if (output === undefined && session.out.tty)
-    throw new UsageError('name a file with -o, or send it into a pipe: a terminal is not for files');
+    throw new UsageError('will not write an artifact to a terminal', 'Name a file with -o, or pipe the output.');
   const client = await session.client();
   const content = await client.artifacts.read(sha256, { signal: session.signal });
   if (output === undefined) for await (const chunk of content) await session.out.bytes(chunk);
@@ -66,7 +66,7 @@ const get = async (session: Session, sha256: string, output: string | undefined)
   return EXIT.success;
 };
 
-/** Under its name there is only ever the whole file, with the right hash. */
+/** Writes to a `.part` file first, so that `file` only ever exists whole and verified. */
 const writeWhole = async (content: NodeJS.ReadableStream, file: string): Promise<void> => {
   const partial = `${file}.part`;
   try {

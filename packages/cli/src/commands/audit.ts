@@ -16,18 +16,18 @@ const DEFAULT_LIMIT = 50;
 export const addAudit: AddCommand = (program, cli) => {
   const audit = program
     .command('audit')
-    .description('what was changed or refused, and by whom, the newest first')
-    .option('--event <name>', 'of this kind, like policy.put or key.*')
-    .option('--subject <id>', 'about this')
-    .option('--actor <name>', 'by this actor')
-    .option('--since <when>', 'since: a time, or 10m, 2h, 3d ago', parseMoment(cli.now))
-    .option('--until <when>', 'until', parseMoment(cli.now))
-    .option('-n, --limit <n>', 'how many', integer(1, 1000), DEFAULT_LIMIT)
-    .option('--export', 'all of them as JSON Lines, the oldest first')
+    .description('list what was changed or refused, and by whom, newest first')
+    .option('--event <name>', 'only this kind of event: policy.put, key.*')
+    .option('--subject <id>', 'only events about this id')
+    .option('--actor <name>', 'only events by this actor')
+    .option('--since <when>', 'only since this time: 2026-01-31, or 10m, 2h, 3d ago', parseMoment(cli.now))
+    .option('--until <when>', 'only until this time', parseMoment(cli.now))
+    .option('-n, --limit <n>', 'maximum number of events', integer(1, 1000), DEFAULT_LIMIT)
+    .option('--export', 'print all events as JSON Lines, oldest first')
     .action((options: Options, command: Command) => cli.run(command, (session) => list(session, options)));
   audit
     .command('verify')
-    .description('recompute the chain of all events')
+    .description('verify the hash chain of the audit log')
     .action((_options: object, command: Command) => cli.run(command, verify));
 };
 
@@ -45,7 +45,7 @@ const list = async (
   if (session.json) await session.printJson(page);
   else
     await printTable<AuditEntry>(session, page.items, {
-      empty: 'Nothing of the kind is on record.',
+      empty: 'No matching events.',
       columns: [
         { title: 'WHEN', text: ({ at }) => relativeTime(at, session.now()) },
         { title: 'ACTOR', text: ({ actor: by }) => visibleLine(by) },
@@ -64,7 +64,7 @@ const verify = async (session: Session): Promise<ExitCode> => {
   if (session.json) await session.printJson(verdict);
   else if (verdict.ok)
     await out.line(
-      `${out.colors.green('✓')} ${countOf(verdict.checked, 'event')}, the chain is whole; head ${verdict.head}`,
+      `${out.colors.green('✓')} ${countOf(verdict.checked, 'event')}, hash chain intact, head ${verdict.head}`,
     );
   else {
     for (const { row, field, why } of verdict.mismatches)

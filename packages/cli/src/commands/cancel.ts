@@ -9,24 +9,24 @@ import { resolveRun } from '../resolve-id.js';
 
 const UNFINISHED: InvocationStatus[] = ['held', 'deferred', 'queued', 'running'];
 
-/** A running one ends when its worker has stopped it, and a run when all of it has ended. */
+/** A running invocation ends once its worker has stopped it, and a run once all its invocations have ended. */
 const noteOf = ({ status }: Invocation | Run): string =>
-  status === 'running' || status === 'pending' || status === 'paused' ? 'is being stopped' : '';
+  status === 'running' || status === 'pending' || status === 'paused' ? 'is being canceled' : '';
 
 export const addCancel: AddCommand = (program, cli) => {
   const command = program
     .command('cancel')
-    .description('cancel invocations and runs, also running ones, by id or by filter')
-    .argument('[id...]', 'inv_… or run_…; of a run also what was to come');
+    .description('cancel invocations and runs, by id or by filter')
+    .argument('[id...]', 'inv_… or run_…; canceling a run cancels its remaining steps');
   addFilterOptions(command, cli.now)
-    .option('--all', 'everything that has not ended')
-    .option('-y, --yes', 'do not ask; needed by filter where there is no terminal')
+    .option('--all', 'cancel everything that has not ended')
+    .option('-y, --yes', 'do not ask; required for filters without a terminal')
     .addHelpText(
       'after',
       `
 Examples:
   $ capstan cancel run_V1StGXR8_Z5jdHi6B-myT
-  $ capstan cancel --run run_V1StGXR8_Z5jdHi6B-myT --status held     of a run only what is held
+  $ capstan cancel --run run_V1StGXR8_Z5jdHi6B-myT --status held     # only the held steps
   $ capstan cancel --tool shell.run --status queued
   $ capstan cancel --all --yes`,
     )
@@ -52,6 +52,6 @@ Examples:
 const cancel = (client: Client, id: string): Promise<Invocation | Run> =>
   id.startsWith('run_') ? client.runs.cancel(id) : client.cancel(id);
 
-/** A filter of nothing but a run means the run itself: its invocations alone would leave a plan to start more. */
+/** With --run as the only filter, the run itself is canceled: otherwise its plan would start more invocations. */
 const loneRunOf = ({ run_id, ...others }: InvocationQuery): string[] =>
   run_id !== undefined && isEmptyFilter(others) ? [run_id] : [];

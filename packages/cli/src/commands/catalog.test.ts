@@ -91,7 +91,7 @@ const write = (path: string, content: string) => {
 const lastBody = () => JSON.parse(seen.at(-1)?.body ?? '{}');
 
 describe('capstan extension', () => {
-  it('add sends a folder whole, with its executables', async () => {
+  it('add uploads a folder with its executables', async () => {
     write('text/manifest.json', '{"id": "text.tools"}');
     write('text/commands/commands.yaml', 'slash_commands: []\n    entrypoint: commands/go.sh');
     write('text/commands/go.sh', 'go');
@@ -108,16 +108,16 @@ describe('capstan extension', () => {
     });
   });
 
-  it('add of what is no extension says so, and sends nothing', async () => {
+  it('add refuses a folder that is not an extension, and sends nothing', async () => {
     const { code, stderr } = await capstan(['extension', 'add', 'nowhere']);
     expect(code).toBe(2);
     expect(stderr).toContain('manifest.json');
     expect(seen).toEqual([]);
   });
 
-  it('lists, switches and removes', async () => {
+  it('lists, enables, disables and removes', async () => {
     expect((await capstan(['extension'])).stdout).toMatch(/text\.tools +1\.0\.0 +enabled +1 +\/text/);
-    expect((await capstan(['extension', 'disable', 'text.tools'])).stdout).toContain('text.tools is disabled');
+    expect((await capstan(['extension', 'disable', 'text.tools'])).stdout).toContain('text.tools disabled');
     expect(lastBody()).toEqual({ enabled: false });
     expect((await capstan(['extension', 'remove', 'text.tools'])).stdout).toContain('removed');
     expect(seen.at(-1)?.route).toBe('DELETE /v1/extensions/text.tools');
@@ -142,7 +142,7 @@ describe('capstan atip', () => {
 });
 
 describe('capstan tools', () => {
-  it('passes words and filters on', async () => {
+  it('sends words and filters', async () => {
     await capstan([
       'tools',
       'count',
@@ -163,7 +163,7 @@ describe('capstan tools', () => {
     expect(query.getAll('source')).toEqual(['extension', 'atip']);
   });
 
-  it('shows one tool, with what it takes and what was inferred of it', async () => {
+  it('shows one tool, with its inputs and what was inferred', async () => {
     const { stdout } = await capstan(['tools', 'ext:text.tools:wc']);
     expect(stdout).toContain('idempotent, filesystem.read');
     expect(stdout).toContain('trust: org: installed');
@@ -172,7 +172,7 @@ describe('capstan tools', () => {
     expect(stdout).toContain(`capstan invoke ext:text.tools:wc '{"text":"…"}'`);
   });
 
-  it('refresh names the sources that failed', async () => {
+  it('refresh lists the sources that failed', async () => {
     const { code, stderr } = await capstan(['tools', 'refresh']);
     expect(code).toBe(1);
     expect(stderr).toContain('mcp files: gone');

@@ -12,10 +12,10 @@ const DEFAULT_WAIT_MS = 60_000;
 export const addCommand: AddCommand = (program, cli) => {
   program
     .command('command')
-    .description('run a slash command of an extension; /help says which there are')
-    .argument('<text...>', 'such as "/text words \'one two\'"')
-    .option('--session <id>', 'the session it belongs to; `explain last_response` is about it')
-    .option('--wait <time>', 'stop waiting after so long; it goes on', parseDuration, DEFAULT_WAIT_MS)
+    .description('run a slash command of an extension')
+    .argument('<text...>', 'the command line, such as "/text words \'one two\'"; /help lists all commands')
+    .option('--session <id>', 'session of the call; `explain last_response` refers to it')
+    .option('--wait <time>', 'stop waiting after this time; the command continues', parseDuration, DEFAULT_WAIT_MS)
     .addHelpText(
       'after',
       `

@@ -7,7 +7,7 @@ import { PATIENTLY, withGateway } from '../testing/with-gateway.js';
 const { capstan, folder, gateway, invoke } = withGateway();
 
 describe('list', () => {
-  it('asks for what the options say, and for as many pages as it takes', async () => {
+  it('sends its options as filters, and reads as many pages as needed', async () => {
     await capstan([
       'list',
       '--status',
@@ -30,8 +30,36 @@ describe('list', () => {
     expect(JSON.parse(stdout).items).toHaveLength(1_100);
   });
 
-  it('says on stderr that nothing matches', async () => {
-    expect(await capstan(['list'])).toEqual({ code: 0, stdout: '', stderr: 'No invocation matches.\n' });
+  it('reports on stderr that nothing matches', async () => {
+    expect(await capstan(['list'])).toEqual({ code: 0, stdout: '', stderr: 'No invocations match.\n' });
+  });
+});
+
+describe('--watch', () => {
+  it('of workers fits a narrow terminal', async () => {
+    const { stdout } = await capstan(['workers'], { tty: true, columns: 50, env: { NO_COLOR: '1' } });
+    expect(stdout).toContain('wrk_2');
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(50);
+  });
+
+  it.each(['list', 'runs', 'queues', 'workers'])('of %s refreshes the list until Ctrl-C', async (command) => {
+    await invoke('fake:text');
+    const before = gateway().seen.length;
+    const controller = new AbortController();
+    const pending = capstan([command, '--watch'], { tty: true, columns: 80, rows: 12, interrupt: controller.signal });
+    await expect.poll(() => gateway().seen.length - before, PATIENTLY).toBeGreaterThan(command === 'list' ? 1 : 0);
+    controller.abort();
+    const { code, stdout } = await pending;
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/INVOCATION|RUN/);
+  });
+
+  it('is refused in a pipe, which cannot be redrawn', async () => {
+    for (const command of ['list', 'holds'])
+      expect(await capstan([command, '--watch'])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('terminal'),
+      });
   });
 });
 
@@ -67,7 +95,7 @@ describe('show, logs, cancel', () => {
     expect((await follow).stderr).toBe('○ queued\n✓ succeeded\n');
   });
 
-  it('cancels what it can and names what it cannot', async () => {
+  it('cancels what it can and lists the rest', async () => {
     await invoke('fake:never', '--no-wait');
     const { code, stdout, stderr } = await capstan(['cancel', 'inv_nope', 'inv_00000001']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '– canceled  inv_00000001\n' });
@@ -78,14 +106,14 @@ describe('show, logs, cancel', () => {
     await invoke('fake:never', '--no-wait');
     for (const named of [['run_00000001'], ['--run', 'run_00000001']]) {
       const { code, stdout } = await capstan(['cancel', ...named]);
-      expect({ code, stdout }).toEqual({ code: 0, stdout: '▸ running  run_00000001  is being stopped\n' });
+      expect({ code, stdout }).toEqual({ code: 0, stdout: '▸ running  run_00000001  is being canceled\n' });
       expect(gateway().seen.at(-1)).toMatchObject({ method: 'POST', path: '/v1/runs/run_00000001/cancel' });
     }
     await capstan(['cancel', '--run', 'run_00000001', '--status', 'queued', '--yes']);
     expect(gateway().seen.at(-1)?.path).toBe('/v1/invocations/cancel');
   });
 
-  it('lists plans and bulks, and with --all or --kind the rest', async () => {
+  it('lists plans and bulks, and with --all or --kind other runs', async () => {
     for (const args of [[], ['--all'], ['--kind', 'lone']]) await capstan(['runs', ...args]);
     expect(gateway().seen.map(({ path }) => path)).toEqual([
       '/v1/runs?limit=20&kind=plan&kind=bulk',
@@ -116,21 +144,28 @@ describe('show, logs, cancel', () => {
   });
 });
 
-describe('what is done to many', () => {
+describe('an action on many invocations', () => {
   const typing = (text: string) => ({ tty: true, stdin: Object.assign(Readable.from([text]), { isTTY: true }) });
   const done = () => gateway().seen.filter(({ path }) => /(cancel|redrive)$/.test(path));
 
-  it('names how many it would reach and asks a person first', async () => {
+  it('names the number of matches and asks first', async () => {
     for (const tool of ['fake:never', 'fake:never', 'fake:text']) await invoke(tool, '--no-wait');
     const { code, stderr } = await capstan(['cancel', '--all', '--no-color'], typing('y\n'));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '? cancel 2 invocations? [y/N] ' });
     expect(done()).toHaveLength(1);
   });
 
-  it.each(['n\n', '\n', '', 'maybe\n'])('is not done when the answer is %j', async (answer) => {
-    const { code, stdout, stderr } = await capstan(['redrive', '--tool', 'x'], typing(answer));
+  it.each(['n\n', '\n', '', 'maybe\n'])('is not done if the answer is %j', async (answer) => {
+    await invoke('fake:fail');
+    const { code, stdout, stderr } = await capstan(['redrive', '--status', 'failed'], typing(answer));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('Nothing was queued again.');
+    expect(done()).toEqual([]);
+  });
+
+  it('does not ask if nothing matches', async () => {
+    const answer = await capstan(['cancel', '--all'], typing(''));
+    expect(answer).toMatchObject({ code: 0, stdout: expect.stringContaining('0 invocations canceled'), stderr: '' });
     expect(done()).toEqual([]);
   });
 
@@ -138,7 +173,7 @@ describe('what is done to many', () => {
     ['cancel', '--all'],
     ['cancel', '--tool', 'x', '--json'],
     ['redrive', '--all'],
-  ])('%s %s needs --yes where there is no terminal', async (...args) => {
+  ])('%s %s needs --yes without a terminal', async (...args) => {
     const { code, stdout, stderr } = await capstan(args, { stdin: 'y\n' });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('--yes');
@@ -146,13 +181,13 @@ describe('what is done to many', () => {
   });
 });
 
-describe('the rest', () => {
+describe('other commands', () => {
   it('pauses a queue', async () => {
     expect((await capstan(['queues', 'pause', 'exec'])).stdout).toBe('⏸ paused  exec\n');
     expect(gateway().seen[0]).toMatchObject({ method: 'POST', path: '/v1/queues/exec/pause' });
   });
 
-  it('prints a new key alone on stdout', async () => {
+  it('prints only the new key on stdout', async () => {
     expect((await capstan(['keys', 'create', '--actor', 'ci', '--role', 'submit,audit'])).stdout).toBe('cap_secret\n');
     expect(JSON.parse(gateway().seen[0]?.body ?? '')).toEqual({
       tenant: 'default',
@@ -161,7 +196,7 @@ describe('the rest', () => {
     });
   });
 
-  it('puts a policy of YAML or of JSON as what it is', async () => {
+  it('puts a policy as YAML or JSON', async () => {
     writeFileSync(join(folder(), 'p.yaml'), 'boundary: deny_by_default\n');
     await capstan(['policy', 'put', 'p.yaml', '--name', 'team']);
     await capstan(['policy', 'put', '-'], { stdin: '{"boundary":"deny_by_default"}' });
@@ -171,7 +206,7 @@ describe('the rest', () => {
     ]);
   });
 
-  it('finds what is here and what is missing', async () => {
+  it('doctor reports what is installed and what is missing', async () => {
     const { code, stdout } = await capstan(['doctor'], {
       env: { PATH: '', DATABASE_URL: 'postgres://me:secret@db:5432/x' },
     });
@@ -180,5 +215,12 @@ describe('the rest', () => {
     expect(stdout).not.toContain('secret');
     expect(stdout).toContain('apt install bubblewrap');
     expect(stdout).toContain('is ready');
+  });
+
+  it('doctor fails if the gateway that it was told to look at does not answer', async () => {
+    const { code, stdout } = await capstan(['doctor', '--url', 'http://127.0.0.1:1']);
+    expect(code).toBe(1);
+    expect(stdout).toContain('✗ gateway      nothing answers at http://127.0.0.1:1');
+    expect(stdout).toContain('The gateway cannot be used: nothing answers at http://127.0.0.1:1.');
   });
 });

@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, watch } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
+import { describeMistakes } from '../format/mistakes.js';
 import { UsageError } from '../usage-error.js';
+import { watchFolder } from '../watch-folder.js';
 import type { ServeOptions } from './serve.js';
 
 const SETTLE_MS = 150;
@@ -13,24 +15,27 @@ const WATCHED = /\.(?:[cm]?[jt]sx?|json|ya?ml)$/;
 export const addDev: AddCommand = (program, cli) => {
   program
     .command('dev')
-    .description("start everything, and serve a file's tools, again whenever it changes")
-    .argument('<file>', 'exports tools made with tool()')
-    .option('-p, --pool <name>', 'the pool; by default what the file exports as `pool`, else `dev`')
+    .description('start everything and serve the tools in a file, with reload')
+    .argument('<file>', 'TypeScript or JavaScript file that exports tools made with tool(), or calls serveTools()')
+    .option('-p, --pool <name>', 'pool of the tools; by default the `pool` that the file exports, else `dev`')
     .action((file: string, options: ServeOptions, command: Command) =>
       cli.serve(command, async () => {
         const path = resolve(file);
-        if (!existsSync(path)) throw new UsageError(`there is no file ${file}`, 'capstan init makes one.');
+        if (!existsSync(path))
+          throw new UsageError(`cannot read ${file}: no such file`, 'Run `capstan init` to create a project with one.');
         const { runStandalone } = await import('@capstan/standalone');
         let served: { stop(): Promise<void> } | null = null;
         await runStandalone(async ({ url, key }) => {
-          served = await serveAgain(path, options, { CAPSTAN_URL: url, CAPSTAN_API_KEY: key });
+          served = await serveWithReload(path, options, { CAPSTAN_URL: url, CAPSTAN_API_KEY: key });
         }).finally(() => served?.stop());
       }),
     );
 };
 
-/** A process for the tools, ended and started anew when a file beside them changes: modules cannot be loaded twice. */
-async function serveAgain(path: string, { pool }: ServeOptions, env: Record<string, string>) {
+type Gateway = { CAPSTAN_URL: string; CAPSTAN_API_KEY: string };
+
+/** Serves the tools in a child process that restarts when a file beside them changes: Node.js cannot reload modules. */
+async function serveWithReload(path: string, { pool }: ServeOptions, env: Gateway) {
   const folder = dirname(path);
   let child: ChildProcess | null = null;
   let stopped = false;
@@ -46,7 +51,7 @@ async function serveAgain(path: string, { pool }: ServeOptions, env: Record<stri
   const start = async () => {
     await end();
     if (stopped) return;
-    await putPolicy(folder, env).catch((error: unknown) => console.error(`policy.yaml: ${String(error)}`));
+    await putPolicy(folder, env.CAPSTAN_URL, env.CAPSTAN_API_KEY);
     const args = [process.argv[1] ?? '', 'serve', path, ...(pool === undefined ? [] : ['--pool', pool])];
     child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: 'inherit' });
   };
@@ -55,12 +60,12 @@ async function serveAgain(path: string, { pool }: ServeOptions, env: Record<stri
     return turn;
   };
   let timer: NodeJS.Timeout | undefined;
-  const watcher = watch(folder, { recursive: true }, (_, name) => {
-    if (name === null || /(?:^|[\\/])(?:node_modules|\.capstan|\.git)(?:[\\/]|$)/.test(name) || !WATCHED.test(name))
-      return;
+  const watching = new AbortController();
+  watchFolder(folder, watching.signal, (changed) => {
+    if (!WATCHED.test(changed)) return;
     clearTimeout(timer);
     timer = setTimeout(() => {
-      console.error(`${name} has changed`);
+      console.error(`${relative(folder, changed)} changed, reloading`);
       void again();
     }, SETTLE_MS);
   });
@@ -69,21 +74,25 @@ async function serveAgain(path: string, { pool }: ServeOptions, env: Record<stri
     stop: async () => {
       stopped = true;
       clearTimeout(timer);
-      watcher.close();
+      watching.abort();
       await turn;
       await end();
     },
   };
 }
 
-/** The policy beside the tools is the one of the tenant `default` while they are developed. */
-async function putPolicy(folder: string, env: Record<string, string>): Promise<void> {
+/** Puts the policy.yaml beside the tools as the policy of the tenant `default`. If it is refused, the one before stays in force. */
+async function putPolicy(folder: string, url: string, key: string): Promise<void> {
   const text = await readFile(join(folder, 'policy.yaml'), 'utf8').catch(() => null);
   if (text === null) return;
-  const answer = await fetch(`${env.CAPSTAN_URL}/v1/policies/default`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${env.CAPSTAN_API_KEY}`, 'content-type': 'application/yaml' },
-    body: text,
-  });
-  if (!answer.ok) throw new Error(await answer.text());
+  const { CapstanError, createClient } = await import('@capstan/client');
+  const client = createClient({ url, key });
+  try {
+    await client.policies.put('default', text);
+  } catch (error) {
+    const why = error instanceof CapstanError ? describeMistakes(error).headline : String(error);
+    console.error(`policy.yaml was refused: ${why}`);
+  } finally {
+    await client.close();
+  }
 }

@@ -19,14 +19,14 @@ const TYPES: Record<TenantEventType, true> = {
 export const addEvents: AddCommand = (program, cli) => {
   program
     .command('events')
-    .description('what changes in the tenant, as it does, until Ctrl-C')
+    .description('follow all changes in the tenant until Ctrl-C')
     .option('--types <types>', `only these: ${Object.keys(TYPES).join(', ')}`, choices(TYPES))
     .action(({ types }: { types?: TenantEventType[] }, command: Command) =>
       cli.run(command, (session) => printEvents(session, types)),
     );
 };
 
-/** Until Ctrl-C, which is how it is meant to end. */
+/** Ctrl-C is the normal way to end this command, so it exits with 0. */
 const printEvents = async (session: Session, types: TenantEventType[] | undefined): Promise<ExitCode> => {
   const client = await session.client();
   const { signal } = session;

@@ -1,15 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { ExplainRequest, Role } from '@capstan/contracts';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT_OF_EFFECT, type ExitCode } from '../exit-code.js';
 import { formatExplanation } from '../format/explanation.js';
-import { readInputs } from '../parse/inputs.js';
 import { parseLabel } from '../parse/label.js';
 import { parseMode, parseRoles } from '../parse/words.js';
 import { readPolicyFile } from '../read-policy-file.js';
-import { readStdin } from '../read-stdin.js';
+import { readToolInputs } from '../read-tool-inputs.js';
 import type { Session } from '../session.js';
 
 type Options = {
@@ -24,23 +21,24 @@ type Options = {
 export const addExplain: AddCommand = (program, cli) => {
   program
     .command('explain')
-    .description('what policy says of a call and why, rule by rule; nothing runs and nothing is recorded')
-    .argument('<tool_id>', 'which tool')
-    .argument('[inputs]', 'a JSON object, @file, or - for stdin')
-    .option('--policy <file>', 'a draft, in place of the policy in force')
-    .option('-l, --label <key=value>', 'a label of the call (may be given again)', parseLabel)
+    .description('explain what policy decides about a call, rule by rule')
+    .argument('<tool_id>', 'tool id, from `capstan tools`')
+    .argument('[inputs...]', 'name=value pairs, a JSON object, @file, or - for stdin')
+    .option('--policy <file>', 'draft to use instead of the current policy')
+    .option('-l, --label <key=value>', 'label of the call (repeatable)', parseLabel)
     .option('--mode <mode>', 'execution or planning', parseMode)
-    .option('--session <id>', 'the session of the call')
-    .option('--actor <name>', 'as if somebody else called')
-    .option('--role <roles>', 'as if who calls had these roles (several with commas)', parseRoles)
+    .option('--session <id>', 'session of the call')
+    .option('--actor <name>', 'decide as if this actor called')
+    .option('--role <roles>', 'decide as if the caller had these roles (comma-separated)', parseRoles)
     .addHelpText(
       'after',
       `
 Examples:
   $ capstan explain shell.run '{"cmd": ["git", "status"]}'
+  $ capstan explain cap:web_fetch:web_fetch url=https://example.com/
   $ capstan explain ext:billing:refund '{"amount": 250}' --policy draft.yaml --label env=prod`,
     )
-    .action((tool_id: string, inputs: string | undefined, options: Options, command: Command) =>
+    .action((tool_id: string, inputs: string[], options: Options, command: Command) =>
       cli.run(command, async (session) => explain(session, await toRequest(session, tool_id, inputs, options))),
     );
 };
@@ -48,14 +46,11 @@ Examples:
 const toRequest = async (
   session: Session,
   tool_id: string,
-  argument: string | undefined,
+  words: readonly string[],
   { policy, label, mode, session: session_id, actor, role }: Options,
 ): Promise<ExplainRequest> => ({
   tool_id,
-  inputs: await readInputs(argument, {
-    readStdin: () => readStdin(session),
-    readFile: (path) => readFile(resolve(session.cwd, path), 'utf8'),
-  }),
+  inputs: await readToolInputs(session, tool_id, words),
   labels: label,
   mode,
   session_id,

@@ -1,5 +1,4 @@
-import { readdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { InstalledExtension } from '@capstan/contracts';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
@@ -7,42 +6,43 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { newExtension } from '../extension/new-extension.js';
 import { readExtension } from '../extension/read-extension.js';
 import { formatChanges } from '../format/changes.js';
+import { printDone } from '../print-done.js';
 import { printItems } from '../print-items.js';
 import { reportError } from '../report-error.js';
-import { nextChange } from '../run/watch-files.js';
 import type { Session } from '../session.js';
+import { nextChangeIn } from '../watch-folder.js';
 
 export const addExtension: AddCommand = (program, cli) => {
   const extension = program
     .command('extension')
-    .description('extensions as a source of tools: list, init, add, enable, disable, remove')
+    .description('manage extensions, which bring tools and slash commands')
     .action((_options: object, command: Command) => cli.run(command, printExtensions));
   extension
     .command('list')
-    .description('every extension that is installed')
+    .description('list installed extensions')
     .action((_options: object, command: Command) => cli.run(command, printExtensions));
   extension
     .command('init')
-    .description('write a new extension with a script of its own, ready to be added')
-    .argument('<folder>', 'a new or empty folder; its name is the id of the extension')
+    .description('create an extension with an example tool')
+    .argument('<folder>', 'new or empty folder; its name becomes the extension id')
     .action((folder: string, _options: object, command: Command) =>
       cli.run(command, (session) => init(session, folder)),
     );
   extension
     .command('add')
-    .description('install the extension in a folder, or another version of it')
-    .argument('<folder...>', 'with manifest.json and commands/commands.yaml')
-    .option('--watch', 'do it again whenever a file in it changes, until Ctrl-C')
+    .description('install or update an extension from a folder')
+    .argument('<folder...>', 'folder with manifest.json and commands/commands.yaml')
+    .option('--watch', 'install again whenever a file changes, until Ctrl-C')
     .action((folders: string[], { watch }: { watch?: boolean }, command: Command) =>
       cli.run(command, (session) =>
-        watch ? addAgain(session, folders) : forEach(folders, (folder) => add(session, folder)),
+        watch ? addAndWatch(session, folders) : forEach(folders, (folder) => add(session, folder)),
       ),
     );
   for (const [verb, description, act] of ACTS)
     extension
       .command(verb)
       .description(description)
-      .argument('<extension_id...>')
+      .argument('<extension_id...>', 'extension ids')
       .action((ids: string[], _options: object, command: Command) =>
         cli.run(command, (session) => forEach(ids, (id) => act(session, id))),
       );
@@ -51,9 +51,9 @@ export const addExtension: AddCommand = (program, cli) => {
 type Act = (session: Session, extension_id: string) => Promise<void>;
 
 const ACTS: [verb: string, description: string, act: Act][] = [
-  ['enable', 'bring its tools back', (session, id) => change(session, id, true)],
-  ['disable', 'keep it, without its tools', (session, id) => change(session, id, false)],
-  ['remove', 'forget it and its tools', (session, id) => remove(session, id)],
+  ['enable', 'enable extensions and their tools', (session, id) => change(session, id, true)],
+  ['disable', 'disable extensions and their tools', (session, id) => change(session, id, false)],
+  ['remove', 'remove extensions and their tools', (session, id) => remove(session, id)],
 ];
 
 const forEach = async (names: readonly string[], act: (name: string) => Promise<void>): Promise<ExitCode> => {
@@ -65,7 +65,7 @@ const printExtensions = async (session: Session): Promise<ExitCode> => {
   const client = await session.client();
   const { colors } = session.out;
   await printItems<InstalledExtension>(session, client.extensions.list(), {
-    empty: 'No extension is installed. Add one with `capstan extension add <folder>`.',
+    empty: 'No extensions. Add one with `capstan extension add <folder>`.',
     columns: [
       { title: 'EXTENSION', text: ({ extension_id }) => extension_id },
       { title: 'VERSION', text: ({ version }) => version },
@@ -91,34 +91,26 @@ const init = async (session: Session, folder: string): Promise<ExitCode> => {
   const { out } = session;
   await out.line(`${out.colors.green('✓')} ${id}`);
   await out.line(out.colors.dim(files.map((file) => `  ${folder}/${file}`).join('\n')));
-  await out.line(`  → capstan extension add ${folder} --watch, then: capstan invoke ext:${id}:greet name=Ada`);
+  await out.line(
+    `  → Run \`capstan extension add ${folder} --watch\`, then \`capstan invoke ext:${id}:greet name=Ada\`.`,
+  );
   return EXIT.success;
 };
 
-/** A mistake in an extension is shown and waited for to be mended. */
-const addAgain = async (session: Session, folders: readonly string[]): Promise<ExitCode> => {
+/** Reports errors and keeps watching, so that they can be fixed. */
+const addAndWatch = async (session: Session, folders: readonly string[]): Promise<ExitCode> => {
   const { err, signal } = session;
+  const paths = folders.map((folder) => resolve(session.cwd, folder));
   for (;;) {
-    const changed = nextChange(await filesIn(session.cwd, folders), signal);
+    const changed = nextChangeIn(paths, signal);
     await forEach(folders, (folder) => add(session, folder)).catch((error: unknown) => {
       if (signal.aborted) throw error;
       return reportError(error, session);
     });
-    await err.line(err.colors.dim(`Waiting for ${folders.join(', ')} to change.`));
+    await err.line(err.colors.dim(`Watching ${folders.join(', ')} for changes.`));
     await changed;
     signal.throwIfAborted();
   }
-};
-
-const filesIn = async (cwd: string, folders: readonly string[]): Promise<string[]> => {
-  const found = await Promise.all(
-    folders.map(async (folder) => {
-      const root = resolve(cwd, folder);
-      const names = await readdir(root, { recursive: true }).catch(() => []);
-      return names.map((name) => join(root, name));
-    }),
-  );
-  return found.flat();
 };
 
 const add = async (session: Session, folder: string): Promise<void> => {
@@ -136,13 +128,11 @@ const add = async (session: Session, folder: string): Promise<void> => {
 const change = async (session: Session, extension_id: string, enabled: boolean): Promise<void> => {
   const client = await session.client();
   const extension = await client.extensions.enable(extension_id, enabled);
-  if (session.json) return session.printJson(extension);
-  await session.out.line(`${session.out.colors.green('✓')} ${extension_id} is ${enabled ? 'enabled' : 'disabled'}`);
+  await printDone(session, extension, `${extension_id} ${enabled ? 'enabled' : 'disabled'}`);
 };
 
 const remove = async (session: Session, extension_id: string): Promise<void> => {
   const client = await session.client();
   await client.extensions.remove(extension_id);
-  if (session.json) return session.printJson({ extension_id, removed: true });
-  await session.out.line(`${session.out.colors.green('✓')} ${extension_id} removed`);
+  await printDone(session, { extension_id, removed: true }, `${extension_id} removed`);
 };

@@ -100,6 +100,15 @@ beforeEach(() => {
 const capstan = (args: string[], options: RunOptions = {}) => run(args, { ...options, env });
 
 describe('holds', () => {
+  it.each([
+    [true, 'may release it: there is no second person yet'],
+    [false, 'may not release it: there is no second person yet'],
+  ])('says why you may release a hold, or may not (ok: %s)', async (ok, said) => {
+    answer = { ...HOLD, can_decide: { ok, why: 'there is no second person yet' } };
+    const { stdout } = await capstan(['holds', 'hld_1']);
+    expect(stdout).toMatch(new RegExp(`you +${said}`));
+  });
+
   it('shows earlier decisions on the same tool', async () => {
     answer = {
       counts: { released: 3, rejected: 1 },
@@ -121,11 +130,11 @@ describe('holds', () => {
     expect(stdout).toMatch(/hld_1 +released +ann +30s ago +failed +other amount +ok/);
   });
 
-  it('releases all that a filter picks, as they were when they were counted', async () => {
+  it('releases all that match a filter, as they were when they were counted', async () => {
     answer = { decided: 1, refused: 0, items: [{ hold_id: 'hld_1', ok: true, status: 'released' }], more: false };
     expect(await capstan(['release', '--rule', 'refunds', '--yes'])).toMatchObject({
       code: 0,
-      stdout: '✓ 1 held call agreed to\n',
+      stdout: '✓ 1 held call approved\n',
     });
     expect(seen.map(({ request }) => request)).toEqual([
       'GET /v1/holds?rule=refunds&limit=1000',
@@ -134,25 +143,62 @@ describe('holds', () => {
     expect(seen[1]?.body).toEqual({ hold_ids: ['hld_1'], decision: 'release', input_hashes: { hld_1: HASH } });
   });
 
-  it('decides on nothing where nothing is named', async () => {
+  it('decides on nothing without a selection', async () => {
     expect(await capstan(['reject', '--comment', 'no'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('nothing is named'),
+      stderr: expect.stringContaining('no ids or filter given'),
     });
     expect(seen).toEqual([]);
   });
 
-  it('lists what waits, as plain lines in a pipe', async () => {
+  it('lists pending holds as plain lines in a pipe', async () => {
     const { code, stdout } = await capstan(['holds', '--tool', 'ext:billing:refund', '--risk', 'HIGH']);
     expect(code).toBe(0);
     expect(seen[0]?.request).toBe(
       'GET /v1/holds?tool_id=ext%3Abilling%3Arefund&risk=HIGH&status=pending&sort=created_at&limit=20',
     );
-    expect(stdout).toContain('hld_1  pending  ext:billing:refund  HIGH  shop    1/2  in 15m');
+    expect(stdout).toContain('hld_1  pending  ext:billing:refund  amount=250  30s  -     HIGH  shop    1/2  in 15m');
     expect(stdout).not.toContain('\u001b');
   });
 
-  it('shows the list again and again on a terminal, until it is interrupted', async () => {
+  it('shows what a decision needs in 80 columns: the call, its inputs, its age and its step', async () => {
+    const step = {
+      ...HOLD,
+      hold_id: 'hld_AbCdEfGhIjKlMnOpQrStU-1',
+      invocation_id: 'inv_AbCdEfGhIjKlMnOpQrStU-1',
+      run_id: 'run_AbCdEfGhIjKlMnOpQrStU',
+      step_id: 'pay',
+      inputs: { memo: 'x'.repeat(100), amount: 250, to: 'ann', cc: null },
+    };
+    page = { items: [step], next_cursor: null };
+    const { stdout } = await capstan(['holds', '--once'], { tty: true, columns: 80 });
+    const [heading = '', line = ''] = stripVTControlCharacters(stdout).split('\n');
+    expect(heading).toMatch(/^HOLD +TOOL +INPUTS +AGE +STEP *$/);
+    expect(line).toMatch(/^hld_AbCdEfGhIjKlMnOpQrStU-1 {2}\S+:refund {2}amount=250 to=a… {2}30s {2}pay of r.*…$/);
+    expect(widthOf(line)).toBeLessThanOrEqual(80);
+  });
+
+  it('cuts ids of lone calls to a prefix that commands accept where the inputs need the room', async () => {
+    const items = ['A', 'B'].map((letter) => ({
+      ...HOLD,
+      hold_id: `hld_P6kcOBdQ${letter.repeat(13)}`,
+      invocation_id: `inv_P6kcOBdQ${letter.repeat(13)}`,
+      run_id: `run_P6kcOBdQ${letter.repeat(13)}`,
+      inputs: { amount: 250, to: 'ann', memo: 'for the broken lamp' },
+    }));
+    page = { items, next_cursor: null };
+    const list = async (columns: number) => (await capstan(['holds', '--once'], { tty: true, columns })).stdout;
+    const [, line = ''] = stripVTControlCharacters(await list(80)).split('\n');
+    expect(line).toMatch(/^hld_P6kcOBdQAAAA {2}\S+ {2}amount=250 to=ann memo=for/);
+    expect(widthOf(line)).toBeLessThanOrEqual(80);
+    expect(await list(150)).toContain(items[0]?.hold_id);
+    expect((await capstan(['holds', '--once'])).stdout).toContain(items[0]?.hold_id);
+    // Two ids that share their prefix stay whole.
+    page.items = items.map((hold, at) => ({ ...hold, hold_id: `hld_P6kcOBdQAAAA${String(at).repeat(9)}` }));
+    expect(await list(80)).toContain(page.items[1]?.hold_id);
+  });
+
+  it('refreshes the list on a terminal until it is interrupted', async () => {
     const interrupt = new AbortController();
     heard = () => {
       if (seen.length === 2) interrupt.abort();
@@ -162,7 +208,7 @@ describe('holds', () => {
     expect(stdout.split('HOLD').length).toBeGreaterThan(2);
   });
 
-  /** What it wrote for the first two looks, each without its colours. */
+  /** The output of the first two refreshes, without colors. */
   const live = async (columns: number, rows: number) => {
     const interrupt = new AbortController();
     heard = () => {
@@ -186,7 +232,7 @@ describe('holds', () => {
     [40, 10],
     [20, 5],
     [200, 50],
-  ])('draws over itself on a terminal of %d by %d', async (columns, rows) => {
+  ])('redraws the list on a terminal of %d by %d', async (columns, rows) => {
     page = { items: many(30), next_cursor: 'x' };
     const { first, up, second } = await live(columns, rows);
     expect(Math.max(...first.map(widthOf))).toBeLessThanOrEqual(columns);
@@ -195,27 +241,27 @@ describe('holds', () => {
     expect(second).toEqual(first);
   });
 
-  it('says how many more there are than the terminal and the limit have room for', async () => {
+  it('shows how many holds do not fit the terminal and the limit', async () => {
     page = { items: many(30), next_cursor: 'x' };
     const { first } = await live(80, 24);
     expect(first[1]).toMatch(/^hld_0{21} {2}/);
-    expect(first.at(-2)).toBe('… 10 more, and others beyond --limit 20');
-    expect((await capstan(['holds'])).stderr).toBe('… others beyond --limit 20\n');
+    expect(first.at(-2)).toBe('… 10 more, and more beyond --limit 20');
+    expect((await capstan(['holds'])).stderr).toBe('… more beyond --limit 20\n');
   });
 
-  it('comments on one', async () => {
+  it('adds a comment to a hold', async () => {
     expect(await capstan(['holds', 'comment', 'hld_1', 'who', 'is this for?'])).toMatchObject({ code: 0 });
     expect(seen).toEqual([{ request: 'POST /v1/holds/hld_1/comments', body: { comment: 'who is this for?' } }]);
   });
 
-  it('says which vote was given in advance', async () => {
+  it('marks votes that were given in advance', async () => {
     answer = { ...HOLD, votes: [{ ...VOTE, grant_id: 'gnt_1' }] };
     expect((await capstan(['holds', 'hld_1'])).stdout).toContain(
       'ann: release (given in advance by gnt_1) “fine by me”',
     );
   });
 
-  it('shows all about one', async () => {
+  it('shows a hold in full', async () => {
     const { stdout } = await capstan(['holds', 'hld_1']);
     for (const part of [
       'refunds need',
@@ -231,7 +277,7 @@ describe('holds', () => {
     expect((await capstan(['show', 'hld_1'])).stdout).toBe(stdout);
   });
 
-  it('shows what happened to one in a column', async () => {
+  it('shows the outcome of a decided hold in a column', async () => {
     const comments: HoldEntry[] = [{ ...VOTE, at: '2026-01-01T11:48:00.000Z', actor: 'bob', kind: 'comment' }];
     answer = { ...HOLD, comments };
     const { stdout } = await capstan(['holds', 'hld_1']);
@@ -246,7 +292,7 @@ describe('holds', () => {
 });
 
 describe('release and reject', () => {
-  it('release what was looked at, and no other inputs', async () => {
+  it('release the reviewed inputs, and no others', async () => {
     expect(await capstan(['release', 'hld_1', '--comment', 'ok'])).toMatchObject({ code: 0 });
     expect(seen).toEqual([
       { request: 'GET /v1/holds/hld_1', body: null },
@@ -254,13 +300,13 @@ describe('release and reject', () => {
     ]);
   });
 
-  it('release it with other inputs', async () => {
+  it('release a hold with edited inputs', async () => {
     await capstan(['release', 'hld_1', '--inputs', '{"amount": 100}']);
     expect(seen[1]?.body).toEqual({ inputs: { amount: 100 }, input_hash: HASH });
     expect(await capstan(['release', 'hld_1', '--inputs', 'amount=100'])).toMatchObject({ code: 2 });
   });
 
-  it('take several ids, name the one that is refused and go on with the rest', async () => {
+  it('take several ids, report a refused one and continue with the rest', async () => {
     refused = 'hld_2';
     for (const args of [['release'], ['reject', '--comment', 'no']]) {
       seen.length = 0;
@@ -273,12 +319,12 @@ describe('release and reject', () => {
     }
   });
 
-  it('takes other inputs for one call only', async () => {
+  it('accept edited inputs for a single call only', async () => {
     expect(await capstan(['release', 'hld_1', 'hld_2', '--inputs', '{}'])).toMatchObject({ code: 2 });
     expect(seen).toEqual([]);
   });
 
-  it('say in two lines what became of it and what comes next', async () => {
+  it('report the outcome and the next step in two lines', async () => {
     const twoLines = async (args: string[], hold: Partial<Hold>) => {
       answer = { ...HOLD, ...hold };
       return (await capstan(args)).stdout;
@@ -296,18 +342,18 @@ describe('release and reject', () => {
     );
   });
 
-  it('show what was made of the inputs', async () => {
+  it('show the edits of the inputs', async () => {
     const edit = { at: AT, actor: 'bob', changed: ['amount'], previous_input_hash: HASH, input_hash: HASH };
     answer = { ...HOLD, original_inputs: { amount: 900 }, original_input_hash: HASH, edits: [edit] };
     expect((await capstan(['holds', 'hld_1'])).stdout).toContain('~ amount: 900 → 250 by bob');
   });
 
-  it('withdraw a call of your own', async () => {
+  it('withdraw the own call', async () => {
     expect(await capstan(['withdraw', 'hld_1'])).toMatchObject({ code: 0 });
     expect(seen).toEqual([{ request: 'POST /v1/holds/hld_1/withdraw', body: {} }]);
   });
 
-  it('reject it with a reason, and not without', async () => {
+  it('reject a hold with a reason, which is required', async () => {
     expect(await capstan(['reject', 'hld_1', '--comment', 'too much'])).toMatchObject({ code: 0 });
     expect(seen).toEqual([{ request: 'POST /v1/holds/hld_1/reject', body: { comment: 'too much' } }]);
     expect(await capstan(['reject', 'hld_1'])).toMatchObject({ code: 2 });
@@ -315,7 +361,7 @@ describe('release and reject', () => {
 });
 
 describe('grant', () => {
-  it('gives a vote for the next calls of a tool', async () => {
+  it('adds a vote for the next calls of a tool', async () => {
     const { stdout } = await capstan([
       'grant',
       'ext:billing:refund',
@@ -336,7 +382,7 @@ describe('grant', () => {
     expect(await capstan(['grant'])).toMatchObject({ code: 2 });
   });
 
-  it('gives one for a plan, lists them and takes them back', async () => {
+  it('adds a vote for a plan, lists grants and revokes them', async () => {
     await capstan(['grant', '--plan', HASH]);
     expect(seen[0]?.body).toEqual({ kind: 'plan', plan_hash: HASH });
     expect((await capstan(['grant', 'list'])).stdout).toContain('gnt_1  ext:billing:refund   2/5  ann  in 2h');
@@ -345,7 +391,7 @@ describe('grant', () => {
   });
 });
 
-it('a hold that came back says so, and why, in the line that its invocation has of it', () => {
+it('a hold that was returned shows the reason in its line of the invocation', () => {
   const back: Hold = { ...HOLD, round: 2, returned_because: 'the tool has changed since the release' };
   expect(holdInALine(back)).toBe('hld_1 pending again: the tool has changed since the release');
   expect(holdInALine({ ...back, status: 'rejected', decided_by: 'bob' })).toBe('hld_1 rejected by bob');

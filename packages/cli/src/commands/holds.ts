@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Hold, HoldItem, HoldSort, HoldStatus } from '@capstan/contracts';
 import { type Command, Option } from 'commander';
 import type { AddCommand } from '../cli.js';
@@ -11,15 +10,16 @@ import type { Output } from '../output.js';
 import { addHoldFilter, type HoldFilterOptions, holdFilterOf } from '../parse/hold-filter.js';
 import { integer } from '../parse/integer.js';
 import { printTable } from '../print-items.js';
-import { createLiveBlock } from '../progress/live-block.js';
 import { resolveId } from '../resolve-id.js';
 import type { Session } from '../session.js';
+import { addWatch, notWatchable, watchLines } from '../watch-lines.js';
 
 type Options = HoldFilterOptions & {
   status: HoldStatus;
   sort: HoldSort;
   limit: number;
   once?: boolean;
+  watch?: boolean;
   similar?: boolean;
 };
 
@@ -32,25 +32,24 @@ const STATUSES = [
   'canceled',
 ] as const satisfies HoldStatus[];
 const DEFAULT_LIMIT = 20;
-const REFRESH_MS = 1000;
-/** The heading, how many more there are, what to do next, and the line that the cursor is on. */
+/** The heading, the count of hidden rows, the hint, and the line with the cursor. */
 const OTHER_LINES = 4;
 
 export const addHolds: AddCommand = (program, cli) => {
   const holds = program
     .command('holds')
-    .description('what waits for a person to decide; with an id, all about that one; comment on one')
-    .argument('[id]', 'hld_…')
-    .addOption(new Option('--status <status>', 'those that are so').choices(STATUSES).default('pending'));
-  addHoldFilter(holds)
+    .description('list pending holds, or show one by its id')
+    .argument('[id]', 'hold id (hld_…)')
+    .addOption(new Option('--status <status>', 'only with this status').choices(STATUSES).default('pending'));
+  addWatch(addHoldFilter(holds))
     .addOption(
-      new Option('--sort <field>', 'newest first, or soonest to expire first')
+      new Option('--sort <field>', 'sort by age or by expiry')
         .choices(['created_at', 'expires_at'] satisfies HoldSort[])
         .default('created_at'),
     )
-    .option('-n, --limit <n>', 'how many', integer(1, 1000), DEFAULT_LIMIT)
-    .option('--once', 'show them once, also on a terminal')
-    .option('--similar', 'with an id: what was decided of the same tool before, and what came of it')
+    .option('-n, --limit <n>', 'maximum number of holds', integer(1, 1000), DEFAULT_LIMIT)
+    .option('--once', 'print once; by default the list refreshes on a terminal')
+    .option('--similar', 'with an id: show earlier decisions on the same tool')
     .action((id: string | undefined, options: Options, command: Command) =>
       cli.run(command, (session) => {
         if (id === undefined) return printHolds(session, options);
@@ -59,9 +58,9 @@ export const addHolds: AddCommand = (program, cli) => {
     );
   holds
     .command('comment')
-    .description('say something about a held call; it is kept with the hold')
-    .argument('<id>', 'hld_…')
-    .argument('<text...>', 'what to say')
+    .description('comment on a held call')
+    .argument('<id>', 'hold id (hld_…)')
+    .argument('<text...>', 'the comment')
     .action((id: string, words: string[], _options: object, command: Command) =>
       cli.run(command, (session) => comment(session, id, words.join(' '))),
     );
@@ -79,11 +78,10 @@ const comment = async (session: Session, id: string, text: string): Promise<Exit
 
 const print = async (session: Session, hold: Hold): Promise<ExitCode> => {
   if (session.json) await session.printJson(hold);
-  else await session.out.line(formatHold(hold, session.out.colors, session.now()));
+  else await session.out.line(formatHold(hold, session.out, session.now()));
   return EXIT.success;
 };
 
-/** Earlier decisions on the same tool. */
 const printSimilar = async (session: Session, id: string): Promise<ExitCode> => {
   const client = await session.client();
   const similar = await client.holds.similar(await resolveId(session, id));
@@ -94,7 +92,7 @@ const printSimilar = async (session: Session, id: string): Promise<ExitCode> => 
   const counts = Object.entries(similar.counts).map(([status, count]) => `${formatCount(count)} ${status}`);
   if (counts.length > 0) await session.out.line(`Before: ${counts.join(', ')}`);
   await printTable(session, similar.items, {
-    empty: 'Nothing was decided of this tool before.',
+    empty: 'No earlier decisions on this tool.',
     columns: similarColumns(session.out.colors, session.now()),
   });
   return EXIT.success;
@@ -106,36 +104,29 @@ const printHolds = async (session: Session, options: Options): Promise<ExitCode>
   const { once, status, sort, limit } = options;
   const client = await session.client();
   const look = (): Promise<Page> => client.holds.list({ ...holdFilterOf(options), status, sort, limit }).page();
-  if (session.out.live && !once && !session.json) return watch(session, limit, look);
+  if (session.out.live && !once && !session.json)
+    return watchLines(session, async () => renderLive(await look(), limit, session.out, session.now()));
+  if (options.watch) throw notWatchable();
   const page = await look();
   if (session.json) {
     await session.printJson(page);
     return EXIT.success;
   }
   await printTable(session, page.items, {
-    empty: 'Nothing is held.',
-    columns: holdColumns(session.out.colors, session.now()),
+    empty: 'No holds match.',
+    columns: holdColumns(page.items, {
+      colors: session.out.colors,
+      now: session.now(),
+      columns: session.out.tty ? session.out.columns : null,
+    }),
   });
   if (page.next_cursor !== null) await session.err.line(session.err.colors.dim(`… ${beyond(limit)}`));
   return EXIT.success;
 };
 
-/** Until Ctrl-C, which is how it is meant to end. */
-const watch = async (session: Session, limit: number, look: () => Promise<Page>): Promise<ExitCode> => {
-  const { out, signal } = session;
-  const block = createLiveBlock(out);
-  while (!signal.aborted) {
-    await block.show(renderLive(await look(), limit, out, session.now()));
-    await delay(REFRESH_MS, undefined, { signal }).catch(() => undefined);
-  }
-  // The terminal wrote ^C where the cursor was; what comes next starts on a line of its own.
-  await out.line('');
-  return EXIT.success;
-};
-
 const NEXT = 'capstan holds <id> · release <id> · reject <id> --comment … · Ctrl-C to leave';
 
-/** What is drawn again and again has to fit: neither wider nor longer than the terminal, its last line for the cursor. */
+/** Must fit the terminal, because what has scrolled away cannot be redrawn. The last line is left for the cursor. */
 const renderLive = ({ items, next_cursor }: Page, limit: number, out: Output, now: Date): string[] => {
   const { colors, columns, rows } = out;
   const shown = items.slice(0, Math.max(1, rows - OTHER_LINES));
@@ -146,10 +137,10 @@ const renderLive = ({ items, next_cursor }: Page, limit: number, out: Output, no
   ];
   const lines =
     items.length === 0
-      ? [cut('Nothing is held. Waiting for what comes…', columns)]
-      : formatTable(holdColumns(colors, now), shown, { colors, columns, strict: true });
+      ? [cut('No holds. Waiting for new ones…', columns)]
+      : formatTable(holdColumns(items, { colors, now, columns }), shown, { colors, columns, strict: true });
   const notes = [...(more.length > 0 ? [`… ${more.join(', and ')}`] : []), NEXT];
   return [...lines, ...notes.map((note) => colors.dim(cut(note, columns)))].slice(0, Math.max(1, rows - 1));
 };
 
-const beyond = (limit: number): string => `others beyond --limit ${limit}`;
+const beyond = (limit: number): string => `more beyond --limit ${limit}`;

@@ -10,8 +10,8 @@ import { readVersion } from '../version.js';
 export const addInit: AddCommand = (program, cli) => {
   program
     .command('init')
-    .description('make a folder that works: one tool, a policy, a plan, a test')
-    .argument('[folder]', 'where', '.')
+    .description('create a project with a tool, a policy, a plan and a test')
+    .argument('[folder]', 'folder of the project', '.')
     .action((folder: string, _options: object, command: Command) =>
       cli.run(command, (session) => init(session, resolve(session.cwd, folder))),
     );
@@ -21,7 +21,7 @@ const init = async (session: Session, folder: string): Promise<ExitCode> => {
   await mkdir(folder, { recursive: true });
   const taken = (await readdir(folder)).filter((name) => name in FILES);
   if (taken.length > 0)
-    throw new UsageError(`${taken.join(', ')} is there already`, 'Give a folder of its own: capstan init my-tools');
+    throw new UsageError(`will not overwrite ${taken.join(', ')}`, 'Use another folder: capstan init my-tools');
   const name =
     basename(folder)
       .toLowerCase()
@@ -81,7 +81,7 @@ export const refund = tool({
   run: async ({ order, amount }, { log, idempotency_key }) => {
     if (!order.startsWith('A-')) throw new Fatal(\`there is no order \${order}\`);
     log(\`refunding \${amount} of \${order}\`);
-    // Hand idempotency_key to the payment API: a second attempt then pays nothing twice.
+    // Pass idempotency_key to the payment API, so that a second attempt does not pay twice.
     return { refund_id: \`re_\${idempotency_key}\` };
   },
 });

@@ -28,7 +28,7 @@ const validate = (...args: string[]) =>
   run(['invoke', 'cap:test_math:add', '{"a":"2","c":1}', '--validate', ...args], { env });
 
 describe('invoke --validate', () => {
-  it('sends the call to be checked, and prints the decision and what would be left out', async () => {
+  it('sends the call for validation, and prints the decision and ignored inputs', async () => {
     answer = validation('allow');
     const { code, stdout, stderr } = await validate();
     expect(seen).toMatchObject([{ request: 'POST /v1/invocations?validate=true', body: { inputs: { a: '2', c: 1 } } }]);
@@ -37,7 +37,7 @@ describe('invoke --validate', () => {
     expect(stderr).toContain('c is not a parameter');
   });
 
-  it('ends with 3 for a denial and 4 for a hold, as the call itself would', async () => {
+  it('exits with 3 for a denial and 4 for a hold, like the call itself', async () => {
     answer = validation('deny');
     const denied = await validate();
     expect(denied.code).toBe(3);

@@ -6,11 +6,11 @@ import { PATIENTLY, withGateway } from '../testing/with-gateway.js';
 const { capstan, folder, gateway, invoke } = withGateway();
 
 describe('invoke', () => {
-  it('prints a lone result and nothing else', async () => {
+  it('prints only a lone result', async () => {
     expect(await invoke('cap:test_math:add', '{"a":2,"b":3}')).toEqual({ code: 0, stdout: '5\n', stderr: '' });
   });
 
-  it('takes inputs as name=value and lets the schema of the tool say what is a text', async () => {
+  it('takes inputs as name=value, with strings determined by the schema of the tool', async () => {
     await invoke('fake:typed', 'code=007', 'n=5', 'list=["a", 1]', 'word=five', 'formula=a=b', '--no-wait');
     await invoke('fake:typed', 'code=5', '--no-wait');
     const sent = gateway().seen.filter(({ method }) => method === 'POST');
@@ -20,7 +20,7 @@ describe('invoke', () => {
     ]);
   });
 
-  it('reads name=value as JSON or text where it cannot see a schema', async () => {
+  it('reads name=value as JSON or text without a schema', async () => {
     expect(await invoke('cap:test_math:add', 'a=2', 'b=3')).toEqual({ code: 0, stdout: '5\n', stderr: '' });
     await invoke('fake:text', 'id=12345678901234567890', 'price=1.50', 'on=true', '--no-wait');
     expect(JSON.parse(gateway().seen.at(-1)?.body ?? '').inputs).toEqual({
@@ -31,9 +31,9 @@ describe('invoke', () => {
   });
 
   it.each([
-    [['a=1', 'b'], 'not name=value: b'],
+    [['a=1', 'b'], 'expected name=value, not b'],
     [['a=1', 'a=2'], 'a is given twice'],
-    [['{"a":1}', 'b=2'], 'not name=value: {"a":1}'],
+    [['{"a":1}', 'b=2'], 'expected name=value, not {"a":1}'],
   ])('refuses the inputs %j', async (inputs, reason) => {
     const { code, stderr } = await invoke('fake:text', ...inputs);
     expect(code).toBe(2);
@@ -41,11 +41,11 @@ describe('invoke', () => {
     expect(gateway().seen.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 
-  it('gives back the streams of a process', async () => {
+  it('prints the streams of a process', async () => {
     expect(await invoke('fake:exec')).toEqual({ code: 0, stdout: 'to stdout', stderr: 'to stderr\n' });
   });
 
-  it('says of a failure what it was, its code and what to do', async () => {
+  it('shows the reason of a failure, its code and what to do', async () => {
     const { code, stdout, stderr } = await invoke('fake:fail');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(
@@ -60,54 +60,71 @@ describe('invoke', () => {
     expect(codes).toEqual([3, 4, 5, 2]);
   });
 
-  it('waits a moment for a grant to release what is held', async () => {
+  it('waits a moment for a grant to release a held call', async () => {
     const pending = invoke('fake:hold', '{"x":1}');
     await expect.poll(() => gateway().seen.some(({ path }) => path.endsWith('/events')), PATIENTLY).toBe(true);
     gateway().finish('inv_00000001');
     expect(await pending).toMatchObject({ code: 0, stdout: '{\n  "x": 1\n}\n', stderr: '' });
   });
 
-  it('says of one that stays held who is waited for, and where it stands', async () => {
+  it('shows who can release a call that stays held, and the votes so far', async () => {
     const { code, stderr } = await invoke('fake:hold', '--wait', '50ms');
     expect(code).toBe(4);
-    expect(stderr).toContain('It waits for a person: capstan holds hld_00000001');
+    expect(stderr).toContain('It waits for approval: `capstan holds hld_00000001`');
   });
 
-  it('names each of several mistakes in the inputs', async () => {
+  it('shows why a waiting call has not started', async () => {
+    const { code, stderr } = await invoke('fake:unserved', '--wait', '50ms');
+    expect({ code, stderr }).toEqual({
+      code: 5,
+      stderr: '◷ still queued, inv_00000001: no worker serves exec\n  → Start one.\n',
+    });
+  });
+
+  it('explains an unknown outcome, with the commands that resolve it', async () => {
+    const { code, stderr } = await invoke('fake:lost');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr:
+        '? ambiguous: it may have taken effect; capstan show inv_00000001 says what happened\n  → Find out whether it took effect, then record it with capstan resolve, or run it again with capstan redrive\n',
+    });
+  });
+
+  it('lists each of several mistakes in the inputs', async () => {
     expect((await invoke('fake:invalid')).stderr).toBe(
       '✗ the inputs do not fit\n  a: is required\n  b: is too long\n  code 2002\n  → Do something else.\n',
     );
   });
 
-  it('follows the events of one that takes longer', async () => {
+  it('follows the events of a call that takes longer', async () => {
     const pending = invoke('fake:never', '{"x":1}');
     await expect.poll(() => gateway().seen.some(({ path }) => path.endsWith('/events')), PATIENTLY).toBe(true);
     gateway().finish('inv_00000001');
     expect(await pending).toMatchObject({ code: 0, stdout: '{\n  "x": 1\n}\n' });
   });
 
-  it('stops waiting at its limit and says how to go on', async () => {
+  it('stops waiting at its limit and shows how to continue', async () => {
     const { code, stderr } = await invoke('fake:never', '--wait', '50ms');
     expect(code).toBe(5);
     expect(stderr).toContain('capstan logs -f inv_00000001');
   });
 
-  it('does not wait when told so, and prints the id', async () => {
+  it('does not wait with --no-wait, and prints the id', async () => {
     expect(await invoke('fake:never', '--no-wait')).toEqual({ code: 0, stdout: 'inv_00000001\n', stderr: '' });
     expect(gateway().seen[0]?.headers.prefer).toBeUndefined();
   });
 
-  it('stops waiting with Ctrl-C and says that the invocation goes on', async () => {
+  it('stops waiting with Ctrl-C and notes that the invocation continues', async () => {
     const controller = new AbortController();
     const pending = capstan(['invoke', 'fake:never'], { interrupt: controller.signal });
     await expect.poll(() => gateway().rows.size, PATIENTLY).toBe(1);
     controller.abort();
     const { code, stderr } = await pending;
     expect(code).toBe(130);
-    expect(stderr).toContain('goes on');
+    expect(stderr).toContain('continues');
   });
 
-  it('sends its options as the interface spells them', async () => {
+  it('sends its options as the API spells them', async () => {
     await invoke(
       'fake:text',
       '--timeout',

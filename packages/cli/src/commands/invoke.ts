@@ -1,20 +1,16 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import type { Invocation, JsonObject, SubmissionInput } from '@capstan/contracts';
+import type { Invocation, InvocationDetail, SubmissionInput } from '@capstan/contracts';
 import { visibleLine } from '@capstan/contracts/visible-text';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, EXIT_OF_EFFECT, type ExitCode, exitCodeOf } from '../exit-code.js';
 import { formatExplanation } from '../format/explanation.js';
 import { parseDuration } from '../parse/duration.js';
-import { readInputs } from '../parse/inputs.js';
 import { integer } from '../parse/integer.js';
 import { parseLabel } from '../parse/label.js';
-import { isPair, readPairs } from '../parse/pairs.js';
 import { parseMode } from '../parse/words.js';
-import { printOutcome } from '../print-outcome.js';
+import { formatWhy, printOutcome } from '../print-outcome.js';
 import { startSpinner } from '../progress/spinner.js';
-import { readStdin } from '../read-stdin.js';
+import { readToolInputs } from '../read-tool-inputs.js';
 import type { Session } from '../session.js';
 
 type Options = {
@@ -32,28 +28,30 @@ type Options = {
 };
 
 const MAX_PRIORITY = 1_000_000;
-/** Short, so that a terminal soon has an id and a status to show; most tools are done by then. */
+/** Short, so that a terminal soon has an id and a status to show. Most tools have ended by then. */
 const FIRST_WAIT_S = 3;
-/** A grant releases what it is for in about a second; what is held for longer waits for a person. */
+/** A grant releases a call within about a second. A call held for longer waits for a person. */
 const HELD_WAIT_S = 2;
+/** How often to check why a queued or deferred call has not started. */
+const CHECK_S = 10;
 
 export const addInvoke: AddCommand = (program, cli) => {
   program
     .command('invoke')
-    .description('run a tool and print what it answers')
-    .argument('<tool_id>', 'which tool: see `capstan tools`')
-    .argument('[inputs...]', 'name=value pairs, or a JSON object, @file, or - for stdin')
+    .description('run a tool and print its result')
+    .argument('<tool_id>', 'tool id, from `capstan tools`')
+    .argument('[inputs...]', 'name=value pairs, a JSON object, @file, or - for stdin')
     .option('--timeout <time>', 'how long the tool may run: 500ms, 30s, 5m', parseDuration)
-    .option('--priority <n>', 'a lower number runs first', integer(-MAX_PRIORITY, MAX_PRIORITY))
-    .option('-l, --label <key=value>', 'a label to find it by (may be given again)', parseLabel)
-    .option('--idempotency-key <key>', 'the same key answers the same invocation')
-    .option('--delay <time>', 'start it so much later', parseDuration)
-    .option('--max-attempts <n>', 'how often to try', integer(1, 100))
-    .option('--session <id>', 'the session it belongs to')
-    .option('--mode <mode>', 'execution, or planning (nothing with side effects)', parseMode)
-    .option('--wait <time>', 'stop waiting after so long; the invocation goes on', parseDuration)
-    .option('--no-wait', 'print the invocation id and do not wait')
-    .option('--validate', 'check the inputs, policy and quotas; nothing runs and nothing is recorded')
+    .option('--priority <n>', 'lower numbers run first', integer(-MAX_PRIORITY, MAX_PRIORITY))
+    .option('-l, --label <key=value>', 'label to find it by (repeatable)', parseLabel)
+    .option('--idempotency-key <key>', 'the same key returns the same invocation')
+    .option('--delay <time>', 'start after this delay', parseDuration)
+    .option('--max-attempts <n>', 'maximum number of attempts', integer(1, 100))
+    .option('--session <id>', 'session of the invocation')
+    .option('--mode <mode>', 'execution, or planning (no side effects)', parseMode)
+    .option('--wait <time>', 'stop waiting after this time; the invocation continues', parseDuration)
+    .option('--no-wait', 'print the invocation id without waiting')
+    .option('--validate', 'check inputs, policy and quotas without running the tool')
     .addHelpText(
       'after',
       `
@@ -78,7 +76,7 @@ const toSubmission = async (
   options: Options,
 ): Promise<SubmissionInput> => ({
   tool_id,
-  inputs: await inputsOf(session, tool_id, inputs),
+  inputs: await readToolInputs(session, tool_id, inputs),
   timeout_ms: options.timeout,
   priority: options.priority,
   labels: options.label,
@@ -88,28 +86,6 @@ const toSubmission = async (
   session_id: options.session,
   mode: options.mode,
 });
-
-const inputsOf = async (session: Session, tool_id: string, words: readonly string[]): Promise<JsonObject> => {
-  const [first] = words;
-  if (first !== undefined && (words.length > 1 || isPair(first)))
-    return readPairs(words, await schemaOf(session, tool_id));
-  return readInputs(first, {
-    readStdin: () => readStdin(session),
-    readFile: (path) => readFile(resolve(session.cwd, path), 'utf8'),
-  });
-};
-
-/** A tool that is not there, or that this key may not look up, is refused when it is called. */
-const schemaOf = async (session: Session, tool_id: string): Promise<JsonObject> => {
-  const { CapstanError } = await import('@capstan/client');
-  const client = await session.client();
-  try {
-    return (await client.tools.get(tool_id)).input_schema;
-  } catch (error) {
-    if (error instanceof CapstanError && (error.status === 404 || error.status === 403)) return {};
-    throw error;
-  }
-};
 
 const validate = async (session: Session, submission: SubmissionInput): Promise<ExitCode> => {
   const client = await session.client();
@@ -130,9 +106,14 @@ const invoke = async (session: Session, submission: SubmissionInput, wait?: numb
   }
   const spinner = startSpinner(session.err, submission.tool_id);
   let known: Invocation | null = null;
-  const watch = (invocation: Invocation, status = invocation.status): void => {
+  let said: string | null = null;
+  const watch = async (invocation: Invocation | InvocationDetail, status = invocation.status): Promise<void> => {
     known = invocation;
-    spinner.say(`${invocation.invocation_id} ${status}`);
+    const waiting = status === invocation.status && 'waiting' in invocation ? invocation.waiting : null;
+    spinner.say([invocation.invocation_id, status, waiting?.detail].filter(Boolean).join(' '));
+    if (waiting === null || waiting.cause === 'hold' || waiting.detail === said) return;
+    said = waiting.detail;
+    await spinner.tell(formatWhy(status, waiting, session.err));
   };
   try {
     const invocation = await submitAndWait(session, submission, wait, watch);
@@ -140,7 +121,7 @@ const invoke = async (session: Session, submission: SubmissionInput, wait?: numb
     return await printOutcome(session, invocation);
   } catch (error) {
     await spinner.stop();
-    if (session.signal.aborted) await sayItGoesOn(session, known);
+    if (session.signal.aborted) await sayItContinues(session, known);
     throw error;
   }
 };
@@ -149,7 +130,7 @@ const submitAndWait = async (
   session: Session,
   submission: SubmissionInput,
   limit_ms: number | undefined,
-  watch: (invocation: Invocation, status?: Invocation['status']) => void,
+  watch: (invocation: Invocation | InvocationDetail, status?: Invocation['status']) => Promise<void>,
 ): Promise<Invocation> => {
   const { isTerminal } = await import('@capstan/client');
   const client = await session.client();
@@ -157,22 +138,33 @@ const submitAndWait = async (
   const started = performance.now();
   const limit_s = limit_ms === undefined ? Number.POSITIVE_INFINITY : limit_ms / 1000;
   const until = (status: Invocation['status']): boolean => isTerminal(status) || status === 'held';
-  let invocation = await client.submit(submission, { wait_s: Math.min(limit_s, FIRST_WAIT_S), until, signal });
+  let invocation: Invocation = await client.submit(submission, {
+    wait_s: Math.min(limit_s, FIRST_WAIT_S),
+    until,
+    signal,
+  });
   for (;;) {
     const left_s = limit_s - (performance.now() - started) / 1000;
-    if (isTerminal(invocation.status) || left_s <= 0) return invocation;
-    watch(invocation);
+    if (isTerminal(invocation.status)) return invocation;
+    if (left_s <= 0) return isIdle(invocation.status) ? client.get(invocation.invocation_id, { signal }) : invocation;
     const { invocation_id, status: before } = invocation;
+    if (isIdle(before)) invocation = await client.get(invocation_id, { signal });
+    if (isTerminal(invocation.status)) return invocation;
+    await watch(invocation);
+    const check_s = before === 'held' ? HELD_WAIT_S : isIdle(before) ? CHECK_S : Number.POSITIVE_INFINITY;
+    const timeout_s = Math.min(left_s, check_s);
     invocation = await client.wait(invocation_id, {
       signal,
       until: before === 'held' ? (status) => status !== 'held' : until,
-      on_status: (status) => watch(invocation, status),
-      timeout_s: before === 'held' ? Math.min(left_s, HELD_WAIT_S) : Number.isFinite(left_s) ? left_s : undefined,
+      on_status: (status) => void watch(invocation, status),
+      timeout_s: Number.isFinite(timeout_s) ? timeout_s : undefined,
     });
-    // It waits for a person, which no command line should.
+    // A command line should not block until a person decides.
     if (before === 'held' && invocation.status === 'held') return invocation;
   }
 };
+
+const isIdle = (status: Invocation['status']): boolean => status === 'queued' || status === 'deferred';
 
 const printAccepted = async (session: Session, invocation: Invocation): Promise<ExitCode> => {
   if (session.json) await session.printJson(invocation);
@@ -180,10 +172,10 @@ const printAccepted = async (session: Session, invocation: Invocation): Promise<
   return invocation.status === 'held' || invocation.status === 'denied' ? exitCodeOf(invocation.status) : EXIT.success;
 };
 
-const sayItGoesOn = async ({ err }: Session, known: Invocation | null): Promise<void> => {
+const sayItContinues = async ({ err }: Session, known: Invocation | null): Promise<void> => {
   const next =
     known === null
-      ? 'If it was taken it goes on: find it with `capstan list`.'
-      : `It goes on: see \`capstan show ${known.invocation_id}\`.`;
-  await err.line(err.colors.dim(`Not waiting any more. ${next}`));
+      ? 'If the gateway accepted the invocation, it continues: find it with `capstan list`.'
+      : `The invocation continues: \`capstan show ${known.invocation_id}\`.`;
+  await err.line(err.colors.dim(`Stopped waiting. ${next}`));
 };

@@ -5,6 +5,7 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { relativeTime } from '../format/relative-time.js';
 import { parseRoles } from '../parse/words.js';
 import { printItems } from '../print-items.js';
+import { removeEach } from '../remove-each.js';
 import { resolveName } from '../resolve-name.js';
 import type { Session } from '../session.js';
 
@@ -13,23 +14,19 @@ type CreateOptions = { tenant: string; actor: string; role: Role[]; pool?: strin
 export const addKeys: AddCommand = (program, cli) => {
   const keys = program
     .command('keys')
-    .description('the API keys: list, create, delete')
+    .description('manage API keys')
     .action((_options: object, command: Command) => cli.run(command, printKeys));
   keys
     .command('list')
-    .description('every key, without the secret itself')
+    .description('list keys, without their secrets')
     .action((_options: object, command: Command) => cli.run(command, printKeys));
   keys
     .command('create')
-    .description('a new key; it is shown this once')
-    .requiredOption('--actor <name>', 'who uses it')
-    .requiredOption(
-      '--role <roles>',
-      'submit, operate, audit, scale, admin (several with commas), or serve',
-      parseRoles,
-    )
-    .option('--tenant <name>', 'whose rows it sees', 'default')
-    .option('--pool <name>', 'with --role serve: the pool that it serves, and nothing else')
+    .description('create a key; its value is shown only once')
+    .requiredOption('--actor <name>', 'who the key is for')
+    .requiredOption('--role <roles>', 'submit, operate, audit, scale, admin (comma-separated), or serve', parseRoles)
+    .option('--tenant <name>', 'tenant of the key', 'default')
+    .option('--pool <name>', 'with --role serve: the only pool the key may serve')
     .action(({ tenant, actor, role, pool }: CreateOptions, command: Command) =>
       cli.run(command, (session) =>
         createKey(session, { tenant, actor, roles: role, ...(pool === undefined ? {} : { pool }) }),
@@ -37,8 +34,8 @@ export const addKeys: AddCommand = (program, cli) => {
     );
   keys
     .command('delete')
-    .description('end keys at once')
-    .argument('<key...>', 'their ids, or the actor of an only key')
+    .description('delete keys; they stop working at once')
+    .argument('<key...>', 'key ids, or actors with exactly one key')
     .action((ids: string[], _options: object, command: Command) =>
       cli.run(command, (session) => deleteKeys(session, ids)),
     );
@@ -47,7 +44,7 @@ export const addKeys: AddCommand = (program, cli) => {
 const printKeys = async (session: Session): Promise<ExitCode> => {
   const client = await session.client();
   await printItems<Key>(session, client.keys.list(), {
-    empty: 'There are no keys. Create one with `capstan keys create --actor ci --role submit`.',
+    empty: 'No keys. Create one with `capstan keys create --actor ci --role submit`.',
     columns: [
       { title: 'KEY', text: ({ key_id }) => key_id },
       { title: 'TENANT', text: ({ tenant }) => tenant },
@@ -67,20 +64,19 @@ const createKey = async (session: Session, wanted: NewKey): Promise<ExitCode> =>
     await session.printJson(created);
     return EXIT.success;
   }
-  // The key alone on stdout, so that `KEY=$(capstan keys create …)` is all it takes.
+  // Only the key goes to stdout, so that `KEY=$(capstan keys create …)` works.
   await err.line(`${err.colors.green('✓')} ${created.key_id} for ${created.actor} (${created.roles.join(', ')})`);
   await out.line(created.key);
-  await err.line(err.colors.dim('  Keep it now: it is stored hashed and never shown again.'));
+  await err.line(err.colors.dim('  Save it now: only its hash is stored, and it is not shown again.'));
   return EXIT.success;
 };
 
 const deleteKeys = async (session: Session, ids: readonly string[]): Promise<ExitCode> => {
   const client = await session.client();
-  for (const named of ids) {
-    const key_id = await resolveName(session, 'key', named);
-    await client.keys.delete(key_id);
-    if (session.json) await session.printJson({ key_id, deleted: true });
-    else await session.out.line(`${session.out.colors.green('✓')} ${key_id} deleted`);
-  }
-  return EXIT.success;
+  return removeEach(session, ids, {
+    field: 'key_id',
+    done: 'deleted',
+    remove: (id) => client.keys.delete(id),
+    resolve: (_, text) => resolveName(session, 'key', text),
+  });
 };

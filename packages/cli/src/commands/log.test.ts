@@ -40,18 +40,18 @@ const capstan = (...args: string[]) => run(['log', ...args], { env, cwd });
 const toTexts = (hashes: readonly Buffer[]) => hashes.map((hash) => hash.toString('base64'));
 
 describe('log checkpoint', () => {
-  it('prints the note as it was signed', async () => {
+  it('prints the signed note unchanged', async () => {
     const { note } = logOf(7);
     answers.set('GET /v1/log/checkpoint', note);
     expect(await capstan('checkpoint', '--signed-by', signed_by)).toMatchObject({ code: 0, stdout: note, stderr: '' });
   });
 
-  it('refuses one that another key signed', async () => {
+  it('refuses a note signed by another key', async () => {
     const other = verifierKey(origin, parseSealKey(Buffer.alloc(32, 8).toString('base64')));
     expect(await capstan('checkpoint', '--signed-by', other)).toMatchObject({ code: 2, stdout: '' });
   });
 
-  it('says when nobody signed it', async () => {
+  it('reports that it is not signed', async () => {
     answers.set('GET /v1/log/checkpoint', logOf(7).note.replace(/— .*\n/, ''));
     expect((await capstan('checkpoint')).stderr).toContain('not signed');
   });
@@ -74,7 +74,7 @@ describe('log prove', () => {
     expect(stdout).toContain(`signed by ${signed_by}`);
   });
 
-  it('fails for a record that is not where the gateway says', async () => {
+  it('fails if the record is not at the index that the gateway claims', async () => {
     expect(await prove(logOf(7).records[3])).toMatchObject({ code: 1 });
   });
 });
@@ -90,24 +90,24 @@ describe('log consistency', () => {
     return capstan('consistency', 'old');
   };
 
-  it('holds the newest checkpoint against one that was kept', async () => {
+  it('checks that the newest checkpoint extends an earlier one', async () => {
     const { code, stdout } = await against(logOf(7));
     expect(code).toBe(0);
     expect(stdout).toContain('the log of 7 entries begins with that of 3');
   });
 
-  it('tells of a log that was rewritten', async () => {
+  it('reports a log that was rewritten', async () => {
     const { code, stdout } = await against(logOf(7, 'another'));
     expect(code).toBe(1);
     expect(stdout).toContain('rewritten');
   });
 
-  it('tells of a log that was cut short', async () => {
+  it('reports a log that was truncated', async () => {
     answers.set('GET /v1/log/checkpoint', logOf(2).note);
     expect(await capstan('consistency', 'old')).toMatchObject({ code: 1 });
   });
 
-  it.each(['not-one', 'missing'])('takes no checkpoint from the file %s', async (file) => {
+  it.each(['not-one', 'missing'])('refuses the file %s as a checkpoint', async (file) => {
     expect(await capstan('consistency', file)).toMatchObject({ code: 2 });
   });
 });

@@ -20,13 +20,13 @@ import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 
 type Options = { signedBy?: string };
-const SIGNED_BY = ['--signed-by <key>', 'the verifier key that it is to be signed with'] as const;
+const SIGNED_BY = ['--signed-by <key>', 'verifier key that must have signed the checkpoint'] as const;
 
 export const addLog: AddCommand = (program, cli) => {
-  const log = program.command('log').description('the Merkle log that every call and run ends in');
+  const log = program.command('log').description('print and prove checkpoints of the Merkle log of calls and runs');
   log
     .command('checkpoint')
-    .description('print the newest checkpoint, to be kept somewhere else')
+    .description('print the newest checkpoint, to be kept elsewhere')
     .option(...SIGNED_BY)
     .action((options: Options, command: Command) => cli.run(command, (session) => checkpoint(session, options)));
   log
@@ -39,9 +39,9 @@ export const addLog: AddCommand = (program, cli) => {
     );
   log
     .command('consistency')
-    .description('prove that a later log begins with an earlier one')
-    .argument('<old>', 'the file of a checkpoint that was kept')
-    .argument('[new]', 'the file of a later one; the newest by default')
+    .description('prove that a later log extends an earlier one')
+    .argument('<old>', 'file with an earlier checkpoint')
+    .argument('[new]', 'file with a later checkpoint; by default the newest is fetched')
     .option(...SIGNED_BY)
     .action((before: string, after: string | undefined, options: Options, command: Command) =>
       cli.run(command, (session) => consistency(session, before, after, options)),
@@ -55,7 +55,9 @@ const checkpoint = async (session: Session, options: Options): Promise<ExitCode>
     await session.printJson({ origin, size, root: root.toString('base64'), signed: signatures.length > 0, note });
   else await session.out.write(visibleText(note));
   if (signatures.length === 0)
-    await session.err.line(session.err.colors.yellow('It is not signed: set CAPSTAN_SEAL_KEY.'));
+    await session.err.line(
+      session.err.colors.yellow('The checkpoint is not signed. Set CAPSTAN_SEAL_KEY to sign checkpoints.'),
+    );
   return EXIT.success;
 };
 
@@ -68,11 +70,11 @@ const prove = async (session: Session, id: string, options: Options): Promise<Ex
   else if (ok) {
     await out.line(`${out.colors.green('✓')} ${id} is entry ${proof.log_index} of ${head.size}`);
     await out.line(out.colors.dim(`  leaf ${proof.leaf_hash}, ${signature(head, proof.checkpoint.key)}`));
-  } else await out.line(out.colors.red(`✗ ${id}: the proof does not lead to the root of the checkpoint`));
+  } else await out.line(out.colors.red(`✗ ${id}: the proof does not match the root of the checkpoint`));
   return ok ? EXIT.success : EXIT.failed;
 };
 
-/** Computed here: what the gateway says of itself proves nothing. */
+/** Computed locally: a claim by the gateway proves nothing. */
 const isProven = ({ record_hash, log_index, proof }: LogProof, { size, root }: SignedCheckpoint): boolean => {
   const leaf = leafHash(Buffer.from(record_hash.replace(/^sha256:/, ''), 'hex'));
   const path = proof.map((hash) => Buffer.from(hash, 'base64'));
@@ -93,7 +95,8 @@ const consistency = async (
     options,
     after ?? 'the log',
   );
-  if (old.origin !== late.origin) throw new UsageError(`these are two logs: ${old.origin} and ${late.origin}`);
+  if (old.origin !== late.origin)
+    throw new UsageError(`the checkpoints are of different logs: ${old.origin} and ${late.origin}`);
   const { out } = session;
   const ok = old.size <= late.size && (await isContinued(session, old, late));
   if (session.json) await session.printJson({ ok, origin: old.origin, from: old.size, to: late.size });
@@ -104,7 +107,7 @@ const consistency = async (
   else
     await out.line(
       out.colors.red(
-        `✗ the log was rewritten: its ${late.size} entries do not begin with the ${old.size} that were kept`,
+        `✗ the log was rewritten: its ${late.size} entries do not extend the ${old.size} of the earlier checkpoint`,
       ),
     );
   return ok ? EXIT.success : EXIT.failed;
@@ -124,7 +127,7 @@ const readNote = async (session: Session, file: string): Promise<string> => {
   try {
     return await readFile(resolve(session.cwd, file), 'utf8');
   } catch {
-    throw new UsageError(`${file} cannot be read`, 'Keep a checkpoint with: capstan log checkpoint > <file>');
+    throw new UsageError(`cannot read ${file}`, 'Save a checkpoint with `capstan log checkpoint > <file>`.');
   }
 };
 
@@ -136,7 +139,7 @@ const checked = (note: string, { signedBy }: Options, from: string): SignedCheck
     if (error instanceof CheckpointError) throw new UsageError(`${from}: ${error.message}`);
     throw error;
   }
-  throw new UsageError(`the checkpoint of ${from} is not signed with the key that you named`);
+  throw new UsageError(`the checkpoint of ${from} is not signed with the key given`);
 };
 
 const signature = (head: SignedCheckpoint, key: string | null): string =>

@@ -7,15 +7,15 @@ import { formatStatus } from '../format/status.js';
 import { resolveId } from '../resolve-id.js';
 import type { Session } from '../session.js';
 
-/** Without -f, what is there already has come when nothing more comes for this long. */
+/** Without -f, the output so far is complete once nothing has arrived for this long. */
 const QUIET_MS = 500;
 
 export const addLogs: AddCommand = (program, cli) => {
   program
     .command('logs')
-    .description('what a tool wrote; -f follows it while it runs')
-    .argument('<id>', 'inv_…')
-    .option('-f, --follow', 'go on until it has ended')
+    .description('print the output of an invocation')
+    .argument('<id>', 'invocation id (inv_…)')
+    .option('-f, --follow', 'follow until the invocation ends')
     .action((id: string, { follow = false }: { follow?: boolean }, command: Command) =>
       cli.run(command, async (session) =>
         printLogs(session, (await resolveId(session, id)).replace(/^run_/, 'inv_'), follow),

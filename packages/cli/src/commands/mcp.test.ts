@@ -37,9 +37,11 @@ const SERVER: McpServer = {
 };
 
 let answer: unknown = SERVER;
-const { seen, env } = withAnswers(() => answer);
+let answers: (request: string) => unknown = () => answer;
+const { seen, env } = withAnswers((request) => answers(request));
 beforeEach(() => {
   answer = SERVER;
+  answers = () => answer;
 });
 const capstan = (...args: string[]) => run(args, { env });
 
@@ -90,18 +92,62 @@ describe('mcp add', () => {
     });
   });
 
-  it('takes a file of other clients', async () => {
+  it('takes a URL alone, which is named after its host, and lists of tools to add and to exclude', async () => {
+    await capstan('mcp', 'add', 'https://docs.x.example/mcp', '--tool', 'read_*', '--deny-tool', 'read_all');
+    expect(seen[0]?.body).toEqual({
+      name: 'docs.x.example',
+      url: 'https://docs.x.example/mcp',
+      tools: { allow: ['read_*'], deny: ['read_all'] },
+    });
+  });
+
+  it('takes a file of another client', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'capstan-cli-')), 'mcp.json');
     const content = { mcpServers: { files: { command: 'npx' } } };
     writeFileSync(file, JSON.stringify(content));
     answer = { items: [SERVER], next_cursor: null };
     expect(await capstan('mcp', 'add', '--file', file)).toMatchObject({ code: 0 });
     expect(seen[0]?.body).toEqual(content);
+    expect(await capstan('mcp', 'add', file)).toMatchObject({ code: 0 });
+    expect(seen[1]?.body).toEqual(content);
     writeFileSync(file, '{}');
     expect(await capstan('mcp', 'add', '--file', file)).toMatchObject({ code: 2 });
   });
 
-  it('ends with 1 when the server fails, and says why', async () => {
+  it('takes a file with comments, and reports the line of a mistake', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'capstan-cli-')), 'mcp.json');
+    writeFileSync(file, '{\n  // of this project\n  "servers": { "files": { "command": "npx" }, },\n}');
+    answer = { items: [SERVER], next_cursor: null };
+    expect(await capstan('mcp', 'add', file)).toMatchObject({ code: 0 });
+    expect(seen[0]?.body).toEqual({ mcpServers: { files: { command: 'npx' } } });
+    writeFileSync(file, '{\n  "servers": { files }\n}');
+    expect(await capstan('mcp', 'add', file)).toMatchObject({ code: 2, stderr: expect.stringContaining('line 2') });
+  });
+
+  it('takes a name in the registry, with or without a name for the server', async () => {
+    await capstan('mcp', 'add', 'io.github.acme/files', '--env', 'TOKEN=secret://files');
+    await capstan('mcp', 'add', 'mine', 'io.github.acme/files', '--allow', 'network');
+    expect(seen.map(({ body }) => body)).toEqual([
+      { registry: 'io.github.acme/files', env: { TOKEN: 'secret://files' } },
+      { name: 'mine', registry: 'io.github.acme/files', permissions: ['network'] },
+    ]);
+  });
+
+  it('of a URL that requires a login shows where to log in, and waits until somebody has', async () => {
+    const wanting = { ...SERVER, status: 'failing', last_error: 'docs wants a login: capstan mcp login docs' };
+    let looks = 0;
+    answers = (request) => {
+      if (request === 'POST /v1/mcp-servers') return wanting;
+      if (request.endsWith('/login')) return { authorized: false, authorization_url: 'https://login.example/x' };
+      looks += 1;
+      return looks < 3 ? wanting : { ...SERVER, last_discovery: '2026-01-01T12:01:00.000Z' };
+    };
+    const done = await run(['mcp', 'add', 'docs', 'https://x.example/mcp'], { env, tty: true });
+    expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('https://login.example/x') });
+    expect(done.stdout).toContain('files is ready, 3 tools');
+  });
+
+  it('exits with 1 if the server fails, and shows why', async () => {
     answer = { ...SERVER, status: 'failing', last_error: 'no such program' };
     expect(await capstan('mcp', 'add', 'files', '--', 'nope')).toMatchObject({
       code: 1,
@@ -113,13 +159,13 @@ describe('mcp add', () => {
     ['mcp', 'add'],
     ['mcp', 'add', 'x'],
     ['mcp', 'add', 'x', '--trust', 'native', '--', 'y'],
-  ])('of too little or too much is a mistake of usage: %s %s %s', async (...args) => {
+  ])('with missing or extra arguments is a usage error: %s %s %s', async (...args) => {
     expect((await capstan(...args)).code).toBe(2);
     expect(seen).toEqual([]);
   });
 });
 
-it('mcp lists servers with what is wrong with them', async () => {
+it('mcp lists servers with their errors', async () => {
   answer = {
     items: [SERVER, { ...SERVER, name: 'docs', status: 'failing', last_error: 'refused' }],
     next_cursor: null,

@@ -6,10 +6,10 @@ type Options = { down?: boolean; status?: boolean; to?: string };
 export const addMigrate: AddCommand = (program, cli) => {
   program
     .command('migrate')
-    .description('bring the database to the schema of this version')
-    .option('--status', 'list the migrations, and which are applied; changes nothing')
-    .option('--to <migration>', 'go up or down to this one, by its name or number')
-    .option('--down', 'take the last migration back')
+    .description('migrate the database to the schema of this version')
+    .option('--status', 'list migrations and whether they are applied; changes nothing')
+    .option('--to <migration>', 'migrate up or down to this one, by name or number')
+    .option('--down', 'revert the last migration')
     .action((options: Options, command: Command) =>
       cli.serve(command, async () => {
         const { runMigrate } = await import('@capstan/standalone');

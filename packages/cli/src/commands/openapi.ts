@@ -1,13 +1,14 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import type { Descriptor, InstalledOpenApi, JsonObject, NewOpenApi } from '@capstan/contracts';
+import { type Descriptor, type InstalledOpenApi, isObject, type JsonObject, type NewOpenApi } from '@capstan/contracts';
 import { readYaml } from '@capstan/expression';
 import type { Command } from 'commander';
+import { cannotRead } from '../cannot-read.js';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { formatChanges } from '../format/changes.js';
+import { parseJsonObject } from '../parse/json-object.js';
+import { printAdded, printWarnings } from '../print-added.js';
 import { printItems } from '../print-items.js';
-import { readStdin } from '../read-stdin.js';
+import { readTextFile } from '../read-text-file.js';
+import { removeEach } from '../remove-each.js';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 
@@ -26,29 +27,32 @@ const MAX_CHARACTERS = 20_000_000;
 export const addOpenApi: AddCommand = (program, cli) => {
   const openapi = program
     .command('openapi')
-    .description('OpenAPI documents as a source of tools: list, add, remove')
+    .description('manage OpenAPI documents, whose operations become tools')
     .action((_options: object, command: Command) => cli.run(command, printDocuments));
   openapi
     .command('list')
-    .description('every document that was added')
+    .description('list OpenAPI documents')
     .action((_options: object, command: Command) => cli.run(command, printDocuments));
   openapi
     .command('add')
-    .description('the operations of a document become tools, openapi:<name>:<operation>')
-    .argument('<file|url>', 'OpenAPI 3.0 or 3.1 as JSON or YAML; - is stdin')
-    .option('--name <name>', 'what the tools are called by; from the title without it')
-    .option('--base-url <url>', 'where the API is, in place of the servers that the document names')
+    .description('add a document: its operations become tools, openapi:<name>:<operation>')
+    .argument('<file|url>', 'OpenAPI 3.0 or 3.1, JSON or YAML; - for stdin')
+    .option('--name <name>', 'name in the tool ids; by default from the title')
+    .option('--base-url <url>', 'URL of the API, instead of the servers in the document')
     .option('--auth <secret...>', 'secret://name for every security scheme, or <scheme>=secret://name')
-    .option('--include <pattern...>', 'only operations whose name, "METHOD /path" or tag matches; * is any part')
-    .option('--exclude <pattern...>', 'operations to leave out, in the same way')
-    .option('--dry-run', 'print the tools, and keep nothing')
+    .option(
+      '--include <pattern...>',
+      'only operations whose name, "METHOD /path" or tag matches; * matches any characters',
+    )
+    .option('--exclude <pattern...>', 'leave out operations that match')
+    .option('--dry-run', 'print the tools without adding them')
     .action((source: string, options: AddOptions, command: Command) =>
       cli.run(command, (session) => add(session, source, options)),
     );
   openapi
     .command('remove')
-    .description('forget documents and their tools')
-    .argument('<name...>')
+    .description('remove documents and their tools')
+    .argument('<name...>', 'document names')
     .action((names: string[], _options: object, command: Command) =>
       cli.run(command, (session) => remove(session, names)),
     );
@@ -57,7 +61,7 @@ export const addOpenApi: AddCommand = (program, cli) => {
 const printDocuments = async (session: Session): Promise<ExitCode> => {
   const client = await session.client();
   await printItems<InstalledOpenApi>(session, client.openApis.list(), {
-    empty: 'No OpenAPI document was added. Add one with `capstan openapi add <file|url>`.',
+    empty: 'No OpenAPI documents. Add one with `capstan openapi add <file|url>`.',
     columns: [
       { title: 'NAME', text: ({ name }) => name },
       { title: 'VERSION', text: ({ version }) => version },
@@ -77,20 +81,14 @@ const add = async (session: Session, source: string, options: AddOptions): Promi
     const { tools, ...preview } = await client.openApis.preview(sent);
     if (session.json) await session.printJson({ ...preview, tools });
     else for (const tool of tools) await out.line(describe(session, tool));
-    await warn(session, preview.warnings);
+    await printWarnings(session, preview.warnings);
     return EXIT.success;
   }
   const added = await client.openApis.add(sent);
-  if (session.json) await session.printJson(added);
-  else await out.line(`${out.colors.green('✓')} ${added.name} ${added.version}: ${formatChanges(added.changes)}`);
-  await warn(session, added.warnings);
+  await printAdded(session, added);
   if (!session.json)
-    await err.line(err.colors.dim(`  A policy has to allow them, for example: tool: "openapi:${added.name}:*"`));
+    await err.line(err.colors.dim(`  Policy must allow these tools, for example with tool: "openapi:${added.name}:*"`));
   return EXIT.success;
-};
-
-const warn = async ({ err }: Session, warnings: readonly string[]): Promise<void> => {
-  for (const warning of warnings) await err.line(err.colors.yellow(`  ${warning}`));
 };
 
 const describe = ({ out }: Session, { tool_id, risk, effects, binding }: Descriptor): string => {
@@ -120,39 +118,29 @@ const readAuth = (words: readonly string[]): NonNullable<NewOpenApi['auth']> =>
 
 const readDocument = async (session: Session, source: string): Promise<JsonObject> => {
   const text = await readSource(session, source);
-  const { value, errors } = /^\s*\{/.test(text) ? readJson(text) : readYaml(text, MAX_CHARACTERS);
+  if (/^\s*\{/.test(text)) return parseJsonObject(text, source);
+  const { value, errors } = readYaml(text, MAX_CHARACTERS);
   if (errors[0]) throw new UsageError(`${source}: ${errors[0].message}`);
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new UsageError(`${source} is not an OpenAPI document`);
-  return value as JsonObject;
-};
-
-const readJson = (text: string): { value: unknown; errors: { message: string }[] } => {
-  try {
-    return { value: JSON.parse(text), errors: [] };
-  } catch (error) {
-    return { value: null, errors: [{ message: error instanceof Error ? error.message : String(error) }] };
-  }
+  if (!isObject(value)) throw new UsageError(`${source} is not an OpenAPI document`);
+  return value;
 };
 
 const readSource = async (session: Session, source: string): Promise<string> => {
-  if (source === '-') return readStdin(session);
+  if (!/^https?:\/\//.test(source)) return readTextFile(session, source);
   try {
-    if (!/^https?:\/\//.test(source)) return await readFile(resolve(session.cwd, source), 'utf8');
     const response = await fetch(source, { signal: AbortSignal.timeout(FETCH_MS) });
     if (!response.ok) throw new Error(`HTTP ${response.status}`);
     return await response.text();
   } catch (error) {
-    throw new UsageError(`cannot read ${source}: ${error instanceof Error ? error.message : String(error)}`);
+    throw cannotRead(source, error);
   }
 };
 
 const remove = async (session: Session, names: readonly string[]): Promise<ExitCode> => {
   const client = await session.client();
-  for (const name of names) {
-    await client.openApis.remove(name);
-    if (session.json) await session.printJson({ name, removed: true });
-    else await session.out.line(`${session.out.colors.green('✓')} ${name} removed`);
-  }
-  return EXIT.success;
+  return removeEach(session, names, {
+    field: 'name',
+    done: 'removed',
+    remove: (name) => client.openApis.remove(name),
+  });
 };

@@ -14,7 +14,7 @@ let server: Server;
 let seen: { path: string; accept: string | undefined; body: string }[];
 let answers: Record<string, Answer>;
 
-/** What each path answers; these commands take JSON, YAML and lines of JSON. */
+/** The response of each path; these commands accept JSON, YAML and JSON Lines. */
 beforeEach(async () => {
   seen = [];
   answers = {};
@@ -56,7 +56,7 @@ describe('capstan explain', () => {
     suggestion: 'Add this:\ntools:\n  shell.run: {}',
   };
 
-  it('says what is decided, looks at every rule, and shows what to add as it is to be pasted', async () => {
+  it('shows the decision, every rule, and the YAML to add', async () => {
     answers['/v1/policy/explain'] = json(decision);
     const { code, stdout } = await capstan(['explain', 'shell.run', '{"cmd": ["ls"]}', '--label', 'env=dev']);
     expect(code).toBe(3);
@@ -70,7 +70,13 @@ describe('capstan explain', () => {
     });
   });
 
-  it('says what the policy of the installation decided and lowered', async () => {
+  it('takes inputs as name=value pairs, as invoke does', async () => {
+    answers['/v1/policy/explain'] = json(decision);
+    await capstan(['explain', 'fake:typed', 'n=5', 'word=five']);
+    expect(JSON.parse(seen.at(-1)?.body ?? '').inputs).toEqual({ n: 5, word: 'five' });
+  });
+
+  it('shows what the policy of the installation decided and lowered', async () => {
     const rules = [{ id: 'no-shell', matched: true, why: 'not here', of: 'installation' }];
     const bound = { ...decision, decided_by: 'installation', rule_matched: 'no-shell', rules };
     answers['/v1/policy/explain'] = json(bound);
@@ -111,12 +117,12 @@ describe('capstan what-if', () => {
     answers['/v1/policy/what-if'] = lines(changed, { kind: 'progress', checked: 9, total: 9, changed: 3 }, done);
   });
 
-  it('lists what would change and counts the rest', async () => {
+  it('lists the decisions that would change and counts the rest', async () => {
     const { code, stdout } = await capstan(['what-if', 'draft.json', '--since', '1h', '--limit', '1']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/inv_1 +cap:test_math:add +allow +deny +\S+ ago +no rule allows it/);
     expect(stdout).toContain('… and 2 more');
-    expect(stdout).toContain('3 of 9 decisions would change, allow → deny 3, 1 call of tools that are gone');
+    expect(stdout).toContain('3 of 9 decisions would change, allow → deny 3, 1 call of tools that no longer exist');
     expect(seen[0]?.accept).toBe('application/x-ndjson');
     expect(JSON.parse(seen[0]?.body ?? '')).toEqual({
       policy: { rules: [] },
@@ -131,19 +137,19 @@ describe('capstan what-if', () => {
     expect(stderr.endsWith('\r\u001b[2K')).toBe(true);
   });
 
-  it('answers one JSON for a script', async () => {
+  it('prints one JSON value for a script', async () => {
     const { stdout } = await capstan(['what-if', 'draft.json', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ checked: 9, changed: 3, more: 2, items: [{ invocation_id: 'inv_1' }] });
   });
 
-  it('says so when the answer ends too early', async () => {
+  it('reports an answer that ends too early', async () => {
     answers['/v1/policy/what-if'] = lines(changed);
     expect((await capstan(['what-if', 'draft.json'])).code).toBe(1);
   });
 });
 
 describe('capstan policy', () => {
-  it('prints the document as YAML, or all that is known as JSON', async () => {
+  it('prints the document as YAML, or everything as JSON', async () => {
     answers['/v1/policies/default'] = { type: 'application/yaml', body: '# default, version 3\nrules: []\n' };
     expect((await capstan(['policy', 'get'])).stdout).toBe('# default, version 3\nrules: []\n');
     answers['/v1/policies/default'] = json({ name: 'default', version: 2 });

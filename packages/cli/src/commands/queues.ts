@@ -7,27 +7,29 @@ import { formatDuration } from '../format/duration.js';
 import { formatFields } from '../format/fields.js';
 import { formatStatus, paintStatus, statusText } from '../format/status.js';
 import { parseQueue } from '../parse/words.js';
-import { printItems } from '../print-items.js';
+import type { Look } from '../print-items.js';
 import type { Session } from '../session.js';
+import { addWatch, printOrWatch } from '../watch-lines.js';
 
 export const addQueues: AddCommand = (program, cli) => {
-  const queues = program
-    .command('queues')
-    .description('the queue of each runner type; pause or resume one, or see how it should scale')
-    .action((_options: object, command: Command) => cli.run(command, printQueues));
+  const queues = addWatch(program.command('queues'))
+    .description('list queues, pause or resume one, or show its scaling signal')
+    .action(({ watch = false }: { watch?: boolean }, command: Command) =>
+      cli.run(command, (session) => printQueues(session, watch)),
+    );
   for (const action of ['pause', 'resume'] as const) {
     queues
       .command(action)
-      .description(action === 'pause' ? 'let nothing more of this type start' : 'go on where it was paused')
-      .addArgument(new Argument('<runner>', 'the runner type, or app/<pool>').argParser(parseQueue))
+      .description(action === 'pause' ? 'pause a queue: no new calls start' : 'resume a paused queue')
+      .addArgument(new Argument('<runner>', 'runner type, or app/<pool>').argParser(parseQueue))
       .action((runner: QueueName, _options: object, command: Command) =>
         cli.run(command, (session) => switchQueue(session, action, runner)),
       );
   }
   queues
     .command('scale')
-    .description('what an autoscaler is told of a runner type')
-    .addArgument(new Argument('<runner>', 'the runner type').argParser(parseQueue))
+    .description('show how many workers a queue needs')
+    .addArgument(new Argument('<runner>', 'runner type').argParser(parseQueue))
     .action((runner: QueueName, _options: object, command: Command) =>
       cli.run(command, (session) => printScale(session, runner)),
     );
@@ -46,14 +48,23 @@ const printScale = async (session: Session, runner: QueueName): Promise<ExitCode
         ['slots', formatCount(scale.slots)],
         ['desired', formatCount(scale.desired)],
       ],
-      session.out.colors,
+      session.out,
     ))
       await session.out.line(line);
   return EXIT.success;
 };
 
-const printQueues = async (session: Session): Promise<ExitCode> => {
+const printQueues = async (session: Session, watch: boolean): Promise<ExitCode> => {
   const client = await session.client();
+  return printOrWatch(
+    session,
+    watch,
+    () => client.queues.list(),
+    () => lookOf(session),
+  );
+};
+
+const lookOf = (session: Session): Look<QueueInfo> => {
   const { colors } = session.out;
   const state = ({ paused }: QueueInfo) => (paused ? 'paused' : 'open');
   const count = (title: string, of: (queue: QueueInfo) => number) => ({
@@ -62,8 +73,8 @@ const printQueues = async (session: Session): Promise<ExitCode> => {
     align: 'right' as const,
     paint: (text: string, queue: QueueInfo) => (of(queue) === 0 ? colors.dim(text) : text),
   });
-  await printItems<QueueInfo>(session, client.queues.list(), {
-    empty: 'There is no queue yet.',
+  return {
+    empty: 'No queues.',
     columns: [
       { title: 'RUNNER', text: ({ runner }) => runner },
       {
@@ -74,14 +85,19 @@ const printQueues = async (session: Session): Promise<ExitCode> => {
       count('QUEUED', ({ queued }) => queued),
       count('DEFERRED', ({ deferred }) => deferred),
       count('HELD', ({ held }) => held),
+      {
+        title: 'OLDEST',
+        text: ({ oldest_wait_s = 0 }) => (oldest_wait_s > 0 ? formatDuration(oldest_wait_s * 1000) : '—'),
+        align: 'right',
+      },
       count('RUNNING', ({ running }) => running),
+      count('SLOTS', ({ slots = 0 }) => slots),
       {
         ...count('WORKERS', ({ workers }) => workers),
         paint: (text, { workers, queued }) => (workers === 0 && queued > 0 ? colors.red(text) : text),
       },
     ],
-  });
-  return EXIT.success;
+  };
 };
 
 const switchQueue = async (session: Session, action: 'pause' | 'resume', runner: QueueName): Promise<ExitCode> => {

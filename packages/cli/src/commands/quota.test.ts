@@ -25,7 +25,7 @@ const { seen, env } = withAnswers(() => answer);
 const capstan = (...args: string[]) => run(args, { env });
 
 describe('quota', () => {
-  it('sets the limits that are named', async () => {
+  it('sets the limits in the options', async () => {
     answer = QUOTA;
     const done = await capstan(
       'quota',
@@ -45,12 +45,12 @@ describe('quota', () => {
     expect(done.stdout).toContain('tool:ext:*: 5 at once, 100/day, then deny');
   });
 
-  it('needs a limit', async () => {
+  it('requires a limit', async () => {
     expect(await capstan('quota', 'set', 'tool:ext:*')).toMatchObject({ code: 2 });
     expect(seen).toEqual([]);
   });
 
-  it('shows what is used of what', async () => {
+  it('shows the usage of each limit', async () => {
     const { scope, limits, on_exceed } = QUOTA;
     const used = {
       waiting: 7,
@@ -68,7 +68,7 @@ describe('quota', () => {
 });
 
 describe('webhook', () => {
-  it('adds an endpoint and prints its secret alone', async () => {
+  it('adds an endpoint and prints only its secret on stdout', async () => {
     answer = WEBHOOK;
     const done = await capstan('webhook', 'add', 'https://a.example/', '--events', 'hold.*,run.failed');
     expect(seen).toEqual([
@@ -78,6 +78,12 @@ describe('webhook', () => {
       },
     ]);
     expect(done.stdout.trim()).toBe('whsec_c2VjcmV0');
+  });
+
+  it('prints no secret for an endpoint without signatures, or for a given secret', async () => {
+    answer = { ...WEBHOOK, kind: 'slack' };
+    const done = await capstan('webhook', 'add', 'https://hooks.example/', '--kind', 'slack', '--secret', 'mine');
+    expect([done.stdout, done.stderr]).toEqual(['', expect.stringContaining('whk_1 receives')]);
   });
 
   it('sends a delivery again', async () => {
@@ -100,7 +106,7 @@ describe('retention', () => {
     by_status: { failed: { results_days: 30 } },
   };
 
-  it('keeps for so long, by how calls ended', async () => {
+  it('is set for all calls, and by status', async () => {
     answer = RETENTION;
     const args = ['--results', '7d', '--records', 'ever', '--for', 'failed=30d', '--for', 'denied=/12h'];
     const { code, stdout } = await capstan('retention', 'set', 'acme', ...args);
@@ -112,7 +118,7 @@ describe('retention', () => {
     expect(stdout).toContain('acme: results 7d, records ever; failed 30d/-');
   });
 
-  it('is wrong without a time, and for an end that there is not', async () => {
+  it('is refused without a unit of time, and for an unknown status', async () => {
     expect(await capstan('retention', 'set', 'acme')).toMatchObject({ code: 2 });
     expect(await capstan('retention', 'set', 'acme', '--for', 'running=1d')).toMatchObject({ code: 2 });
     expect(seen).toEqual([]);

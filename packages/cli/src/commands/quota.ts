@@ -4,7 +4,9 @@ import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { relativeTime } from '../format/relative-time.js';
 import { integer } from '../parse/integer.js';
+import { printDone } from '../print-done.js';
 import { printItems } from '../print-items.js';
+import { removeEach } from '../remove-each.js';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 
@@ -20,35 +22,37 @@ type SetOptions = {
 export const addQuota: AddCommand = (program, cli) => {
   const quota = program
     .command('quota')
-    .description('how much a tenant, an actor, a tool, a source or a runner type may: list, set, usage, remove')
+    .description('manage limits for tenants, actors, tools and runner types')
     .action((_options: object, command: Command) => cli.run(command, printQuotas));
   quota
     .command('list')
-    .description('every quota')
+    .description('list quotas')
     .action((_options: object, command: Command) => cli.run(command, printQuotas));
   quota
     .command('set')
-    .description('limit a scope, for calls submitted from now on')
-    .argument('<scope>', 'tenant:acme, actor:ann, tool:ext:*, source:mcp, runner:exec')
-    .option('--concurrent <n>', 'at the same time', integer(1))
-    .option('--per-minute <n>', 'calls in a minute', integer(0))
-    .option('--per-day <n>', 'calls in a day', integer(0))
-    .option('--runtime-ms <n>', 'time that they run, in a day', integer(0))
-    .option('--cost <units>', 'what they cost, in a day', units)
+    .description('set the quota of a scope, for new calls')
+    .argument('<scope>', 'tenant:acme, actor:ann, tool:ext:*, source:mcp or runner:exec')
+    .option('--concurrent <n>', 'calls at the same time', integer(1))
+    .option('--per-minute <n>', 'calls per minute', integer(0))
+    .option('--per-day <n>', 'calls per day', integer(0))
+    .option('--runtime-ms <n>', 'total run time per day, in milliseconds', integer(0))
+    .option('--cost <units>', 'total cost per day', units)
     .addOption(
-      new Option('--on-exceed <what>', 'let calls wait, or deny them').choices(['defer', 'deny']).default('defer'),
+      new Option('--on-exceed <what>', 'what happens to calls beyond the limit')
+        .choices(['defer', 'deny'])
+        .default('defer'),
     )
     .action((scope: string, options: SetOptions, command: Command) =>
       cli.run(command, (session) => setQuota(session, scope, options)),
     );
   quota
     .command('usage')
-    .description('what each has used, counted now')
+    .description('show the current usage of each quota')
     .action((_options: object, command: Command) => cli.run(command, printUsage));
   quota
     .command('remove')
-    .description('limit them no more')
-    .argument('<scope...>')
+    .description('remove quotas')
+    .argument('<scope...>', 'scopes, from `capstan quota list`')
     .action((scopes: string[], _options: object, command: Command) =>
       cli.run(command, (session) => removeQuotas(session, scopes)),
     );
@@ -56,7 +60,7 @@ export const addQuota: AddCommand = (program, cli) => {
 
 const units = (text: string): number => {
   const value = Number(text);
-  if (text.trim() === '' || !(value >= 0)) throw new InvalidArgumentError('a number of at least 0 is expected.');
+  if (text.trim() === '' || !(value >= 0)) throw new InvalidArgumentError('Expected a number of at least 0.');
   return value;
 };
 
@@ -80,7 +84,7 @@ const describe = ({
 const printQuotas = async (session: Session): Promise<ExitCode> => {
   const client = await session.client();
   await printItems<Quota>(session, client.quotas.list(), {
-    empty: 'There are no quotas. Set one with `capstan quota set tool:ext:* --concurrent 5`.',
+    empty: 'No quotas. Set one with `capstan quota set tool:ext:* --concurrent 5`.',
     columns: [
       { title: 'SCOPE', text: ({ scope }) => scope, shrinks: true },
       { title: 'LIMITS', text: ({ limits }) => describe(limits) },
@@ -96,7 +100,7 @@ const printUsage = async (session: Session): Promise<ExitCode> => {
   const client = await session.client();
   const of = (used: number, max: number | undefined): string => (max === undefined ? String(used) : `${used}/${max}`);
   await printItems<QuotaUsage>(session, client.quotas.usage(), {
-    empty: 'There are no quotas.',
+    empty: 'No quotas.',
     columns: [
       { title: 'SCOPE', text: ({ scope }) => scope, shrinks: true },
       { title: 'NOW', text: ({ concurrent, limits }) => of(concurrent, limits.max_concurrent) },
@@ -125,20 +129,15 @@ const setQuota = async (session: Session, scope: string, options: SetOptions): P
   if (Object.keys(limits).length === 0) throw new UsageError('at least one limit is needed, such as --concurrent 5');
   const client = await session.client();
   const quota = await client.quotas.set(scope, { ...limits, on_exceed: onExceed });
-  if (session.json) await session.printJson(quota);
-  else
-    await session.out.line(
-      `${session.out.colors.green('✓')} ${quota.scope}: ${describe(quota.limits)}, then ${quota.on_exceed}`,
-    );
+  await printDone(session, quota, `${quota.scope}: ${describe(quota.limits)}, then ${quota.on_exceed}`);
   return EXIT.success;
 };
 
 const removeQuotas = async (session: Session, scopes: readonly string[]): Promise<ExitCode> => {
   const client = await session.client();
-  for (const scope of scopes) {
-    await client.quotas.remove(scope);
-    if (session.json) await session.printJson({ scope, removed: true });
-    else await session.out.line(`${session.out.colors.green('✓')} ${scope} removed`);
-  }
-  return EXIT.success;
+  return removeEach(session, scopes, {
+    field: 'scope',
+    done: 'removed',
+    remove: (scope) => client.quotas.remove(scope),
+  });
 };

@@ -10,11 +10,12 @@ const REDRIVABLE: InvocationStatus[] = ['failed', 'timed_out', 'ambiguous'];
 export const addRedrive: AddCommand = (program, cli) => {
   const command = program
     .command('redrive')
+    .summary('run failed, timed-out or ambiguous invocations again')
     .description('run failed, timed-out or ambiguous invocations again, by id or by filter')
-    .argument('[id...]', 'inv_…');
+    .argument('[id...]', 'invocation ids (inv_…)');
   addFilterOptions(command, cli.now)
-    .option('--all', 'everything that can be redriven')
-    .option('-y, --yes', 'do not ask; needed by filter where there is no terminal')
+    .option('--all', 'redrive everything that can be redriven')
+    .option('-y, --yes', 'do not ask; required for filters without a terminal')
     .action((ids: string[], { all = false, yes = false }: ManyOptions) =>
       cli.run(command, async (session) => {
         const client = await session.client();

@@ -10,10 +10,10 @@ export const addReject: AddCommand = (program, cli) => {
   const command = program
     .command('reject')
     .description('reject held calls, by id or by filter')
-    .argument('[id...]', 'hld_…')
-    .requiredOption('--comment <text>', 'why; it is kept with each hold');
+    .argument('[id...]', 'hold ids (hld_…)')
+    .requiredOption('--comment <text>', 'reason, recorded with each hold');
   addHoldFilter(command)
-    .option('-y, --yes', 'do not ask; needed by filter where there is no terminal')
+    .option('-y, --yes', 'do not ask; required for filters without a terminal')
     .action((ids: string[], options: Options) =>
       cli.run(command, async (session) => {
         const { comment, yes = false } = options;

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { Hold } from '@capstan/contracts';
 import { actOnEach } from '../act-on-each.js';
 import type { AddCommand } from '../cli.js';
@@ -7,8 +5,7 @@ import { decideMany } from '../decide-many.js';
 import type { ExitCode } from '../exit-code.js';
 import { formatHoldOutcome } from '../format/hold-outcome.js';
 import { addHoldFilter, type HoldFilterOptions, holdFilterOf } from '../parse/hold-filter.js';
-import { readInputs } from '../parse/inputs.js';
-import { readStdin } from '../read-stdin.js';
+import { readJsonInputs } from '../read-tool-inputs.js';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 
@@ -17,33 +14,24 @@ type Options = HoldFilterOptions & { comment?: string; inputs?: string; yes?: bo
 export const addRelease: AddCommand = (program, cli) => {
   const command = program
     .command('release')
-    .description('vote for held calls to run, by id or by filter')
-    .argument('[id...]', 'hld_…')
-    .option('--comment <text>', 'why; it is kept with each vote')
-    .option(
-      '--inputs <json>',
-      'run the one that is named with these instead: JSON, @file.json, or - for stdin; policy decides on them again',
-    );
+    .description('approve held calls, by id or by filter')
+    .argument('[id...]', 'hold ids (hld_…)')
+    .option('--comment <text>', 'reason, recorded with each vote')
+    .option('--inputs <json>', 'change the inputs of one call: JSON, @file.json, or - for stdin; policy decides again');
   addHoldFilter(command)
-    .option('-y, --yes', 'do not ask; needed by filter where there is no terminal')
+    .option('-y, --yes', 'do not ask; required for filters without a terminal')
     .action((ids: string[], options: Options) => cli.run(command, (session) => release(session, ids, options)));
 };
 
 const release = async (session: Session, ids: string[], options: Options): Promise<ExitCode> => {
   const { comment, inputs: changed, yes = false } = options;
   if (changed !== undefined && ids.length !== 1)
-    throw new UsageError('--inputs is for one call', 'Release each call with its own inputs.');
+    throw new UsageError('--inputs needs exactly one hold id', 'Release each call with its own inputs.');
   if (ids.length === 0) return decideMany(session, holdFilterOf(options), { decision: 'release', comment, yes });
   const { holds } = await session.client();
-  const inputs =
-    changed === undefined
-      ? undefined
-      : await readInputs(changed, {
-          readStdin: () => readStdin(session),
-          readFile: (path) => readFile(resolve(session.cwd, path), 'utf8'),
-        });
+  const inputs = changed === undefined ? undefined : await readJsonInputs(session, changed);
   const releaseOne = async (id: string): Promise<Hold> => {
-    // What is released is what is there now: should somebody change the inputs at this moment, it is refused.
+    // The hash makes the gateway refuse the vote if somebody changes the inputs in the meantime.
     const { input_hash } = await holds.get(id);
     return holds.release(id, { comment, inputs, input_hash });
   };

@@ -17,16 +17,15 @@ type Options = { planHash?: string; reExecute?: boolean; from?: string };
 export const addReplay: AddCommand = (program, cli) => {
   program
     .command('replay')
-    .description('a new run with the stored results of another, or of a bundle; nothing is executed')
-    .argument('<run|file>', 'run_…, inv_…, or the file of a bundle')
-    .option('--plan-hash <hash>', 'only if the run is of this plan')
+    .description('replay a run or a bundle from its stored results')
+    .argument('<run|file>', 'run_…, inv_…, or a bundle file')
+    .option('--plan-hash <hash>', 'fail unless the run has this plan hash')
     .addOption(
-      new Option(
-        '--from <step>',
-        'execute this step and all that follows from it, with the stored results of the others',
-      ).conflicts('reExecute'),
+      new Option('--from <step>', 'execute this step and those that depend on it; reuse the other results').conflicts(
+        'reExecute',
+      ),
     )
-    .option('--re-execute', 'run again what changes nothing, hold the rest, and tell where outputs differ now')
+    .option('--re-execute', 'run calls without side effects again, hold the rest, and compare outputs')
     .action((what: string, { planHash, reExecute, from }: Options, command: Command) =>
       cli.run(command, async (session) => {
         const { records } = await session.client();
@@ -41,11 +40,11 @@ export const addReplay: AddCommand = (program, cli) => {
     );
 };
 
-/** Read as it is sent: a bundle may be larger than memory. */
+/** Streamed, because a bundle may be larger than memory. */
 const replayFile = async (session: Session, file: string): Promise<ReplayAnswer> => {
   const { records } = await session.client();
   const path = resolve(session.cwd, file);
-  if (!existsSync(path)) throw new UsageError(`${file} is neither the id of a run nor a file`);
+  if (!existsSync(path)) throw new UsageError(`${file} is neither a run id nor a file`);
   const { bundle_id } = await records.importBundle(createReadStream(path));
   return records.replayBundle(bundle_id);
 };
@@ -54,7 +53,7 @@ const followFrom = async (session: Session, answer: ReplayAnswer): Promise<ExitC
   const { err } = session;
   const { run_id, replay_of, reused_steps = 0, total_steps } = answer;
   await err.line(
-    err.colors.dim(`${run_id} goes on from ${replay_of}: ${reused_steps} of ${countOf(total_steps, 'result')} re-used`),
+    err.colors.dim(`${run_id} continues ${replay_of}: ${reused_steps} of ${countOf(total_steps, 'result')} reused`),
   );
   return followRun(session, run_id, { outputs: true });
 };
@@ -70,7 +69,7 @@ const print = async (session: Session, answer: ReplayAnswer): Promise<ExitCode> 
 
 const WAIT_S = 600;
 
-/** Waits for what runs; what is held stays open, and is told as not executed. */
+/** Waits for the calls that run. Held calls are not waited for and count as not executed. */
 const reExecuteRun = async (session: Session, run_id: string, plan_hash: string | undefined): Promise<ExitCode> => {
   const client = await session.client();
   const again = await client.records.replay(run_id, { plan_hash, re_execute: true });
@@ -88,7 +87,7 @@ const printDifferences = async (session: Session, items: StepDifference[]): Prom
   const first = ({ differences: [one] }: StepDifference): string =>
     one ? `${one.path || '/'}: ${JSON.stringify(one.recorded)} → ${JSON.stringify(one.now)}` : '';
   await printTable<StepDifference>(session, items, {
-    empty: 'No call was made again.',
+    empty: 'No calls were executed again.',
     columns: [
       { title: 'INVOCATION', text: ({ recorded_invocation_id }) => recorded_invocation_id },
       { title: 'TOOL', text: ({ tool_id }) => tool_id },

@@ -8,15 +8,15 @@ import { parseOutcome } from '../parse/words.js';
 export const addResolve: AddCommand = (program, cli) => {
   program
     .command('resolve')
-    .description('say how an ambiguous invocation ended')
-    .argument('<id>', 'inv_…')
+    .description('record how ambiguous invocations ended')
+    .argument('<id...>', 'invocation ids (inv_…)')
     .requiredOption('--outcome <outcome>', 'succeeded or failed', parseOutcome)
-    .requiredOption('--comment <text>', 'how you know; it is kept with the result')
-    .action((id: string, { outcome, comment }: Resolution, command: Command) =>
+    .requiredOption('--comment <text>', 'how you know, recorded with the result')
+    .action((ids: string[], { outcome, comment }: Resolution, command: Command) =>
       cli.run(command, async (session) => {
         const client = await session.client();
         const act = (invocation_id: string) => client.resolve(invocation_id, { outcome, comment });
-        return actOnEach(session, [id], act, statusLine(session.out.colors));
+        return actOnEach(session, ids, act, statusLine(session.out.colors));
       }),
     );
 };

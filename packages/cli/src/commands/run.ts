@@ -5,7 +5,7 @@ import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { integer } from '../parse/integer.js';
 import { readValue } from '../parse/value.js';
-import { readDocumentFile } from '../read-document-file.js';
+import { readTextFile } from '../read-text-file.js';
 import { reportError } from '../report-error.js';
 import { followRun } from '../run/follow-run.js';
 import { printDryRun } from '../run/print-dry-run.js';
@@ -26,32 +26,34 @@ const MAX_PARALLEL = 10_000;
 export const addRun: AddCommand = (program, cli) => {
   program
     .command('run')
-    .description('run a plan, watch its steps and print what they answer; in a pipe, what the last one answers')
-    .argument('<plan>', 'a file of YAML or JSON; - for stdin')
-    .option('-i, --input <name=value>', 'an input of the plan; JSON, or else text (may be given again)', parseInput)
-    .option('--policy <file>', 'the policy that decides, in place of the one in force')
-    .option('--max-parallel <n>', 'how many steps at a time', integer(1, MAX_PARALLEL))
-    .option('--dry-run', 'show what would be decided about each step, and run none')
-    .option('--watch', 'do it again whenever the plan changes, until Ctrl-C')
-    .option('--no-wait', 'print the run id and do not wait')
+    .description('run a plan, follow its steps and print their results')
+    .argument('<plan>', 'YAML or JSON file; - for stdin')
+    .option('-i, --input <name=value>', 'input of the plan, as JSON or text (repeatable)', parseInput)
+    .option('--policy <file>', 'policy to use instead of the current one')
+    .option('--max-parallel <n>', 'maximum number of steps at the same time', integer(1, MAX_PARALLEL))
+    .option('--dry-run', 'show the decision about each step without running any')
+    .option('--watch', 'run again when the plan changes, until Ctrl-C')
+    .option('--no-wait', 'print the run id without waiting')
     .addHelpText(
       'after',
       `
 Examples:
   $ capstan run release-notes.yaml --input repo=https://example.com/
   $ capstan run plan.yaml --policy strict.yaml --dry-run
-  $ capstan run plan.yaml > answer.txt            what the last step answers, and nothing else
-  $ capstan run plan.yaml --json > result.json    the run with all of its steps and their results`,
+  $ capstan run plan.yaml > answer.txt            # only the result of the last step
+  $ capstan run plan.yaml --json > result.json    # the run with all steps and results`,
     )
     .action((plan: string, options: Options, command: Command) =>
-      cli.run(command, (session) => (options.watch ? again(session, plan, options) : once(session, plan, options))),
+      cli.run(command, (session) =>
+        options.watch ? runAndWatch(session, plan, options) : runOnce(session, plan, options),
+      ),
     );
 };
 
-const once = async (session: Session, plan: string, options: Options): Promise<ExitCode> => {
+const runOnce = async (session: Session, plan: string, options: Options): Promise<ExitCode> => {
   const submission: RunSubmissionInput = {
-    plan: await readDocumentFile(session, plan),
-    ...(options.policy === undefined ? {} : { policy: await readDocumentFile(session, options.policy) }),
+    plan: await readTextFile(session, plan),
+    ...(options.policy === undefined ? {} : { policy: await readTextFile(session, options.policy) }),
     ...(options.input === undefined ? {} : { inputs: options.input }),
     ...(options.maxParallel === undefined ? {} : { max_parallel: options.maxParallel }),
   };
@@ -65,27 +67,27 @@ const once = async (session: Session, plan: string, options: Options): Promise<E
   return EXIT.success;
 };
 
-/** A mistake in the plan is shown and waited for to be mended. */
-const again = async (session: Session, plan: string, options: Options): Promise<ExitCode> => {
+/** Reports errors and keeps watching, so that they can be fixed. */
+const runAndWatch = async (session: Session, plan: string, options: Options): Promise<ExitCode> => {
   const { err, signal } = session;
   const files = [plan, ...(options.policy === undefined ? [] : [options.policy])].map((file) =>
     resolve(session.cwd, file),
   );
   for (;;) {
     const changed = nextChange(files, signal);
-    await once(session, plan, options).catch((error: unknown) => {
+    await runOnce(session, plan, options).catch((error: unknown) => {
       if (signal.aborted) throw error;
       return reportError(error, session);
     });
-    await err.line(err.colors.dim(`Waiting for ${plan} to change.`));
+    await err.line(err.colors.dim(`Watching ${plan} for changes.`));
     await changed;
     signal.throwIfAborted();
   }
 };
 
-/** `n=5` is a number, `n="5"` and `n=five` are texts. */
+/** `n=5` is a number, `n="5"` and `n=five` are strings. */
 const parseInput = (text: string, before: JsonObject = {}): JsonObject => {
   const equals = text.indexOf('=');
-  if (equals < 1) throw new InvalidArgumentError('It is a name and a value, like repo=https://example.com/.');
+  if (equals < 1) throw new InvalidArgumentError('Expected name=value, like repo=https://example.com/.');
   return { ...before, [text.slice(0, equals)]: readValue(text.slice(equals + 1)) };
 };

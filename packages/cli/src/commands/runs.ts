@@ -5,12 +5,13 @@ import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatCount } from '../format/count.js';
 import { relativeTime } from '../format/relative-time.js';
-import { paintStatus, statusLine, statusText } from '../format/status.js';
+import { paintRun, runStatusText, statusLine } from '../format/status.js';
 import { choice } from '../parse/choice.js';
 import { integer } from '../parse/integer.js';
-import { printTable } from '../print-items.js';
+import { type Look, printTable } from '../print-items.js';
 import { resolveRun } from '../resolve-id.js';
 import type { Session } from '../session.js';
+import { addWatch, watchTable } from '../watch-lines.js';
 
 const DEFAULT_LIMIT = 20;
 const parseStatus = choice<RunStatus>({
@@ -23,27 +24,28 @@ const parseStatus = choice<RunStatus>({
 });
 const parseKind = choice<Run['kind']>({ plan: true, bulk: true, lone: true });
 
-/** A lone invocation is a run as well, and there are so many that they would hide the others. */
+/** Lone invocations are runs too, but so many that they would hide the others. */
 const GROUPED: Run['kind'][] = ['plan', 'bulk'];
 
-type Options = { limit: number; status?: RunStatus; kind?: Run['kind']; name?: string; all?: boolean };
+type Options = { limit: number; status?: RunStatus; kind?: Run['kind']; name?: string; all?: boolean; watch?: boolean };
 
 export const addRuns: AddCommand = (program, cli) => {
-  const runs = program
-    .command('runs')
+  const runs = addWatch(program.command('runs'))
     .alias('list-runs')
-    .description('runs: plans, and what was submitted together, the newest first; pause or resume plans')
-    .option('-s, --status <status>', 'pending, running, paused, completed, failed or canceled', parseStatus)
-    .addOption(new Option('-k, --kind <kind>', 'plan, bulk or lone').argParser(parseKind).conflicts('all'))
-    .option('-a, --all', 'lone invocations as well, each of which is a run of its own')
-    .option('--name <name>', 'of the plan')
-    .option('-n, --limit <n>', 'how many', integer(1, 1000), DEFAULT_LIMIT)
+    .description('list plans and bulk submissions, and pause or resume plans')
+    .option('-s, --status <status>', 'only pending, running, paused, completed, failed or canceled runs', parseStatus)
+    .addOption(new Option('-k, --kind <kind>', 'only plan, bulk or lone runs').argParser(parseKind).conflicts('all'))
+    .option('-a, --all', 'include lone invocations, which are runs of their own')
+    .option('--name <name>', 'only of plans with this name')
+    .option('-n, --limit <n>', 'maximum number of runs', integer(1, 1000), DEFAULT_LIMIT)
     .action((options: Options, command: Command) => cli.run(command, (session) => printRuns(session, options)));
   for (const action of ['pause', 'resume'] as const) {
     runs
       .command(action)
-      .description(action === 'pause' ? 'start no more steps of plans; what is under way goes on' : 'go on with plans')
-      .argument('<run_id...>')
+      .description(
+        action === 'pause' ? 'pause plans: running steps continue, no new ones start' : 'resume paused plans',
+      )
+      .argument('<run_id...>', 'run ids (run_…)')
       .action((ids: string[], _options: object, command: Command) =>
         cli.run(command, async (session) => {
           const client = await session.client();
@@ -53,13 +55,24 @@ export const addRuns: AddCommand = (program, cli) => {
   }
 };
 
-const printRuns = async (session: Session, { all = false, kind, ...query }: Options): Promise<ExitCode> => {
+const printRuns = async (
+  session: Session,
+  { all = false, watch = false, kind, ...query }: Options,
+): Promise<ExitCode> => {
   const client = await session.client();
-  const page = await client.runs.list({ ...query, kind: all ? undefined : (kind ?? GROUPED) }).page();
+  const fetch = () => client.runs.list({ ...query, kind: all ? undefined : (kind ?? GROUPED) }).page();
+  const look = () => lookOf(session, all || kind !== undefined);
+  if (watch) return watchTable(session, async () => (await fetch()).items, look);
+  const page = await fetch();
   if (session.json) {
     await session.printJson(page);
     return EXIT.success;
   }
+  await printTable(session, page.items, look());
+  return EXIT.success;
+};
+
+const lookOf = (session: Session, isAny: boolean): Look<Run> => {
   const { colors } = session.out;
   const count = (title: string, of: (run: Run) => number, alarming = false) => ({
     title,
@@ -67,23 +80,22 @@ const printRuns = async (session: Session, { all = false, kind, ...query }: Opti
     align: 'right' as const,
     paint: (text: string, run: Run) => (of(run) === 0 ? colors.dim(text) : alarming ? colors.red(text) : text),
   });
-  await printTable(session, page.items, {
-    empty: all || kind ? 'No run matches.' : 'No plan or bulk matches; --all shows lone invocations as well.',
+  return {
+    empty: isAny ? 'No runs match.' : 'No plans or bulk submissions match. --all includes lone invocations.',
     columns: [
       { title: 'RUN', text: ({ run_id }) => run_id },
       {
         title: 'STATUS',
-        text: ({ status }) => statusText(status),
-        paint: (text, { status }) => paintStatus(status, text, colors),
+        text: (run) => runStatusText(run),
+        paint: (text, run) => paintRun(run, text, colors),
       },
       { title: 'NAME', text: ({ name, kind }) => name ?? kind, shrinks: true },
-      count('TOTAL', ({ total_steps }) => total_steps),
-      count('DONE', ({ completed_steps }) => completed_steps),
-      count('DENIED', ({ denied_steps }) => denied_steps, true),
-      count('FAILED', ({ failed_steps }) => failed_steps, true),
-      { title: 'ACTOR', text: ({ actor }) => actor },
-      { title: 'CREATED', text: ({ created_at }) => relativeTime(created_at, session.now()) },
+      { ...count('TOTAL', ({ total_steps }) => total_steps), drops: 4 },
+      { ...count('DONE', ({ completed_steps }) => completed_steps), drops: 5 },
+      { ...count('DENIED', ({ denied_steps }) => denied_steps, true), drops: 2 },
+      { ...count('FAILED', ({ failed_steps }) => failed_steps, true), drops: 2 },
+      { title: 'ACTOR', text: ({ actor }) => actor, shrinks: 8, drops: 1 },
+      { title: 'CREATED', text: ({ created_at }) => relativeTime(created_at, session.now()), drops: 3 },
     ],
-  });
-  return EXIT.success;
+  };
 };

@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 
 describe('schedule show', () => {
-  it('has the next starts, and what became of the last ones and why', async () => {
+  it('shows the next starts, and the outcomes of the last ones with reasons', async () => {
     const { code, stdout } = await run(['schedule', 'show', 'sch_abcdefghijklmnopqrst1'], { env });
     expect(code).toBe(0);
     expect(seen[0]?.request).toBe('GET /v1/schedules/sch_abcdefghijklmnopqrst1');
@@ -51,7 +51,7 @@ describe('schedule show', () => {
     expect(stdout).not.toContain('\u001b');
   });
 
-  it('says why a paused one rests', async () => {
+  it('shows why a schedule is paused', async () => {
     answer = { ...SCHEDULE, paused: true, paused_reason: 'its key was revoked', next: [], last: [] };
     const { stdout } = await run(['schedule', 'show', 'sch_abcdefghijklmnopqrst1'], { env });
     expect(stdout).toMatch(
@@ -59,7 +59,7 @@ describe('schedule show', () => {
     );
   });
 
-  it('gives JSON', async () => {
+  it('prints JSON', async () => {
     expect(
       JSON.parse((await run(['schedule', 'show', 'sch_abcdefghijklmnopqrst1', '--json'], { env })).stdout),
     ).toEqual(SCHEDULE);

@@ -6,11 +6,11 @@ import { relativeTime } from '../format/relative-time.js';
 import { formatSchedule, formatWhen } from '../format/schedule.js';
 import { choice } from '../parse/choice.js';
 import { parseDuration } from '../parse/duration.js';
-import { readInputs } from '../parse/inputs.js';
 import { integer } from '../parse/integer.js';
+import { printDone } from '../print-done.js';
 import { printItems } from '../print-items.js';
-import { readDocumentFile } from '../read-document-file.js';
-import { readStdin } from '../read-stdin.js';
+import { readTextFile } from '../read-text-file.js';
+import { readJsonInputs } from '../read-tool-inputs.js';
 import { resolveName } from '../resolve-name.js';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
@@ -32,24 +32,24 @@ const MAX_CATCH_UP = 100;
 export const addSchedule: AddCommand = (program, cli) => {
   const schedule = program
     .command('schedule')
-    .description('start tools and plans by the clock: add, list, show, pause, resume, remove')
+    .description('run tools and plans on a schedule')
     .action((_options: object, command: Command) => cli.run(command, printSchedules));
   schedule
     .command('add')
-    .description('a new schedule')
-    .option('--tool <tool_id>', 'the tool to start')
-    .option('--plan <file>', 'or the plan, a file of YAML or JSON; - for stdin')
-    .option('--inputs <json>', 'what it is given: JSON, @file, or - for stdin')
-    .option('--cron <pattern>', 'when: "0 9 * * 1-5" is at nine from Monday to Friday')
-    .option('--tz <zone>', 'the time zone of the pattern, like Europe/Berlin; UTC by default')
-    .option('--every <time>', 'or how often: 30s, 5m, 1h', parseDuration)
-    .option('--name <name>', 'what to call it')
+    .description('create a schedule')
+    .option('--tool <tool_id>', 'tool to run')
+    .option('--plan <file>', 'plan to run: a YAML or JSON file; - for stdin')
+    .option('--inputs <json>', 'inputs of the tool or plan: JSON, @file, or - for stdin')
+    .option('--cron <pattern>', 'when to start: "0 9 * * 1-5" is 9:00 on weekdays')
+    .option('--tz <zone>', 'time zone of the pattern, like Europe/Berlin; by default UTC')
+    .option('--every <time>', 'interval instead of a pattern: 30s, 5m, 1h', parseDuration)
+    .option('--name <name>', 'name of the schedule')
     .option(
       '--overlap <how>',
-      'when the last run goes on: skip, queue or cancel',
+      'if the last run has not ended: skip, queue or cancel',
       choice<Overlap>({ skip: true, queue: true, cancel: true }),
     )
-    .option('--catch-up <n>', 'how many missed starts to make up for', integer(0, MAX_CATCH_UP))
+    .option('--catch-up <n>', 'maximum number of missed starts to make up for', integer(0, MAX_CATCH_UP))
     .addHelpText(
       'after',
       `
@@ -60,12 +60,12 @@ Examples:
     .action((options: AddOptions, command: Command) => cli.run(command, (session) => create(session, options)));
   schedule
     .command('list')
-    .description('every schedule, with its next and its last start')
+    .description('list schedules with their next and last start')
     .action((_options: object, command: Command) => cli.run(command, printSchedules));
   schedule
     .command('show')
-    .description('one schedule, with its next starts and what became of the last ones')
-    .argument('<schedule>', 'its id or name')
+    .description('show a schedule, its next starts and its latest outcomes')
+    .argument('<schedule>', 'schedule id or name')
     .action((id: string, _options: object, command: Command) =>
       cli.run(command, async (session) => show(session, await resolveName(session, 'schedule', id))),
     );
@@ -73,7 +73,7 @@ Examples:
     schedule
       .command(name)
       .description(description)
-      .argument('<schedule...>', 'their ids or names')
+      .argument('<schedule...>', 'schedule ids or names')
       .action((ids: string[], _options: object, command: Command) =>
         cli.run(command, async (session) => {
           for (const id of ids) {
@@ -84,11 +84,11 @@ Examples:
         }),
       );
   };
-  onEach('pause', 'start nothing more until it is resumed', change({ paused: true }, 'is paused'));
-  onEach('resume', 'go on from now', change({ paused: false }, 'goes on'));
-  onEach('remove', 'remove it; what it has started goes on', async (session, id) => {
+  onEach('pause', 'pause schedules', change({ paused: true }, 'paused'));
+  onEach('resume', 'resume paused schedules from now on', change({ paused: false }, 'resumed'));
+  onEach('remove', 'remove schedules; calls and runs they started continue', async (session, id) => {
     await (await session.client()).schedules.remove(id);
-    return 'is gone';
+    return 'removed';
   });
 };
 
@@ -103,13 +103,13 @@ const change =
 
 const create = async (session: Session, options: AddOptions): Promise<ExitCode> => {
   if ((options.tool === undefined) === (options.plan === undefined))
-    throw new UsageError('Give either --tool or --plan.');
+    throw new UsageError('pass either --tool or --plan');
   if ((options.cron === undefined) === (options.every === undefined))
-    throw new UsageError('Give either --cron or --every.');
+    throw new UsageError('pass either --cron or --every');
   const wanted: NewSchedule = {
     ...(options.tool === undefined ? {} : { tool_id: options.tool }),
-    ...(options.plan === undefined ? {} : { plan: await readDocumentFile(session, options.plan) }),
-    ...(options.inputs === undefined ? {} : { inputs: await inputsOf(session, options.inputs) }),
+    ...(options.plan === undefined ? {} : { plan: await readTextFile(session, options.plan) }),
+    ...(options.inputs === undefined ? {} : { inputs: await readJsonInputs(session, options.inputs) }),
     ...(options.cron === undefined ? {} : { cron: options.cron }),
     ...(options.tz === undefined ? {} : { time_zone: options.tz }),
     ...(options.every === undefined ? {} : { every_ms: options.every }),
@@ -119,9 +119,7 @@ const create = async (session: Session, options: AddOptions): Promise<ExitCode> 
   };
   const client = await session.client();
   const created = await client.schedules.create(wanted);
-  const { out } = session;
-  if (session.json) await session.printJson(created);
-  else await out.line(`${out.colors.green('✓')} ${created.schedule_id}  next ${created.next[0] ?? '-'}`);
+  await printDone(session, created, `${created.schedule_id}  next ${created.next[0] ?? '-'}`);
   return EXIT.success;
 };
 
@@ -133,19 +131,12 @@ const show = async (session: Session, id: string): Promise<ExitCode> => {
   return EXIT.success;
 };
 
-const inputsOf = (session: Session, text: string) =>
-  readInputs(text, {
-    readStdin: () => readStdin(session),
-    readFile: async (path) =>
-      (await import('node:fs/promises')).readFile((await import('node:path')).resolve(session.cwd, path), 'utf8'),
-  });
-
 const printSchedules = async (session: Session): Promise<ExitCode> => {
   const client = await session.client();
   const { colors } = session.out;
   const when = (time: string | null) => (time === null ? '-' : relativeTime(time, session.now()));
   await printItems<Schedule>(session, client.schedules.list(), {
-    empty: 'There is no schedule yet. Add one with `capstan schedule add`.',
+    empty: 'No schedules. Add one with `capstan schedule add`.',
     columns: [
       { title: 'SCHEDULE', text: ({ schedule_id }) => schedule_id },
       { title: 'NAME', text: ({ name }) => name ?? '-', shrinks: true },
@@ -153,15 +144,17 @@ const printSchedules = async (session: Session): Promise<ExitCode> => {
         title: 'WHEN',
         text: formatWhen,
       },
-      { title: 'STARTS', text: ({ tool_id }) => tool_id ?? 'a plan' },
+      { title: 'STARTS', text: ({ tool_id }) => tool_id ?? 'a plan', shrinks: true, tail: true },
       {
         title: 'NEXT',
         text: ({ paused, next_at }) => (paused ? 'paused' : when(next_at)),
         paint: (text, { paused }) => (paused ? colors.yellow(text) : text),
       },
-      { title: 'LAST', text: ({ last_at }) => when(last_at) },
+      { title: 'LAST', text: ({ last_at }) => when(last_at), drops: 2 },
       {
         title: 'LAST RUN',
+        shrinks: true,
+        drops: 1,
         text: ({ last_run_id, last_error, paused_reason }) => paused_reason ?? last_error ?? last_run_id ?? '-',
         paint: (text, { last_error, paused_reason }) =>
           paused_reason !== null ? colors.yellow(text) : last_error !== null ? colors.red(text) : text,

@@ -22,7 +22,7 @@ const RUN = {
 };
 const { env } = withAnswers((request) => (request.includes('/steps') ? { items: [], next_cursor: null } : RUN));
 
-it('show says of a canceled run how much of it was canceled', async () => {
+it('show reports how much of a canceled run was canceled', async () => {
   const { code, stdout } = await run(['show', 'run_1'], { env });
   expect(code).toBe(0);
   expect(stdout).toContain('– canceled  run_1');

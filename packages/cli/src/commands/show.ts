@@ -7,7 +7,7 @@ import { formatFields } from '../format/fields.js';
 import { formatInvocation } from '../format/invocation.js';
 import { invocationColumns } from '../format/invocation-columns.js';
 import { absoluteTime } from '../format/relative-time.js';
-import { formatStatus, paintStatus, statusText } from '../format/status.js';
+import { paintRun, paintStatus, runStatusText, statusText } from '../format/status.js';
 import { printTable } from '../print-items.js';
 import { resolveRun } from '../resolve-id.js';
 import { nameOfStep } from '../run/name-of-step.js';
@@ -22,9 +22,9 @@ export const addShow: AddCommand = (program, cli) => {
   program
     .command('show')
     .alias('show-run')
-    .description('everything about an invocation, a run or a hold')
+    .description('show an invocation, a run or a hold in full')
     .argument('<id>', 'inv_…, run_… or hld_…, or the name of a plan that ran once')
-    .option('-f, --follow', 'of a run: until it has ended')
+    .option('-f, --follow', 'follow a run until it ends')
     .action((given: string, { follow = false }: { follow?: boolean }, command: Command) =>
       cli.run(command, async (session) => {
         const id = await resolveRun(session, given);
@@ -56,6 +56,11 @@ const showRun = async (session: Session, run_id: string): Promise<ExitCode> => {
   const fields = formatFields(
     [
       ['kind', run.kind],
+      ['waits', run.held_steps > 0 ? `for a person: capstan holds --run ${run.run_id}` : null],
+      [
+        'replay of',
+        run.replay_of && (run.mode === 'replay' ? `${run.replay_of}; nothing was executed` : run.replay_of),
+      ],
       ['name', run.name],
       ['reason', run.reason],
       ['actor', run.actor],
@@ -64,23 +69,26 @@ const showRun = async (session: Session, run_id: string): Promise<ExitCode> => {
       ['denied', formatCount(run.denied_steps)],
       ['failed', formatCount(run.failed_steps)],
       ['canceled', run.canceled_steps ? formatCount(run.canceled_steps) : null],
+      ['held', run.held_steps ? formatCount(run.held_steps) : null],
       ['skipped', run.skipped_steps ? formatCount(run.skipped_steps) : null],
       ['plan hash', run.plan_hash && out.colors.dim(run.plan_hash)],
       ['policy hash', run.policy_hash && out.colors.dim(run.policy_hash)],
       ['created', absoluteTime(run.created_at, session.now())],
       ['finished', run.finished_at === null ? null : absoluteTime(run.finished_at, session.now())],
     ],
-    out.colors,
+    out,
   );
-  await out.line([`${formatStatus(run.status, out.colors)}  ${out.colors.bold(run.run_id)}`, ...fields, ''].join('\n'));
+  await out.line(
+    [`${paintRun(run, runStatusText(run), out.colors)}  ${out.colors.bold(run.run_id)}`, ...fields, ''].join('\n'),
+  );
   if (run.kind === 'plan') return showSteps(session, run_id);
   const page = await client.list({ run_id, limit: SHOWN_STEPS }).page();
   await printTable(session, page.items, {
-    empty: 'It has no invocations.',
+    empty: 'The run has no invocations.',
     columns: invocationColumns(out.colors, session.now()),
   });
   if (page.next_cursor !== null) {
-    await session.err.line(session.err.colors.dim(`more: capstan list --run ${run_id} --cursor ${page.next_cursor}`));
+    await session.err.line(session.err.colors.dim(`More: capstan list --run ${run_id} --cursor ${page.next_cursor}`));
   }
   return EXIT.success;
 };
@@ -90,7 +98,7 @@ const showSteps = async (session: Session, run_id: string): Promise<ExitCode> =>
   const page = await client.runs.steps(run_id, { limit: SHOWN_PLAN_STEPS }).page();
   const { colors } = session.out;
   await printTable<Step>(session, page.items, {
-    empty: 'It has no steps.',
+    empty: 'The run has no steps.',
     columns: [
       { title: 'STEP', text: nameOfStep },
       {
@@ -98,15 +106,20 @@ const showSteps = async (session: Session, run_id: string): Promise<ExitCode> =>
         text: ({ status }) => statusText(status),
         paint: (text, { status }) => paintStatus(status, text, colors),
       },
-      { title: 'TOOL', text: ({ tool_id }) => tool_id },
+      { title: 'TOOL', text: ({ tool_id }) => tool_id, shrinks: true, tail: true },
       { title: 'TOOK', text: (step) => timeOf(step, session.now().getTime()) || '-', align: 'right' },
-      { title: 'INVOCATION', text: ({ invocation_id }) => invocation_id ?? '-', paint: (text) => colors.dim(text) },
+      {
+        title: 'INVOCATION',
+        text: ({ invocation_id }) => invocation_id ?? '-',
+        paint: (text) => colors.dim(text),
+        drops: 1,
+      },
       { title: 'REASON', text: ({ reason }) => reason ?? '', shrinks: true },
     ],
   });
   if (page.next_cursor !== null)
     await session.err.line(
-      session.err.colors.dim(`more: capstan list --run ${run_id}, or GET /v1/runs/${run_id}/steps`),
+      session.err.colors.dim(`More: capstan list --run ${run_id}, or GET /v1/runs/${run_id}/steps`),
     );
   return EXIT.success;
 };

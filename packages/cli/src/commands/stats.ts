@@ -19,15 +19,19 @@ const BY = ['runner', 'tool_id', 'status'] as const satisfies StatsBy[];
 export const addStats: AddCommand = (program, cli) => {
   const stats = program
     .command('stats')
-    .description('calls that ended, failures, queue wait and run time; `stats now`: what waits and runs')
-    .addOption(new Option('--by <what>', 'a series for each').choices(BY).default('runner'))
-    .option('--since <when>', 'a time, or 10m, 2h, 3d ago; an hour ago by default', parseMoment(cli.now))
-    .option('--until <when>', 'now by default', parseMoment(cli.now))
-    .option('--step <time>', 'a point for each: 1m, 5m, 1h', parseDuration)
+    .description('show throughput, failures, queue wait and run time')
+    .addOption(new Option('--by <what>', 'one series for each').choices(BY).default('runner'))
+    .option(
+      '--since <when>',
+      'start of the range: 2026-01-31, or 10m, 2h, 3d ago; by default 1h ago',
+      parseMoment(cli.now),
+    )
+    .option('--until <when>', 'end of the range; by default now', parseMoment(cli.now))
+    .option('--step <time>', 'time between points: 1m, 5m, 1h', parseDuration)
     .action((options: Options, command: Command) => cli.run(command, (session) => printStats(session, options)));
   stats
     .command('now')
-    .description('what waits and runs at this moment, by runner type')
+    .description('show what is waiting and running right now, by runner type')
     .action((_options: object, command: Command) => cli.run(command, printNow));
 };
 
@@ -40,7 +44,7 @@ const printStats = async (session: Session, { by, since, until, step }: Options)
   }
   const rows = stats.series.flatMap(({ points, ...of }) => points.map((point) => ({ ...point, key: of[by] ?? '' })));
   rows.sort((a, b) => a.t.localeCompare(b.t) || a.key.localeCompare(b.key));
-  await printTable<Row>(session, rows, { empty: 'Nothing ended in this time.', columns: pointColumns(by) });
+  await printTable<Row>(session, rows, { empty: 'No invocations ended in this range.', columns: pointColumns(by) });
   return EXIT.success;
 };
 
@@ -64,7 +68,7 @@ const printNow = async (session: Session): Promise<ExitCode> => {
     return EXIT.success;
   }
   await printTable<StatsNow['runners'][number]>(session, now.runners, {
-    empty: 'There are no runner types.',
+    empty: 'No runner types.',
     columns: [
       { title: 'RUNNER', text: ({ runner, paused }) => (paused ? `${runner} (paused)` : runner) },
       { title: 'QUEUED', text: ({ queued }) => formatCount(queued), align: 'right' },

@@ -7,10 +7,10 @@ type Options = { wait?: boolean; waitLimit?: number };
 export const addSubmit: AddCommand = (program, cli) => {
   program
     .command('submit')
-    .description('submit many invocations from a file of JSON lines or a JSON array')
-    .argument('<file>', 'each an object like {"tool_id": "…", "inputs": {…}}; - for stdin')
-    .option('-w, --wait', 'wait for all of them and print their results as JSON lines, in the order of the file')
-    .option('--wait-limit <time>', 'stop waiting after so long; they go on', parseDuration)
+    .description('submit many invocations from a file')
+    .argument('<file>', 'JSON lines or a JSON array of {"tool_id": "…", "inputs": {…}}; - for stdin')
+    .option('-w, --wait', 'wait for all and print their results as JSON lines, in file order')
+    .option('--wait-limit <time>', 'stop waiting after this time; the invocations continue', parseDuration)
     .addHelpText(
       'after',
       `

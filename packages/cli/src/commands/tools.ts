@@ -6,6 +6,7 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatFields } from '../format/fields.js';
 import { exampleOf, formatInputs } from '../format/input-schema.js';
 import { formatRisk } from '../format/risk.js';
+import { wrapProse } from '../format/width.js';
 import { choice, choices } from '../parse/choice.js';
 import { parseRunners } from '../parse/words.js';
 import { printItems } from '../print-items.js';
@@ -19,7 +20,7 @@ type Options = {
   without?: SideEffect[];
 };
 
-/** The words of the contracts; their schemas would load zod into every start of the command. */
+/** The enums of the contracts, repeated here because importing the schemas would load zod at every start. */
 const SOURCE: Record<ToolSource, true> = {
   capability: true,
   extension: true,
@@ -61,13 +62,21 @@ const SIDE_EFFECT: Record<SideEffect, true> = {
 export const addTools: AddCommand = (program, cli) => {
   const tools = program
     .command('tools')
-    .description('find tools; with a tool id, what it takes')
-    .argument('[words or tool_id...]', 'words to look for, or one tool id')
-    .option('-r, --runner <types>', 'of these runner types', parseRunners)
-    .option('-s, --source <sources>', 'from capability, extension, mcp, atip, openapi or core', choices(SOURCE))
-    .option('--risk-max <risk>', 'LOW, MED, HIGH or CRITICAL', choice(RISK))
-    .option('--trust-min <level>', 'native, vendor, org, community, user or inferred', choice(TRUST))
-    .option('--without <side effects>', 'without any of these side effects', choices(SIDE_EFFECT))
+    .description('search tools, or show one by its id')
+    .argument('[words or tool_id...]', 'words to search for, or a tool id')
+    .option('-r, --runner <types>', 'only of these runner types (comma-separated)', parseRunners)
+    .option(
+      '-s, --source <sources>',
+      'only from capability, extension, mcp, atip, openapi, core or app',
+      choices(SOURCE),
+    )
+    .option('--risk-max <risk>', 'at most this risk: LOW, MED, HIGH or CRITICAL', choice(RISK))
+    .option(
+      '--trust-min <level>',
+      'at least this trust: native, vendor, org, community, user or inferred',
+      choice(TRUST),
+    )
+    .option('--without <side effects>', 'only without these side effects (comma-separated)', choices(SIDE_EFFECT))
     .action((words: string[], options: Options, command: Command) =>
       cli.run(command, (session) => {
         const asked = words.join(' ');
@@ -76,7 +85,7 @@ export const addTools: AddCommand = (program, cli) => {
     );
   tools
     .command('refresh')
-    .description('look again at what tools there are, in every process')
+    .description('reload the tool catalog in all processes')
     .action((_options: object, command: Command) => cli.run(command, refresh));
 };
 
@@ -95,7 +104,7 @@ const printTools = async (session: Session, query: ToolQuery): Promise<ExitCode>
   const client = await session.client();
   const { colors } = session.out;
   await printItems<Tool>(session, client.tools.list(query), {
-    empty: 'No tool matches. `capstan tools` lists all of them.',
+    empty: 'No tools match. `capstan tools` lists all tools.',
     columns: [
       { title: 'TOOL', text: ({ tool_id }) => tool_id },
       { title: 'RUNNER', text: ({ runner }) => runner },
@@ -115,7 +124,7 @@ const printTool = async (session: Session, tool_id: string): Promise<ExitCode> =
   }
   const { out } = session;
   const lines = [
-    `${out.colors.bold(tool.tool_id)}  ${tool.description}`,
+    wrapProse(`${out.colors.bold(tool.tool_id)}  ${tool.description}`, 2, out),
     ...formatFields(
       [
         ['unavailable', tool.unavailable === null ? null : out.colors.red(tool.unavailable)],
@@ -124,16 +133,16 @@ const printTool = async (session: Session, tool_id: string): Promise<ExitCode> =
         ['trust', tool.trust],
         ['risk', formatRisk(tool.risk, tool.risk, out.colors)],
         ['side effects', tool.side_effects.join(', ') || 'none'],
-        ['is', effectsOf(tool).join(', ')],
+        ['effects', effectsOf(tool).join(', ')],
         ...tool.inferred.map(({ field, why }): [string, string] => ['inferred', `${field}: ${why}`]),
       ],
-      out.colors,
+      out,
     ),
     '',
     out.colors.bold('inputs'),
     formatInputs(tool.input_schema, { colors: out.colors, columns: out.tty ? out.columns : null }),
     '',
-    out.colors.dim(`Try capstan invoke ${tool.tool_id} '${JSON.stringify(exampleOf(tool.input_schema))}'`),
+    out.colors.dim(`Try: capstan invoke ${tool.tool_id} '${JSON.stringify(exampleOf(tool.input_schema))}'`),
   ];
   await out.line(lines.join('\n'));
   return EXIT.success;

@@ -2,63 +2,64 @@ import type { NewToolsetInput, Toolset } from '@capstan/contracts';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { parseLabel } from '../parse/label.js';
+import { printDone } from '../print-done.js';
 import { printItems } from '../print-items.js';
+import { removeEach } from '../remove-each.js';
 import type { Session } from '../session.js';
-import { UsageError } from '../usage-error.js';
 
 type PutOptions = {
-  tool: string[];
-  server: string[];
-  label: string[];
+  tool?: string[];
+  server?: string[];
+  label?: Record<string, string>;
   title?: string;
   description?: string;
   plain?: boolean;
   search?: boolean;
 };
 
-const collect = (value: string, before: string[]): string[] => [...before, value];
+const collect = (value: string, before: string[] = []): string[] => [...before, value];
 
 export const addToolset: AddCommand = (program, cli) => {
   const toolset = program
     .command('toolset')
-    .description('named choices of tools, each an MCP server at /mcp/<name>: list, put, remove')
+    .description('manage toolsets: selections of tools served at /mcp/<name>')
     .action((_options: object, command: Command) => cli.run(command, print));
   toolset
     .command('list')
-    .description('every toolset')
+    .description('list toolsets')
     .action((_options: object, command: Command) => cli.run(command, print));
   toolset
     .command('put')
-    .description('create a toolset, or replace the one of that name')
-    .argument('<name>')
-    .option('--tool <pattern>', 'a tool by its id, or a pattern: mcp:files:*; all by default', collect, [])
-    .option('--server <name>', 'an MCP server whose prompts and resources belong to it', collect, [])
-    .option('--label <key=value>', 'put on every call made through it', collect, [])
-    .option('--title <text>', 'what it is called')
-    .option('--description <text>', 'what clients are told of it')
-    .option('--plain', 'tools of MCP servers under the names that their servers gave them')
-    .option('--search', 'list a tool that finds the others instead of all of them')
+    .description('create or replace a toolset')
+    .argument('<name>', 'toolset name')
+    .option('--tool <pattern>', 'tool id or pattern like mcp:files:*; by default all tools (repeatable)', collect)
+    .option('--server <name>', 'MCP server whose prompts and resources to include (repeatable)', collect)
+    .option('--label <key=value>', 'label for every call made through the toolset (repeatable)', parseLabel)
+    .option('--title <text>', 'title shown to clients')
+    .option('--description <text>', 'description shown to clients')
+    .option('--plain', 'use the tool names of the MCP servers unchanged')
+    .option('--search', 'offer one search tool instead of all tools')
     .action((name: string, options: PutOptions, command: Command) =>
       cli.run(command, (session) => put(session, name, options)),
     );
   toolset
     .command('remove')
-    .description('remove toolsets; their tools stay')
-    .argument('<name...>')
+    .description('remove toolsets; the tools themselves stay')
+    .argument('<name...>', 'toolset names')
     .action((names: string[], _options: object, command: Command) =>
       cli.run(command, async (session) => {
         const { toolsets } = await session.client();
-        for (const name of names) await toolsets.delete(name);
-        return EXIT.success;
+        return removeEach(session, names, { field: 'name', done: 'removed', remove: (name) => toolsets.delete(name) });
       }),
     );
 };
 
 async function put(session: Session, name: string, options: PutOptions): Promise<ExitCode> {
-  const { tool, server, label, title, description, plain, search } = options;
+  const { tool, server = [], label = {}, title, description, plain, search } = options;
   const wanted: NewToolsetInput = {
-    ...{ name, servers: server, labels: Object.fromEntries(label.map(pair)) },
-    ...(tool.length > 0 ? { tools: tool } : {}),
+    ...{ name, servers: server, labels: label },
+    ...(tool === undefined ? {} : { tools: tool }),
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
     ...(plain ? { names: 'plain' } : {}),
@@ -66,21 +67,14 @@ async function put(session: Session, name: string, options: PutOptions): Promise
   };
   const { toolsets } = await session.client();
   const made = await toolsets.put(wanted);
-  if (session.json) await session.printJson(made);
-  else await session.out.line(`${session.out.colors.green('✓')} ${made.name} is served at /mcp/${made.name}`);
+  await printDone(session, made, `${made.name} is served at /mcp/${made.name}`);
   return EXIT.success;
-}
-
-function pair(text: string): [string, string] {
-  const at = text.indexOf('=');
-  if (at < 1) throw new UsageError(`--label ${text}`, 'Give labels as key=value.');
-  return [text.slice(0, at), text.slice(at + 1)];
 }
 
 const print = async (session: Session): Promise<ExitCode> => {
   const { toolsets } = await session.client();
   await printItems<Toolset>(session, toolsets.list(), {
-    empty: 'There are no toolsets. Create one with `capstan toolset put <name> --tool <pattern>`.',
+    empty: 'No toolsets. Create one with `capstan toolset put <name> --tool <pattern>`.',
     columns: [
       { title: 'TOOLSET', text: ({ name }) => name },
       { title: 'AT', text: ({ name }) => `/mcp/${name}` },

@@ -25,9 +25,9 @@ type Options = { signedBy?: string };
 export const addVerify: AddCommand = (program, cli) => {
   program
     .command('verify')
-    .description('recompute every hash of a run, or of a bundle without a server, and name what does not match')
-    .argument('<run|file>', 'run_…, inv_…, or the file of a bundle')
-    .option('--signed-by <key>', 'the verifier key that the checkpoint of a bundle is to be signed with')
+    .description('recompute the hashes of a run, or of a bundle without a gateway')
+    .argument('<run|file>', 'run_…, inv_…, or a bundle file')
+    .option('--signed-by <key>', 'verifier key that must have signed the checkpoint of a bundle')
     .action((what: string, options: Options, command: Command) =>
       cli.run(command, async (session) => {
         const verdict = /^(run|inv)_[\w-]+$/.test(what)
@@ -49,16 +49,16 @@ const verifyRun = async (session: Session, run_id: string): Promise<Verdict> => 
   } finally {
     await progress.end();
   }
-  throw new Error('the gateway ended before all was verified');
+  throw new Error('the gateway closed the connection before all records were verified');
 };
 
-/** Of a run from before there was a log, its seal tells. */
+/** Runs from before the log was introduced have a seal instead of a checkpoint. */
 const signatureOf = ({ checkpoint, seal }: Verification): Pick<Verdict, 'root' | 'signed_by'> => ({
   root: checkpoint?.root ?? seal?.root ?? null,
   signed_by: checkpoint?.key ?? seal?.key_id ?? null,
 });
 
-/** Line by line: a bundle may be larger than memory. */
+/** Streamed line by line, because a bundle may be larger than memory. */
 const verifyFile = async (session: Session, file: string, key: string | undefined): Promise<Verdict> => {
   const progress = createProgress(session.err, 'verified');
   const input = createReadStream(resolve(session.cwd, file));
@@ -74,8 +74,8 @@ const verifyFile = async (session: Session, file: string, key: string | undefine
   } catch (error) {
     if (error instanceof CheckpointError) throw new UsageError(`--signed-by: ${error.message}`);
     if (error instanceof BundleError)
-      throw new UsageError(`${file}: ${error.message}`, 'Make one with: capstan report <run> --bundle <file>');
-    if (isMissing(error)) throw new UsageError(`${file} is neither the id of a run nor a file`);
+      throw new UsageError(`${file}: ${error.message}`, 'Create a bundle with `capstan report <run> --bundle <file>`.');
+    if (isMissing(error)) throw new UsageError(`${file} is neither a run id nor a file`);
     throw error;
   } finally {
     input.destroy();
@@ -85,7 +85,7 @@ const verifyFile = async (session: Session, file: string, key: string | undefine
 
 const SHOWN = 10;
 
-/** What retention removed is no mismatch: its hash is part of what was verified. */
+/** A payload removed by retention is not a mismatch: its hash remains and was verified. */
 const printRemoved = async ({ out }: Session, { removed, removed_more }: Verdict): Promise<void> => {
   const count = removed.length + removed_more;
   if (count === 0) return;
@@ -107,9 +107,7 @@ const print = async (session: Session, verdict: Verdict): Promise<ExitCode> => {
   const { ok, checked, mismatches, more, root, signed_by } = verdict;
   if (session.json) await session.printJson(verdict);
   else if (ok) {
-    await out.line(
-      `${out.colors.green('✓')} ${verdict.run_id}: ${countOf(checked, 'record')}, every hash as it should be`,
-    );
+    await out.line(`${out.colors.green('✓')} ${verdict.run_id}: ${countOf(checked, 'record')}, all hashes match`);
     await printRemoved(session, verdict);
     await printSuperseded(session, verdict);
     await out.line(out.colors.dim(`  root ${root}, ${signed_by === null ? 'not signed' : `signed by ${signed_by}`}`));

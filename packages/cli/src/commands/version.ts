@@ -6,7 +6,7 @@ import { readVersion } from '../version.js';
 export const addVersion: AddCommand = (program, cli) => {
   program
     .command('version')
-    .description('print the version; the same as --version')
+    .description('print the version')
     .action((_options: object, command: Command) =>
       cli.run(command, async (session) => {
         const version = readVersion();

@@ -32,25 +32,25 @@ const { seen, env } = withAnswers((request) =>
 it.each([
   ['enable', true, 'enabled'],
   ['disable', false, 'disabled'],
-])('webhook %s sends what it is to be', async (action, enabled, word) => {
+])('webhook %s sends its options', async (action, enabled, word) => {
   expect(await run(['webhook', action, 'whk_abcdefghijklmnopqrst1'], { env })).toEqual({
     code: 0,
-    stdout: `✓ whk_abcdefghijklmnopqrst1 is ${word}\n`,
+    stdout: `✓ whk_abcdefghijklmnopqrst1 ${word}\n`,
     stderr: '',
   });
   expect(seen).toEqual([{ request: 'PATCH /v1/webhooks/whk_abcdefghijklmnopqrst1', body: { enabled } }]);
 });
 
-it('webhook list says why one is disabled', async () => {
+it('webhook list shows why an endpoint is disabled', async () => {
   expect((await run(['webhook', 'list'], { env })).stdout).toMatch(/ {2}disabled by ann$/m);
   disabled_reason = 'it answered that it is gone';
   expect((await run(['webhook', 'list'], { env })).stdout).toMatch(/ {2}disabled: it answered that it is gone$/m);
 });
 
-it('webhook deliveries says when one is tried again', async () => {
+it('webhook deliveries shows when a delivery is retried', async () => {
   const [, tried, fresh] = (await run(['webhook', 'deliveries', 'whk_abcdefghijklmnopqrst1'], { env })).stdout.split(
     '\n',
   );
-  expect(tried).toMatch(/ {2}again in \d+s +2 +HTTP 503 /);
+  expect(tried).toMatch(/ {2}retry in \d+s +2 +HTTP 503 /);
   expect(fresh).toMatch(/ {2}pending +0 /);
 });

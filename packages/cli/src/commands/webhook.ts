@@ -1,68 +1,88 @@
-import type { Webhook, WebhookDelivery, WebhookKind } from '@capstan/contracts';
+import { type Webhook, type WebhookDelivery, WebhookKind } from '@capstan/contracts';
 import { type Command, Option } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { countOf } from '../format/count.js';
 import { relativeTime } from '../format/relative-time.js';
 import { integer } from '../parse/integer.js';
+import { printDone } from '../print-done.js';
 import { printItems, printTable } from '../print-items.js';
+import { removeEach } from '../remove-each.js';
 import { resolveName } from '../resolve-name.js';
 import type { Session } from '../session.js';
+import { UsageError } from '../usage-error.js';
 
-type AddOptions = { events: string; kind: WebhookKind };
+type AddOptions = { events: string; kind: WebhookKind; secret?: string; user?: string[] };
 
 const SHOWN = 20;
 
 export const addWebhook: AddCommand = (program, cli) => {
   const webhook = program
     .command('webhook')
-    .description('who is told what happens: list, add, enable, disable, remove, deliveries, redeliver')
+    .description('manage webhooks and their deliveries')
     .action((_options: object, command: Command) => cli.run(command, printWebhooks));
   webhook
     .command('list')
-    .description('every endpoint')
+    .description('list webhooks')
     .action((_options: object, command: Command) => cli.run(command, printWebhooks));
   webhook
     .command('add')
-    .description('tell an address; its secret is shown this once')
-    .argument('<url>')
-    .option('--events <types>', 'such as invocation.failed,hold.* (several with commas)', '*')
-    .addOption(new Option('--kind <kind>', 'how it is told').choices(['standard', 'slack']).default('standard'))
+    .description('add a webhook; its secret is shown only once')
+    .argument('<url>', 'URL to send to, or mailto:ann@example.com')
+    .option('--events <types>', 'event types, like invocation.failed,hold.* (comma-separated)', '*')
+    .addOption(new Option('--kind <kind>', 'message format').choices(WebhookKind.options).default('standard'))
+    .option('--secret <secret>', 'your own secret; for buttons in Slack, the signing secret of the Slack app')
+    .option('--user <id=actor...>', 'actor that a Slack user acts as, like U024BE7LH=ann')
     .action((url: string, options: AddOptions, command: Command) =>
       cli.run(command, (session) => addEndpoint(session, url, options)),
+    );
+  webhook
+    .command('users')
+    .description('set which actor each Slack user acts as; users not listed can no longer decide')
+    .argument('<webhook>', 'webhook id or URL')
+    .argument('[id=actor...]', 'Slack user and actor, like U024BE7LH=ann')
+    .action((id: string, users: string[], _options: object, command: Command) =>
+      cli.run(command, async (session) => {
+        const client = await session.client();
+        const webhook_id = await resolveName(session, 'webhook', id);
+        const changed = await client.webhooks.change(webhook_id, { users: usersOf(users) });
+        await printDone(session, changed, `${countOf(users.length, 'Slack user')} can decide through ${webhook_id}`);
+        return EXIT.success;
+      }),
     );
   for (const action of ['enable', 'disable'] as const) {
     webhook
       .command(action)
-      .description(action === 'enable' ? 'take up endpoints again that were disabled' : 'tell them nothing for now')
-      .argument('<webhook...>', 'their ids or URLs')
+      .description(action === 'enable' ? 'enable webhooks' : 'disable webhooks')
+      .argument('<webhook...>', 'webhook ids or URLs')
       .action((ids: string[], _options: object, command: Command) =>
         cli.run(command, (session) => switchEndpoints(session, ids, action === 'enable')),
       );
   }
   webhook
     .command('remove')
-    .description('tell them no more')
-    .argument('<webhook...>', 'their ids or URLs')
+    .description('remove webhooks')
+    .argument('<webhook...>', 'webhook ids or URLs')
     .action((ids: string[], _options: object, command: Command) => cli.run(command, (session) => remove(session, ids)));
   webhook
     .command('deliveries')
-    .description('what was sent, the newest first')
-    .argument('<webhook_id>', 'or urls, for every webhook_url of an invocation or a run')
-    .option('-n, --limit <n>', 'how many', integer(1), SHOWN)
+    .description('list deliveries, newest first')
+    .argument('<webhook_id>', 'webhook id, or urls for the webhook_url of invocations and runs')
+    .option('-n, --limit <n>', 'maximum number of deliveries', integer(1), SHOWN)
     .action((id: string, { limit }: { limit: number }, command: Command) =>
       cli.run(command, async (session) => printDeliveries(session, await resolveName(session, 'webhook', id), limit)),
     );
   webhook
     .command('redeliver')
-    .description('send deliveries once more')
-    .argument('<webhook_id>')
-    .argument('<delivery_id...>')
+    .description('send deliveries again')
+    .argument('<webhook_id>', 'webhook id')
+    .argument('<delivery_id...>', 'delivery ids')
     .action((id: string, deliveries: string[], _options: object, command: Command) =>
       cli.run(command, (session) => redeliver(session, id, deliveries)),
     );
 };
 
-/** Of those that a person has disabled, the reason says that already. */
+/** If a person has disabled it, the reason already says so. */
 const stateOf = ({ enabled, disabled_reason }: Webhook): string => {
   if (enabled) return 'enabled';
   return disabled_reason?.startsWith('disabled') ? disabled_reason : `disabled: ${disabled_reason ?? '-'}`;
@@ -71,7 +91,7 @@ const stateOf = ({ enabled, disabled_reason }: Webhook): string => {
 const printWebhooks = async (session: Session): Promise<ExitCode> => {
   const client = await session.client();
   await printItems<Webhook>(session, client.webhooks.list(), {
-    empty: 'Nobody is told anything. Add an endpoint with `capstan webhook add https://…`.',
+    empty: 'No webhooks. Add one with `capstan webhook add https://…`.',
     columns: [
       { title: 'WEBHOOK', text: ({ webhook_id }) => webhook_id },
       { title: 'KIND', text: ({ kind }) => kind },
@@ -86,18 +106,35 @@ const printWebhooks = async (session: Session): Promise<ExitCode> => {
   return EXIT.success;
 };
 
-const addEndpoint = async (session: Session, url: string, { events, kind }: AddOptions): Promise<ExitCode> => {
+const usersOf = (users: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    users.map((each) => {
+      const [id = '', actor = ''] = each.split('=', 2);
+      if (id === '' || actor === '')
+        throw new UsageError(`expected <id>=<actor>, not ${each}`, 'For example U024BE7LH=ann.');
+      return [id, actor];
+    }),
+  );
+
+const addEndpoint = async (session: Session, url: string, options: AddOptions): Promise<ExitCode> => {
+  const { events, kind, secret, user } = options;
   const client = await session.client();
-  const created = await client.webhooks.create({ url, kind, events: events.split(',').map((type) => type.trim()) });
+  const created = await client.webhooks.create({
+    ...{ url, kind, secret },
+    events: events.split(',').map((type) => type.trim()),
+    ...(user === undefined ? {} : { users: usersOf(user) }),
+  });
   const { out, err } = session;
   if (session.json) {
     await session.printJson(created);
     return EXIT.success;
   }
-  // The secret alone on stdout, as with keys.
-  await err.line(`${err.colors.green('✓')} ${created.webhook_id} is told ${created.events.join(', ')}`);
+  await err.line(`${err.colors.green('✓')} ${created.webhook_id} receives ${created.events.join(', ')}`);
+  // Only the standard format is signed; messages to Slack, Teams and by mail are not.
+  if (created.kind !== 'standard') return EXIT.success;
+  // Only the secret goes to stdout, as with keys.
   await out.line(created.secret);
-  await err.line(err.colors.dim('  Keep it now: it verifies the signatures and is never shown again.'));
+  await err.line(err.colors.dim('  Save it now: it verifies the signatures, and it is not shown again.'));
   return EXIT.success;
 };
 
@@ -106,25 +143,23 @@ const switchEndpoints = async (session: Session, ids: readonly string[], enabled
   for (const named of ids) {
     const id = await resolveName(session, 'webhook', named);
     const webhook = await client.webhooks.change(id, { enabled });
-    if (session.json) await session.printJson(webhook);
-    else await session.out.line(`${session.out.colors.green('✓')} ${id} is ${enabled ? 'enabled' : 'disabled'}`);
+    await printDone(session, webhook, `${id} ${enabled ? 'enabled' : 'disabled'}`);
   }
   return EXIT.success;
 };
 
 const remove = async (session: Session, ids: readonly string[]): Promise<ExitCode> => {
   const client = await session.client();
-  for (const named of ids) {
-    const webhook_id = await resolveName(session, 'webhook', named);
-    await client.webhooks.remove(webhook_id);
-    if (session.json) await session.printJson({ webhook_id, removed: true });
-    else await session.out.line(`${session.out.colors.green('✓')} ${webhook_id} removed`);
-  }
-  return EXIT.success;
+  return removeEach(session, ids, {
+    field: 'webhook_id',
+    done: 'removed',
+    remove: (id) => client.webhooks.remove(id),
+    resolve: (_, text) => resolveName(session, 'webhook', text),
+  });
 };
 
 const deliveryState = ({ state, attempts, next_at }: WebhookDelivery, now: Date): string =>
-  state === 'pending' && attempts > 0 && next_at !== null ? `again ${relativeTime(next_at, now)}` : state;
+  state === 'pending' && attempts > 0 && next_at !== null ? `retry ${relativeTime(next_at, now)}` : state;
 
 const printDeliveries = async (session: Session, id: string, limit: number): Promise<ExitCode> => {
   const client = await session.client();
@@ -134,7 +169,7 @@ const printDeliveries = async (session: Session, id: string, limit: number): Pro
     return EXIT.success;
   }
   await printTable<WebhookDelivery>(session, page.items, {
-    empty: 'Nothing was sent there yet.',
+    empty: 'No deliveries yet.',
     columns: [
       { title: 'DELIVERY', text: ({ delivery_id }) => delivery_id },
       { title: 'TYPE', text: ({ type }) => type },
@@ -152,8 +187,7 @@ const redeliver = async (session: Session, id: string, deliveries: readonly stri
   const client = await session.client();
   for (const delivery_id of deliveries) {
     const delivery = await client.webhooks.redeliver(id, delivery_id);
-    if (session.json) await session.printJson(delivery);
-    else await session.out.line(`${session.out.colors.green('✓')} ${delivery_id} is sent again`);
+    await printDone(session, delivery, `${delivery_id} will be sent again`);
   }
   return EXIT.success;
 };

@@ -18,11 +18,11 @@ const DEFAULT_LIMIT = 20;
 export const addWhatIf: AddCommand = (program, cli) => {
   program
     .command('what-if')
-    .description('which recorded decisions a draft of a policy would change')
-    .argument('<file>', 'the draft, YAML or JSON; - for stdin')
-    .option('--since <when>', 'of invocations created since: a time, or 10m, 2h, 3d ago', parseMoment(cli.now))
-    .option('--until <when>', 'created until', parseMoment(cli.now))
-    .option('--limit <n>', 'list so many of the changed ones', integer(0, 10_000), DEFAULT_LIMIT)
+    .description('show which recorded decisions a draft policy would change')
+    .argument('<file>', 'draft policy, YAML or JSON; - for stdin')
+    .option('--since <when>', 'only invocations created since: 2026-01-31, or 10m, 2h, 3d ago', parseMoment(cli.now))
+    .option('--until <when>', 'only invocations created until', parseMoment(cli.now))
+    .option('--limit <n>', 'maximum number of changed decisions to list', integer(0, 10_000), DEFAULT_LIMIT)
     .action((file: string, options: Options, command: Command) =>
       cli.run(command, async (session) => {
         const { since, until, limit } = options;
@@ -46,7 +46,9 @@ const whatIf = async (session: Session, request: WhatIfRequest): Promise<ExitCod
     await progress.end();
   }
   if (counts === null) {
-    await session.err.line(session.err.colors.red('✗ the gateway ended before all were checked'));
+    await session.err.line(
+      session.err.colors.red('✗ the gateway closed the connection before all decisions were checked'),
+    );
     return EXIT.failed;
   }
   if (session.json) await session.printJson({ ...counts, items, more: counts.changed - items.length });
@@ -59,7 +61,7 @@ const withoutKind = <T extends { kind: string }>({ kind: _, ...rest }: T): Omit<
 const print = async (session: Session, items: ChangedDecision[], counts: WhatIfCounts): Promise<void> => {
   const { out } = session;
   await printTable<ChangedDecision>(session, items, {
-    empty: counts.changed === 0 ? 'Nothing would change.' : '',
+    empty: counts.changed === 0 ? 'No decisions would change.' : '',
     columns: [
       { title: 'INVOCATION', text: ({ invocation_id }) => invocation_id },
       { title: 'TOOL', text: ({ tool_id }) => tool_id },
@@ -72,7 +74,8 @@ const print = async (session: Session, items: ChangedDecision[], counts: WhatIfC
   const more = counts.changed - items.length;
   if (more > 0) await out.line(out.colors.dim(`… and ${formatCount(more)} more`));
   const changes = Object.entries(counts.changes).map(([change, count]) => `${change} ${formatCount(count)}`);
-  const unknown = counts.unknown_tools > 0 ? [`${countOf(counts.unknown_tools, 'call')} of tools that are gone`] : [];
+  const unknown =
+    counts.unknown_tools > 0 ? [`${countOf(counts.unknown_tools, 'call')} of tools that no longer exist`] : [];
   await out.line(
     `${formatCount(counts.changed)} of ${countOf(counts.checked, 'decision')} would change${[...changes, ...unknown].map((text) => `, ${text}`).join('')}`,
   );

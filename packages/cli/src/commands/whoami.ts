@@ -7,7 +7,7 @@ import { relativeTime } from '../format/relative-time.js';
 export const addWhoami: AddCommand = (program, cli) => {
   program
     .command('whoami')
-    .description('whom the key belongs to, and what it may do')
+    .description('show the actor, tenant and roles of the current key')
     .action((_options: object, command: Command) =>
       cli.run(command, async (session) => {
         const me = await (await session.client()).whoami();
@@ -15,15 +15,14 @@ export const addWhoami: AddCommand = (program, cli) => {
           await session.printJson(me);
           return EXIT.success;
         }
-        const { colors } = session.out;
         const fields = formatFields(
           [
             ['tenant', me.tenant],
             ['roles', me.roles.join(', ')],
-            ['by', me.via === 'jwt' ? 'token' : me.via],
+            ['via', me.via === 'jwt' ? 'token' : me.via],
             ['expires', me.expires_at && relativeTime(me.expires_at, session.now())],
           ],
-          colors,
+          session.out,
         );
         await session.out.line([me.actor, ...fields].join('\n'));
         return EXIT.success;

@@ -7,9 +7,9 @@ import { resolveId } from '../resolve-id.js';
 export const addWithdraw: AddCommand = (program, cli) => {
   program
     .command('withdraw')
-    .description('take back a held call of your own')
-    .argument('<id>', 'hld_…')
-    .option('--comment <text>', 'why; it is kept with the hold')
+    .description('withdraw your own held call')
+    .argument('<id>', 'hold id (hld_…)')
+    .option('--comment <text>', 'reason, recorded with the hold')
     .action((id: string, { comment }: { comment?: string }, command: Command) =>
       cli.run(command, async (session) => {
         const client = await session.client();

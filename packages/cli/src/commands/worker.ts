@@ -11,13 +11,9 @@ const MAX_CONCURRENCY = 10_000;
 export const addWorker: AddCommand = (program, cli) => {
   program
     .command('worker')
-    .description('start a worker alone (needs DATABASE_URL)')
-    .requiredOption(
-      '-r, --runner <types>',
-      'the runner types it serves, with commas or given again',
-      parseWorkerRunners,
-    )
-    .option('-c, --concurrency <n>', 'how many invocations it runs at once', integer(1, MAX_CONCURRENCY))
+    .description('start a worker (needs DATABASE_URL)')
+    .requiredOption('-r, --runner <types>', 'runner types to serve (comma-separated or repeated)', parseWorkerRunners)
+    .option('-c, --concurrency <n>', 'how many invocations to run at once', integer(1, MAX_CONCURRENCY))
     .action(({ runner, concurrency }: Options, command: Command) =>
       cli.serve(command, async () => {
         const { runWorker } = await import('@capstan/worker');

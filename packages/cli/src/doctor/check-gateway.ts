@@ -3,30 +3,31 @@ import type { Check } from './check.js';
 
 const PATIENCE_MS = 3_000;
 
-/** A gateway that does not run is nothing to mend; something else on its port is. */
+/** No gateway on this machine is fine, because `capstan up` may be yet to start. One that was named has to answer. */
 export const checkGateway = async (session: Session): Promise<Check> => {
   const { url } = session.connection();
   const name = 'gateway';
+  const state = session.names_gateway ? 'failed' : 'absent';
   const { UnreachableError } = await import('@capstan/client');
   try {
     const client = await session.client();
     const ready = await client.ready({ signal: AbortSignal.timeout(PATIENCE_MS) });
     return ready
       ? { name, state: 'ok', found: `${url} is ready` }
-      : { name, state: 'absent', found: `${url} is not ready`, advice: 'It waits for Postgres or Redis; see its log.' };
+      : { name, state, found: `${url} is not ready`, advice: 'It waits for Postgres or Redis; see its log.' };
   } catch (error) {
     if (error instanceof UnreachableError && !error.sent) {
       return {
         name,
-        state: 'absent',
+        state,
         found: `nothing answers at ${url}`,
         advice: 'Start it with `npm start` or `capstan up`.',
       };
     }
-    const found = `${url} answers, but not like a gateway`;
+    const found = `${url} answers, but is not a Capstan gateway`;
     return {
       name,
-      state: 'absent',
+      state,
       found,
       advice: 'Set CAPSTAN_PORT for `capstan up`, or CAPSTAN_URL to where the gateway is.',
     };

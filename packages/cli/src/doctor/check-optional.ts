@@ -11,7 +11,7 @@ export const checkRedis = (env: Io['env']): Check => {
   const advice =
     'Optional: without REDIS_URL the queue is in Postgres. Install redis-server and set REDIS_URL to use it.';
   return path === null
-    ? { name, state: 'absent', found: 'not here', advice }
+    ? { name, state: 'absent', found: 'not found', advice }
     : { name, state: 'ok', found: `${path} (used when REDIS_URL is set)` };
 };
 
@@ -25,7 +25,7 @@ export const checkBrowser = (env: Io['env']): Check => {
   const name = 'Chromium';
   const bundled = findPackage('@sparticuz/chromium') === null ? null : '@sparticuz/chromium';
   const found = findExecutable(BROWSERS, env) ?? bundled;
-  if (found === null) return { name, state: 'absent', found: 'not here', advice: INSTALL_BROWSER };
+  if (found === null) return { name, state: 'absent', found: 'not found', advice: INSTALL_BROWSER };
   // Its own sandbox does not work under root.
   return process.getuid?.() === 0 && !hasBubblewrap(env)
     ? { name, state: 'absent', found: `${found}, without a sandbox`, advice: CONTAIN_BROWSER }

@@ -19,7 +19,7 @@ export const checkPostgres = (env: Io['env']): Check => {
       : {
           name,
           state: 'missing',
-          found: `${binary} may not be executed`,
+          found: `${binary} is not executable`,
           advice: `Run chmod +x on it, or npm ci again.`,
         };
   }
@@ -29,5 +29,5 @@ export const checkPostgres = (env: Io['env']): Check => {
 
 const platform = (): string => (process.platform === 'win32' ? 'windows' : process.platform);
 
-/** Never the user and password of the address. */
+/** Never shows the user and password of the URL. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host || 'a socket' : 'not an address');

@@ -16,17 +16,17 @@ const install = async (name: string, exit_code: number) => {
 };
 const check = () => checkSandbox({ PATH: directory });
 
-test('bubblewrap that works is all there is to say', async () => {
+test('a working bubblewrap is reported as ok', async () => {
   await install('bwrap', 0);
   expect(check()).toEqual({ name: 'sandbox', state: 'ok', found: `bubblewrap, ${join(directory, 'bwrap')}` });
 });
 
-test('bubblewrap that is there and does not work is a matter of the kernel', async () => {
+test('a bubblewrap that is installed but fails is blamed on user namespaces', async () => {
   await install('bwrap', 1);
   expect(check()).toMatchObject({ state: 'absent', advice: expect.stringContaining('user namespaces') });
 });
 
-test('namespaces are used without it, and it is advised', async () => {
+test('without bubblewrap, namespaces are used and bubblewrap is recommended', async () => {
   await install('unshare', 0);
   await install('setpriv', 0);
   expect(check()).toMatchObject({
@@ -36,7 +36,7 @@ test('namespaces are used without it, and it is advised', async () => {
   });
 });
 
-test('without any of them only tools of low risk run', () => {
+test('without any sandbox, only LOW risk tools run', () => {
   expect(check()).toMatchObject({ state: 'absent', found: expect.stringContaining('LOW') });
   expect(checkLimits({ PATH: directory })).toMatchObject({ state: 'absent' });
 });

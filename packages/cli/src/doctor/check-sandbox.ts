@@ -13,7 +13,7 @@ const ALLOW =
 const INSTALL =
   'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap) for the strongest sandbox of exec tools.';
 
-/** Which walls exec tools get here: found out by running something behind them, for being installed is not enough. */
+/** Finds the sandbox that exec tools get on this machine, by trying each: an installed one may not work. */
 export const checkSandbox = (env: Io['env']): Check => {
   const name = 'sandbox';
   const bubblewrap = findExecutable(['bwrap'], env);
@@ -26,7 +26,7 @@ export const checkSandbox = (env: Io['env']): Check => {
     : { name, state: 'absent', found: 'none: only tools of LOW risk run here', advice };
 };
 
-/** Whether what a tool starts is bounded as a whole, or each process by itself. */
+/** Whether memory is limited for a tool as a whole, or only for each of its processes. */
 export const checkCgroups = async (): Promise<Check> => {
   const { openCgroups } = await import('@capstan/worker');
   const cgroups = openCgroups();
@@ -42,7 +42,7 @@ export const checkCgroups = async (): Promise<Check> => {
     : { name: 'cgroups', state: 'ok', found: cgroups.folders.map((folder) => dirname(folder)).join(', ') };
 };
 
-/** Without it nothing keeps a tool from using all memory, files and processes. */
+/** Without prlimit, nothing stops a tool from using up memory, files and processes. */
 export const checkLimits = (env: Io['env']): Check => {
   const path = findExecutable(['prlimit'], env);
   return path === null
@@ -55,7 +55,6 @@ export const checkLimits = (env: Io['env']): Check => {
     : { name: 'limits', state: 'ok', found: path };
 };
 
-/** Whether bubblewrap is here and works. */
 export const hasBubblewrap = (env: Io['env']): boolean => {
   const bubblewrap = findExecutable(['bwrap'], env);
   return bubblewrap !== null && works(bubblewrap, BUBBLEWRAP);

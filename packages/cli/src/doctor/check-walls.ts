@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Io } from '../io.js';
 import type { Check } from './check.js';
 
-/** What stands between tools and the kernel, the worker and each other, beside the sandbox: found out by trying it. */
+/** The protections of the kernel, the worker and other tools besides the sandbox. They are tried out. */
 export const checkWalls = async (env: Io['env']): Promise<Check[]> => {
   const { openInits, defaultRange } = await import('@capstan/worker');
   const directory = mkdtempSync(join(env.CAPSTAN_WORK_DIR ?? tmpdir(), 'capstan-doctor-'));
@@ -31,9 +31,16 @@ export const seccompCheck = (works: boolean): Check =>
           'Needs Linux 5.9 or newer on x86-64 or arm64, and a work directory whose file system is not mounted noexec (CAPSTAN_WORK_DIR).',
       };
 
+/** The first version that covers signals. */
+const WITH_SIGNALS = 6;
+
 export const landlockCheck = (abi: number): Check =>
   abi > 0
-    ? { name: 'Landlock', state: 'ok', found: `version ${abi}` }
+    ? {
+        name: 'Landlock',
+        state: 'ok',
+        found: `version ${abi}${abi < WITH_SIGNALS ? ': at the level process it covers files, but not signals to other processes (Linux 6.12)' : ''}`,
+      }
     : {
         name: 'Landlock',
         state: 'absent',

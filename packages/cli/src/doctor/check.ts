@@ -1,8 +1,7 @@
-/** One thing that was looked at. */
 export type Check = {
   name: string;
-  /** `missing` stops `capstan up`; `absent` only means that something will not be there. */
-  state: 'ok' | 'missing' | 'absent';
+  /** `missing` stops `capstan up`; `failed` is a named gateway that does not work; `absent` only means that a feature is not available. */
+  state: 'ok' | 'missing' | 'failed' | 'absent';
   found: string;
   advice?: string;
 };

@@ -4,7 +4,7 @@ import { UsageError } from '../usage-error.js';
 
 const ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
-/** Writes an extension with a script of its own that can be added as it is. Nothing that is there is overwritten. */
+/** Creates an extension with an example script, ready to be added. Existing files are never overwritten. */
 export const newExtension = async (cwd: string, folder: string): Promise<{ id: string; files: string[] }> => {
   const root = resolve(cwd, folder);
   const id = basename(root).toLowerCase();

@@ -1,9 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, join, relative, resolve, sep } from 'node:path';
 import type { NewExtension } from '@capstan/contracts';
+import { cannotRead } from '../cannot-read.js';
 import { UsageError } from '../usage-error.js';
 
-/** An extension from a folder of this machine, sent whole: the gateway may be on another. What is wrong in it, it says. */
+/** Reads an extension from a local folder, to be sent whole: the gateway may be on another machine. The gateway validates it. */
 export const readExtension = async (cwd: string, folder: string): Promise<NewExtension> => {
   const root = resolve(cwd, folder);
   const manifest = await readText(root, 'manifest.json');
@@ -17,11 +18,15 @@ export const readExtension = async (cwd: string, folder: string): Promise<NewExt
 
 type Tool = [name: string, base64: string];
 
+/** The files below `tools/`: executables and the files they need. */
 const readTools = async (root: string): Promise<Tool[]> => {
-  const entries = await readdir(join(root, 'tools'), { withFileTypes: true }).catch(() => []);
-  const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  const tools = join(root, 'tools');
+  const entries = await readdir(tools, { withFileTypes: true, recursive: true }).catch(() => []);
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   return Promise.all(
-    names.map(async (name): Promise<Tool> => [name, await readFile(join(root, 'tools', name), 'base64')]),
+    files.map(
+      async (file): Promise<Tool> => [relative(tools, file).split(sep).join('/'), await readFile(file, 'base64')],
+    ),
   );
 };
 
@@ -46,5 +51,5 @@ const fail = (path: string): never => {
 const readText = (root: string, path: string): Promise<string | null> =>
   readFile(join(root, path), 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null;
-    throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw cannotRead(path, error);
   });

@@ -1,4 +1,4 @@
-/** `12,345`: by hand, because the locale of the machine must not change what a script reads. */
+/** `12,345`, formatted without the locale of the machine, because scripts read it. */
 export const formatCount = (count: number): string => String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
 
 /** `1 worker`, `2 workers`. */

@@ -3,7 +3,7 @@ import type { Colors } from '../output.js';
 
 const CONTEXT_LINES = 3;
 
-/** The lines that differ, with a few around them; empty when none do. */
+/** The changed lines with some context; empty if the texts are equal. */
 export const formatDiff = (before: string, after: string, colors: Colors): string[] => {
   const { hunks } = structuredPatch('', '', before, after, '', '', { context: CONTEXT_LINES });
   return hunks.flatMap(({ oldStart, newStart, lines }) => [

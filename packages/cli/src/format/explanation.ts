@@ -4,6 +4,7 @@ import type { Output } from '../output.js';
 import { formatDuration } from './duration.js';
 import { type Field, formatFields } from './fields.js';
 import { formatTable } from './table.js';
+import { wrapProse } from './width.js';
 
 const LOOK = {
   allow: ['✓', 'allowed', 'green'],
@@ -11,7 +12,7 @@ const LOOK = {
   deny: ['⊘', 'denied', 'magenta'],
 } as const;
 
-/** A decision for a person: the verdict, what it rests on, every rule, and what to do about it. */
+/** Formats a decision: the verdict, its reason, every rule, and a suggestion. */
 export const formatExplanation = (tool_id: string, explanation: Explanation, out: Output): string[] => {
   const { colors } = out;
   const { effect, reason, rule_matched, code, approvals, limits, rules = [], suggestion } = explanation;
@@ -26,9 +27,11 @@ export const formatExplanation = (tool_id: string, explanation: Explanation, out
   ];
   return [
     `${colors[paint](`${icon} ${word}`)}  ${colors.bold(visibleLine(tool_id))}  ${visibleLine(reason)}`,
-    ...formatFields(fields, colors),
+    ...formatFields(fields, out),
     ...(rules.length > 0 ? ['', ...formatRules(rules, out)] : []),
-    ...(suggestion ? ['', `${colors.cyan('→')} ${suggestion.split('\n').map(visibleLine).join('\n  ')}`] : []),
+    ...(suggestion
+      ? ['', `${colors.cyan('→')} ${wrapProse(suggestion.split('\n').map(visibleLine).join('\n'), 2, out)}`]
+      : []),
   ];
 };
 

@@ -1,23 +1,23 @@
 import { visibleLine } from '@capstan/contracts/visible-text';
 import type { Output } from '../output.js';
+import { wrapProse } from './width.js';
 
 export type FailureText = {
   headline: string;
   code?: number | null | undefined;
   suggestion?: string | null | undefined;
-  /** What else helps to find it: ids, the place in a file. */
+  /** Additional context: ids, the place in a file. */
   context?: readonly string[];
 };
 
-/** What went wrong, its code, and what to do about it. */
-export const formatFailure = (
-  { headline, code, suggestion, context = [] }: FailureText,
-  { colors }: Output,
-): string => {
+/** Formats an error with its code and suggestion. */
+export const formatFailure = ({ headline, code, suggestion, context = [] }: FailureText, out: Output): string => {
+  const { colors } = out;
+  const lines = (text: string) => text.split('\n').map(visibleLine).join('\n');
   const facts = [...(code ? [`code ${code}`] : []), ...context].map(visibleLine);
   return [
-    `${colors.red('✗')} ${headline.trimEnd().split('\n').map(visibleLine).join('\n  ')}`,
+    `${colors.red('✗')} ${wrapProse(lines(headline.trimEnd()), 2, out)}`,
     ...(facts.length > 0 ? [`  ${colors.dim(facts.join(' · '))}`] : []),
-    ...(suggestion ? [`  ${colors.cyan('→')} ${suggestion.split('\n').map(visibleLine).join('\n    ')}`] : []),
+    ...(suggestion ? [`  ${colors.cyan('→')} ${wrapProse(lines(suggestion), 4, out)}`] : []),
   ].join('\n');
 };

@@ -1,13 +1,16 @@
-import type { Colors } from '../output.js';
+import type { Output } from '../output.js';
+import { wrapProse } from './width.js';
 
 export type Field = readonly [name: string, value: string | null | undefined];
 
-/** Names and values under each other; those without a value are left out. */
-export const formatFields = (fields: readonly Field[], colors: Colors): string[] => {
+/** Formats names and values, one pair per line. Pairs without a value are left out. */
+export const formatFields = (fields: readonly Field[], out: Output): string[] => {
   const present = fields.filter(([, value]) => value !== null && value !== undefined && value !== '');
   const width = present.reduce((widest, [name]) => Math.max(widest, name.length), 0);
-  return present.map(([name, value]) => `  ${colors.dim(name.padEnd(width))}  ${value}`);
+  return present.map(
+    ([name, value]) => `  ${out.colors.dim(name.padEnd(width))}  ${wrapProse(value ?? '', width + 4, out)}`,
+  );
 };
 
-/** Text under a heading, moved in by two. */
+/** Indents text by two spaces, below a heading. */
 export const indent = (text: string): string => text.replace(/^/gm, '  ');

@@ -40,14 +40,14 @@ describe('a time', () => {
     expect(relativeTime(time, now)).toBe(text);
   });
 
-  it('says its day once', () => {
+  it('shows its date only once', () => {
     expect(absoluteTime('2025-01-01T00:00:00Z', now)).toBe('2025-01-01T00:00:00Z');
     expect(absoluteTime('2026-01-31T11:57:00Z', now)).toBe('2026-01-31T11:57:00Z (3m ago)');
   });
 });
 
-describe('a count', () => {
-  it('has its thousands apart', () => {
+describe('a number', () => {
+  it('has thousands separators', () => {
     expect([0, 999, 1000, 1234567].map(formatCount)).toEqual(['0', '999', '1,000', '1,234,567']);
   });
 });
@@ -71,7 +71,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('is aligned the same with colours', () => {
+  it('is aligned the same with colors', () => {
     const painted = columns.map((column) => ({ ...column, paint: (text: string) => colored.red(text) }));
     const lines = formatTable(painted, rows, { colors: plain, columns: null });
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are made of them
@@ -86,7 +86,7 @@ describe('a table', () => {
     expect(formatTable(columns, long, { colors: plain, columns: null })[1]).toContain('x'.repeat(100));
   });
 
-  it('takes from the widest column first, and at its start where the end says more', () => {
+  it('shrinks the widest column first, at its start if the end is more informative', () => {
     const two = [
       { title: 'TOOL', text: (row: Row) => row.name, shrinks: 8, tail: true as const },
       { title: 'WHY', text: (row: Row) => row.size, shrinks: true as const },
@@ -96,7 +96,7 @@ describe('a table', () => {
     expect(formatTable(two, long, { colors: plain, columns: 22 })[1]).toBe('…:divide  because bec…');
   });
 
-  it('leaves columns out where cutting is not enough, the least important first', () => {
+  it('drops columns if cutting is not enough, the least important first', () => {
     const three = [
       { title: 'ID', text: (row: Row) => row.name },
       { title: 'BY', text: () => 'somebody', drops: 2 },
@@ -107,7 +107,7 @@ describe('a table', () => {
     expect(formatTable(three, rows, { colors: plain, columns: null })[0]).toContain('STATUS');
   });
 
-  it('keeps its ids whole unless no line may wrap', () => {
+  it('keeps ids whole unless no line may wrap', () => {
     const ids = [{ title: 'ID', text: (row: Row) => row.name }, columns[1]].filter((each) => each !== undefined);
     const long = [{ name: 'x'.repeat(30), size: '1' }];
     expect(formatTable(ids, long, { colors: plain, columns: 20 })[1]).toHaveLength(36);
@@ -115,12 +115,12 @@ describe('a table', () => {
     expect(strict).toEqual(['ID', `${'x'.repeat(19)}…`]);
   });
 
-  it('is aligned with characters of two columns', () => {
+  it('is aligned with wide characters', () => {
     const wide = [{ name: '日本👍', size: '1' }, ...rows];
     expect(formatTable(columns, wide, { colors: plain, columns: null })[1]).toBe('日本👍       1');
   });
 
-  it('lets no control character of a cell reach the terminal', () => {
+  it('escapes control characters in cells', () => {
     const [, line] = formatTable(columns, [{ name: '\u001b[2Jgone\n', size: '1' }], { colors: plain, columns: null });
     expect(line).not.toMatch(/\p{Cc}/u);
   });
@@ -151,7 +151,7 @@ describe('a payload', () => {
     expect(renderPayload(payload)).toMatchObject({ stdout, stderr: '' });
   });
 
-  it('of a process is what it wrote where it wrote it, byte for byte', () => {
+  it('of a process is printed byte for byte, to the same streams', () => {
     expect(renderPayload({ stdout: 'out', stderr: 'err', exit_code: 0 })).toEqual({
       stdout: 'out',
       stderr: 'err',

@@ -4,7 +4,7 @@ import type { Colors } from '../output.js';
 import { countOf } from './count.js';
 import { holdInALine, paintHold } from './hold.js';
 
-/** What became of a hold that somebody acted on, and what comes next: a line for each. */
+/** The outcome of an action on a hold and the next step, on a line each. */
 export const formatHoldOutcome = (hold: Hold, colors: Colors): string =>
   [
     `${paintHold(hold, holdInALine(hold), colors)}  ${colors.dim(visibleLine(hold.tool_id))}`,

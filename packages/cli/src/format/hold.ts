@@ -1,9 +1,18 @@
-import type { Hold, HoldEntry, HoldSummary, SimilarHold } from '@capstan/contracts';
+import {
+  type Hold,
+  type HoldEntry,
+  type HoldItem,
+  type HoldSummary,
+  loneRunId,
+  type SimilarHold,
+} from '@capstan/contracts';
 import { visibleLine } from '@capstan/contracts/visible-text';
-import type { Colors } from '../output.js';
+import type { Colors, Output } from '../output.js';
+import { shortId } from '../resolve-id.js';
 import { type Field, formatFields, indent } from './fields.js';
 import { absoluteTime, relativeTime } from './relative-time.js';
 import type { Column } from './table.js';
+import { formatToolChange } from './tool-change.js';
 
 const PAINT = {
   pending: 'yellow',
@@ -19,23 +28,71 @@ export const paintHold = ({ status }: Pick<HoldSummary, 'status'>, text: string,
 
 const votesOf = ({ approvals: { given, required } }: HoldSummary): string => `${given}/${required}`;
 
-/** On a narrow terminal the id stays whole, to be copied. A list is of one status, so that this goes first. */
-export const holdColumns = (colors: Colors, now: Date): Column<HoldSummary>[] => [
-  { title: 'HOLD', text: ({ hold_id }) => hold_id },
-  { title: 'STATUS', text: ({ status }) => status, paint: (text, hold) => paintHold(hold, text, colors), drops: 1 },
-  { title: 'TOOL', text: ({ tool_id }) => tool_id, shrinks: 16, tail: true },
-  { title: 'RISK', text: ({ risk }) => risk ?? '-', drops: 5 },
-  { title: 'BY', text: ({ actor }) => actor, shrinks: 8, drops: 3 },
-  { title: 'VOTES', text: votesOf, align: 'right', drops: 2 },
-  {
-    title: 'EXPIRES',
-    text: ({ expires_at, status }) => (status === 'pending' ? relativeTime(expires_at, now) : '-'),
-    drops: 4,
-  },
-  { title: 'REASON', text: ({ returned_because, reason }) => returned_because ?? reason, shrinks: true },
-];
+type Layout = { colors: Colors; now: Date; columns: number | null };
 
-/** What was decided before, and what came of it. */
+/**
+ * On a narrow terminal, the columns needed for a decision stay: the call, its inputs, its age and its step. An id is only cut to a prefix that commands
+ * accept, so that it can be copied. The status is dropped first, because all rows usually have the same one.
+ */
+export const holdColumns = (items: readonly HoldItem[], { colors, now, columns }: Layout): Column<HoldItem>[] => {
+  const short = columns !== null && columns < ROOMY && haveShortIds(items);
+  return [
+    { title: 'HOLD', text: ({ hold_id }) => (short ? shortId(hold_id) : hold_id) },
+    { title: 'STATUS', text: ({ status }) => status, paint: (text, hold) => paintHold(hold, text, colors), drops: 1 },
+    { title: 'TOOL', text: ({ tool_id }) => tool_id, shrinks: 14, tail: true },
+    { title: 'INPUTS', text: ({ inputs }) => inputsInALine(inputs), shrinks: short ? 28 : 16 },
+    {
+      title: 'AGE',
+      text: ({ created_at }) => relativeTime(created_at, now).replace(/ ago$/, ''),
+      align: 'right',
+      drops: 9,
+    },
+    { title: 'STEP', text: placeOf, shrinks: 8, drops: 8 },
+    { title: 'RISK', text: ({ risk }) => risk ?? '-', drops: 7 },
+    { title: 'BY', text: ({ actor }) => actor, shrinks: 8, drops: 5 },
+    { title: 'VOTES', text: votesOf, align: 'right', drops: 3 },
+    {
+      title: 'EXPIRES',
+      text: ({ expires_at, status }) => (status === 'pending' ? relativeTime(expires_at, now) : '-'),
+      drops: 4,
+    },
+    { title: 'REASON', text: ({ returned_because, reason }) => returned_because ?? reason, shrinks: true, drops: 2 },
+  ];
+};
+
+/** From here on, whole ids leave enough room for the inputs. */
+const ROOMY = 120;
+
+/** Holds of a run differ only at the end of their ids, so those stay whole. */
+const haveShortIds = (items: readonly HoldItem[]): boolean =>
+  items.every(
+    ({ hold_id, invocation_id, run_id }) => run_id === loneRunId(invocation_id) && shortId(hold_id) !== hold_id,
+  ) && new Set(items.map(({ hold_id }) => shortId(hold_id))).size === items.length;
+
+/** The step and its run. The run of a lone call is left out, because it contains nothing else. */
+const placeOf = ({ step_id, run_id, invocation_id }: HoldItem): string => {
+  if (step_id !== null) return `${step_id} of ${run_id}`;
+  return run_id === loneRunId(invocation_id) ? '-' : run_id;
+};
+
+const MAX_INPUT = 40;
+
+/** Short values first: an amount or a name describes a call better than a long text. */
+const inputsInALine = (inputs: HoldItem['inputs']): string => {
+  const texts = Object.entries(inputs)
+    .filter(([, value]) => value !== null && value !== '')
+    .map(([name, value]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      return { name, text: text.length > MAX_INPUT ? `${text.slice(0, MAX_INPUT).toWellFormed()}…` : text };
+    });
+  const isLong = ({ text }: { text: string }): number => (text.length > MAX_INPUT ? 1 : 0);
+  return texts
+    .toSorted((a, b) => isLong(a) - isLong(b))
+    .map(({ name, text }) => `${name}=${text}`)
+    .join(' ');
+};
+
+/** Earlier decisions, and how those calls ended. */
 export const similarColumns = (colors: Colors, now: Date): Column<SimilarHold>[] => [
   { title: 'HOLD', text: ({ hold_id }) => hold_id },
   { title: 'DECIDED', text: ({ status }) => status, paint: (text, hold) => paintHold(hold, text, colors) },
@@ -51,7 +108,7 @@ export const similarColumns = (colors: Colors, now: Date): Column<SimilarHold>[]
   { title: 'COMMENT', text: ({ comment }) => visibleLine(comment ?? '-'), shrinks: true },
 ];
 
-/** In a line: what became of it, by whom, why it is back, and whether they changed what was asked for. */
+/** One line: the outcome, by whom, why the call is back, and whether its inputs were edited. */
 export const holdInALine = (hold: HoldSummary): string => {
   const { hold_id, status, approvals, decided_by, returned_because, edits } = hold;
   const by = status === 'released' ? approvals.given_by.join(', ') : status === 'expired' ? null : decided_by;
@@ -60,8 +117,13 @@ export const holdInALine = (hold: HoldSummary): string => {
   return visibleLine(`${hold_id} ${status}${by ? ` by ${by}` : ''}${again}${changes}`);
 };
 
-/** All that somebody who decides has to know, on a screen. */
-export const formatHold = (hold: Hold, colors: Colors, now: Date): string => {
+/** `why` may also explain a permission: on a new installation, that there is nobody else to ask. */
+const mayRelease = ({ can_decide: { ok, why } }: Hold): string | null =>
+  why && `${ok ? 'may release it' : 'may not release it'}: ${why}`;
+
+/** Everything that is needed for a decision, on one screen. */
+export const formatHold = (hold: Hold, out: Output, now: Date): string => {
+  const { colors } = out;
   const { roles, actors, required, given, given_by } = hold.approvals;
   const who = actors ? actors.join(', ') : (roles ?? ['operate']).join(' and ');
   const fields: Field[] = [
@@ -72,7 +134,7 @@ export const formatHold = (hold: Hold, colors: Colors, now: Date): string => {
     ['back because', hold.returned_because && visibleLine(hold.returned_because)],
     ['votes', `${given} of ${required}${given > 0 ? ` by ${given_by.join(', ')}` : ''} (${who})`],
     ['step', hold.step_id && `${hold.step_id} of ${hold.run_id}`],
-    ['you', hold.status === 'pending' && hold.can_decide.why ? `may not release it: ${hold.can_decide.why}` : null],
+    ['you', hold.status === 'pending' ? mayRelease(hold) : null],
     ['expires', hold.status === 'pending' ? absoluteTime(hold.expires_at, now) : null],
     ['decided', hold.decided_by && `by ${hold.decided_by}, ${relativeTime(hold.decided_at ?? '', now)}`],
     ['side effects', hold.side_effects.join(', ')],
@@ -86,11 +148,12 @@ export const formatHold = (hold: Hold, colors: Colors, now: Date): string => {
   const ageWidth = Math.max(...entries.map(({ at }) => relativeTime(at, now).length));
   return [
     `${paintHold(hold, hold.status, colors)}  ${hold.hold_id}`,
-    ...formatFields(fields, colors),
+    ...formatFields(fields, out),
     ...JSON.stringify(hold.inputs, null, 2)
       .split('\n')
       .map((line) => indent(visibleLine(line))),
     ...formatEdits(hold, colors),
+    ...(hold.tool_change ? formatToolChange(hold.tool_change, colors).map((line) => `  ${line}`) : []),
     ...entries.map((entry) => `  ${formatEntry(entry, ageWidth, colors, now)}`),
   ].join('\n');
 };
@@ -101,7 +164,7 @@ const shortValue = (value: unknown): string => {
   return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text;
 };
 
-/** What people made of the inputs that were submitted, member by member. */
+/** The edits of the submitted inputs, member by member. */
 const formatEdits = ({ inputs, original_inputs, edits }: Hold, colors: Colors): string[] => {
   if (!original_inputs) return [];
   const names = new Set(edits.flatMap(({ changed }) => changed));

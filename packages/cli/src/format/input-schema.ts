@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject } from '@capstan/contracts';
 import type { Colors } from '../output.js';
 import { indent } from './fields.js';
 import { type Column, formatTable } from './table.js';
@@ -14,7 +14,7 @@ const COLUMNS: Column<Member>[] = [
   { title: '', text: ({ schema }) => aboutOf(schema), shrinks: true },
 ];
 
-/** The inputs of a tool, a line each; the schema itself where they are no plain list of members. */
+/** The inputs of a tool, one per line; the schema itself if it is not a plain list of properties. */
 export function formatInputs(schema: JsonObject, layout: { colors: Colors; columns: number | null }): string {
   const members = membersOf(schema);
   if (members === null) return indent(JSON.stringify(schema, null, 2));
@@ -23,7 +23,7 @@ export function formatInputs(schema: JsonObject, layout: { colors: Colors; colum
   return indent(formatTable(COLUMNS, members, { ...layout, columns }).join('\n'));
 }
 
-/** The least that the tool takes, to start from. */
+/** An example with the required inputs only. */
 export const exampleOf = (schema: JsonObject): JsonObject =>
   Object.fromEntries(
     (membersOf(schema) ?? []).flatMap((member) => (member.required ? [[member.name, sampleOf(member.schema)]] : [])),
@@ -38,9 +38,6 @@ function membersOf({ properties, required }: JsonObject): Member[] | null {
     required: needed.includes(name),
   }));
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function typeOf({ type, enum: choices, items }: JsonObject): string {
   if (Array.isArray(choices))

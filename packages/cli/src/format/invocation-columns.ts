@@ -12,12 +12,13 @@ export const invocationColumns = (colors: Colors, now: Date): Column<Invocation>
     text: ({ status }) => statusText(status),
     paint: (text, { status }) => paintStatus(status, text, colors),
   },
-  { title: 'TOOL', text: ({ tool_id }) => tool_id, shrinks: true },
-  { title: 'RUNNER', text: ({ runner }) => runner, paint: (text) => colors.dim(text) },
+  { title: 'TOOL', text: ({ tool_id }) => tool_id, shrinks: true, tail: true },
+  { title: 'RUNNER', text: ({ runner }) => runner, paint: (text) => colors.dim(text), drops: 1 },
   {
     title: 'TRY',
     text: ({ attempt, max_attempts }) => `${attempt}/${max_attempts}`,
     align: 'right',
+    drops: 2,
     paint: (text, { attempt }) => (attempt > 1 ? colors.yellow(text) : colors.dim(text)),
   },
   {

@@ -9,7 +9,7 @@ import { absoluteTime, relativeTime } from './relative-time.js';
 import { formatStatus } from './status.js';
 import { formatTable } from './table.js';
 
-/** One invocation, all of it, for a person. */
+/** Formats everything about an invocation. */
 export const formatInvocation = (invocation: InvocationDetail, out: Output, now: Date): string[] => {
   const { colors } = out;
   const when = (time: string | null): string | null => (time === null ? null : absoluteTime(time, now));
@@ -26,12 +26,13 @@ export const formatInvocation = (invocation: InvocationDetail, out: Output, now:
         ['runner', invocation.runner],
         ['policy', formatDecision(invocation.decision)],
         ['hold', invocation.hold && holdInALine(invocation.hold)],
-        ['waits for', invocation.waits_for.map((scope) => `the quota ${visibleLine(scope)}`).join(', ')],
+        ['not started', invocation.waiting && visibleLine(invocation.waiting.detail)],
+        ['to do', invocation.waiting && visibleLine(invocation.waiting.suggestion)],
         ['created', when(invocation.created_at)],
         ['runs at', when(invocation.run_at)],
         ['expires', invocation.finished_at === null ? when(invocation.expires_at) : null],
         ['finished', when(invocation.finished_at)],
-        ['took', invocation.result === null ? null : formatDuration(invocation.result.duration_ms)],
+        ['took', formatTook(invocation)],
         ['limit', formatDuration(invocation.timeout_ms)],
         ['sandbox', invocation.result?.facts?.sandbox ?? null],
         ['seen', formatObserved(invocation.result)],
@@ -41,13 +42,17 @@ export const formatInvocation = (invocation: InvocationDetail, out: Output, now:
         ['input hash', colors.dim(invocation.input_hash)],
         ['output hash', invocation.result === null ? null : colors.dim(invocation.result.output_hash)],
       ],
-      colors,
+      out,
     ),
     ...section('inputs', visibleJson(invocation.inputs, 2), out),
     ...formatResult(invocation.result, out),
-    ...formatAttempts(invocation.attempts, invocation.max_attempts, out, now),
+    ...formatAttempts(invocation, out, now),
   ];
 };
+
+/** A reused result has the duration of the call that produced it. */
+const formatTook = ({ result, replay_of }: InvocationDetail): string | null =>
+  result && `${formatDuration(result.duration_ms)}${replay_of ? `, when it was executed in ${replay_of}` : ''}`;
 
 const section = (title: string, text: string, { colors }: Output): string[] =>
   text === '' ? [] : ['', colors.bold(title), indent(text.replace(/\n$/, ''))];
@@ -65,7 +70,7 @@ const formatResult = (result: Result | null, out: Output): string[] => {
   ];
 };
 
-/** What it was seen to do, to be held against what its tool declares. */
+/** The observed effects, to compare with what the tool declares. */
 const formatObserved = (result: Result | null): string => {
   const { processes = 0, ...names } = result?.facts?.observed ?? {};
   const listed = Object.entries(names).flatMap(([what, each]) =>
@@ -79,14 +84,14 @@ const formatObserved = (result: Result | null): string => {
 const formatFiles = (result: Result | null): string =>
   (result?.artifacts ?? []).map(({ name }) => visibleLine(name)).join(', ');
 
-const formatAttempts = (attempts: readonly Attempt[], max: number, out: Output, now: Date): string[] => {
+const formatAttempts = ({ attempts, max_attempts: max, ...of }: InvocationDetail, out: Output, now: Date): string[] => {
   if (attempts.length === 0) return [];
   const lines = formatTable<Attempt>(
     [
       { title: 'TRY', text: ({ attempt }) => `${attempt}/${max}`, align: 'right' },
       { title: 'OUTCOME', text: ({ outcome }) => outcome ?? 'running' },
       { title: 'STARTED', text: ({ started_at }) => relativeTime(started_at, now) },
-      { title: 'TOOK', text: took, align: 'right' },
+      { title: 'TOOK', text: (attempt) => took(attempt, of), align: 'right' },
       { title: 'WORKER', text: ({ worker_id }) => worker_id },
       { title: 'ERROR', text: ({ error }) => error ?? '', shrinks: true, paint: (text) => out.colors.red(text) },
     ],
@@ -96,8 +101,11 @@ const formatAttempts = (attempts: readonly Attempt[], max: number, out: Output, 
   return section('attempts', lines.join('\n'), out);
 };
 
-const took = ({ started_at, ended_at }: Attempt): string =>
-  ended_at === null ? '-' : formatDuration(Date.parse(ended_at) - Date.parse(started_at));
+/** The attempt that produced the result has its measured duration; for others, it is the time from start to end. */
+const took = ({ attempt, started_at, ended_at }: Attempt, of: Pick<InvocationDetail, 'attempt' | 'result'>): string => {
+  if (of.result !== null && attempt === of.attempt) return formatDuration(of.result.duration_ms);
+  return ended_at === null ? '-' : formatDuration(Date.parse(ended_at) - Date.parse(started_at));
+};
 
 const formatLabels = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)

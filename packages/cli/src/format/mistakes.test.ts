@@ -18,7 +18,7 @@ const TOOL = { field: 'steps.0.tol', message: 'is not a known field', line: 5, c
 const NEEDS = { field: 'steps.1.needs', message: 'names no step', line: 9, column: 12 };
 
 describe('mistakes', () => {
-  it('are each said once, with their place and their own advice', () => {
+  it('are each listed once, with their place and suggestion', () => {
     const first = { ...TOOL, suggestion: 'Did you mean tool?' };
     expect(
       refused('line 5, column 3: steps.0.tol: is not a known field', 'Did you mean tool?', [first, NEEDS]),
@@ -31,7 +31,7 @@ describe('mistakes', () => {
     });
   });
 
-  it('stand below a detail that is about all of them', () => {
+  it('are listed below a detail that applies to all of them', () => {
     const errors = [
       { field: 'a', message: 'is required' },
       { field: '', message: 'is too long' },
@@ -42,7 +42,7 @@ describe('mistakes', () => {
     });
   });
 
-  it('are only the detail when there is one, or none', () => {
+  it('are reduced to the detail if there is one mistake or none', () => {
     const alone = { headline: 'what it is', suggestion: 'Do.' };
     expect(refused('what it is', 'Do.', [TOOL])).toEqual(alone);
     expect(refused('what it is', 'Do.')).toEqual(alone);

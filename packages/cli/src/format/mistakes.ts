@@ -4,7 +4,7 @@ const MAX_MISTAKES = 20;
 
 type Described = { headline: string; suggestion: string | null };
 
-/** Of several mistakes each on a line of its own, with its place and its advice; of one, what the detail says. */
+/** Lists several mistakes on a line each, with place and advice. For a single one, the detail is enough. */
 export const describeMistakes = ({ detail, suggestion, problem: { errors } }: CapstanError): Described => {
   const mistakes = Array.isArray(errors) ? errors.filter(isMistake) : [];
   const [first] = mistakes;
@@ -12,7 +12,7 @@ export const describeMistakes = ({ detail, suggestion, problem: { errors } }: Ca
   const lines = mistakes.slice(0, MAX_MISTAKES).map(describeMistake);
   const hidden = mistakes.length - lines.length;
   return {
-    // The detail is about the first one, as a rule.
+    // The detail usually describes the first mistake.
     headline: [
       ...(detail.includes(first.message) ? [] : [detail]),
       ...lines,

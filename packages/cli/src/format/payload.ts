@@ -1,14 +1,14 @@
-import type { Json, JsonObject } from '@capstan/contracts';
+import { isObject, type Json } from '@capstan/contracts';
 import { visibleJson } from '@capstan/contracts/visible-text';
 
 export type RenderedPayload = {
   stdout: string;
   stderr: string;
-  /** The bytes of a process, to which nothing may be added in a pipe. */
+  /** True for the output of a process, to which nothing may be added in a pipe. */
   raw: boolean;
 };
 
-/** A payload as a person wants to read it: what a tool printed as it printed it, a lone `result` without its wrapping. */
+/** Formats a payload for reading: printed output as it was printed, a lone `result` without its wrapper. */
 export const renderPayload = (payload: Json): RenderedPayload => {
   if (isExecOutput(payload)) return { stdout: payload.stdout, stderr: payload.stderr, raw: true };
   const value = isLoneResult(payload) ? payload.result : payload;
@@ -26,6 +26,3 @@ const isExecOutput = (payload: Json): payload is ExecOutput =>
 
 const isLoneResult = (payload: Json): payload is { result: Json } =>
   isObject(payload) && Object.keys(payload).length === 1 && 'result' in payload;
-
-const isObject = (payload: Json): payload is JsonObject =>
-  typeof payload === 'object' && payload !== null && !Array.isArray(payload);

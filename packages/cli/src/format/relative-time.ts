@@ -6,7 +6,7 @@ const UNITS = [
 ] as const;
 const A_MONTH_S = 30 * 86_400;
 
-/** `now`, `5s ago`, `in 3m`, and beyond a month the day itself. */
+/** `now`, `5s ago`, `in 3m`; the date if it is more than a month away. */
 export const relativeTime = (time: string, now: Date): string => {
   const seconds = Math.round((now.getTime() - Date.parse(time)) / 1000);
   const distance = Math.abs(seconds);
@@ -18,7 +18,7 @@ export const relativeTime = (time: string, now: Date): string => {
   return seconds > 0 ? `${amount} ago` : `in ${amount}`;
 };
 
-/** The time itself and how far away it is. */
+/** The time, and its distance from now. */
 export const absoluteTime = (time: string, now: Date): string => {
   const relative = relativeTime(time, now);
   return time.startsWith(relative) ? time : `${time} (${relative})`;

@@ -23,7 +23,7 @@ const PAINT = {
   failed: 'red',
 } as const satisfies Record<ScheduleFire['outcome'], keyof Colors>;
 
-/** One schedule: what it starts and when, its next starts, and what became of the last ones. */
+/** Formats a schedule: what it starts and when, the next starts, and the outcomes of the last ones. */
 export const formatSchedule = (schedule: ScheduleDetail, out: Output, now: Date): string[] => {
   const { colors } = out;
   const { schedule_id, paused, next, last } = schedule;
@@ -39,7 +39,7 @@ export const formatSchedule = (schedule: ScheduleDetail, out: Output, now: Date)
       ['paused', paused ? visibleLine(schedule.paused_reason ?? 'until it is resumed') : null],
       ['last error', schedule.last_error && colors.red(visibleLine(schedule.last_error))],
     ],
-    colors,
+    out,
   );
   const inputs = visibleJson(schedule.inputs, 2);
   return [

@@ -7,26 +7,26 @@ export type Column<Row> = {
   text(row: Row): string;
   paint?(text: string, row: Row): string;
   align?: 'right';
-  /** Gives way when the terminal is too narrow, down to so many columns. */
+  /** May be cut down to this many columns if the terminal is too narrow. */
   shrinks?: true | number;
-  /** Its end says more than its start, which is what gives way then. */
+  /** Cut at the start, because the end is more informative. */
   tail?: true;
-  /** Left out when that is not enough; the lowest number first. */
+  /** Dropped if cutting is not enough; the lowest number first. */
   drops?: number;
 };
 
 type Layout = {
   colors: Colors;
-  /** Null in a pipe, where nothing is ever cut. */
+  /** Null in a pipe, where nothing is cut. */
   columns: number | null;
-  /** Of lines that are drawn over: none may wrap, even if an id is cut. */
+  /** For tables that are redrawn: no line may wrap, even if an id has to be cut. */
   strict?: boolean;
 };
 
 const GAP = '  ';
 const MIN_SHRUNK = 12;
 
-/** Rows as aligned lines under a heading. Widths are counted before colours are added. */
+/** Formats rows as aligned lines below a heading. Widths are measured before colors are added. */
 export const formatTable = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], layout: Layout): string[] => {
   const all = columns.map((column) => measure(column, rows));
   const shown = layout.columns === null ? all : fit(all, layout.columns, layout.strict === true);
@@ -73,7 +73,7 @@ const dropTo = <Row>(available: number, columns: readonly Measured<Row>[]): read
   );
 };
 
-/** From the left, as much as there is room for. */
+/** Keeps as many columns from the left as fit. */
 const cutOff = <Row>(columns: readonly Measured<Row>[], available: number): Measured<Row>[] => {
   const kept: Measured<Row>[] = [];
   let room = available;

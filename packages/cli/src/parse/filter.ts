@@ -13,19 +13,19 @@ type FilterOptions = Pick<InvocationQuery, 'status' | 'runner' | 'label' | 'acto
   search?: string;
 };
 
-/** The options that pick invocations, the same for every command that acts on many. */
+/** The options that select invocations, for all commands that list or act on many. */
 export const addFilterOptions = (command: Command, now: () => Date): Command =>
   command
-    .option('-s, --status <status>', 'in this status (several with commas)', parseStatuses)
-    .option('-t, --tool <tool_id>', 'of this tool')
-    .option('-r, --runner <type>', 'of this runner type, or of app/<pool>', parseQueue)
-    .option('--run <run_id>', 'of this run')
-    .option('--session <session_id>', 'of this session')
-    .option('-l, --label <key=value>', 'with this label (may be given again)', parseLabelQuery)
-    .option('--actor <name>', 'submitted by this actor')
-    .option('--since <when>', 'created since: a time, or 10m, 2h, 3d ago', parseMoment(now))
-    .option('--until <when>', 'created until', parseMoment(now))
-    .option('-q, --search <text>', 'the beginning of an id, or a part of tool, actor, label or error');
+    .option('-s, --status <status>', 'only with this status (comma-separated)', parseStatuses)
+    .option('-t, --tool <tool_id>', 'only of this tool')
+    .option('-r, --runner <type>', 'only of this runner type, or app/<pool>', parseQueue)
+    .option('--run <run_id>', 'only of this run')
+    .option('--session <session_id>', 'only of this session')
+    .option('-l, --label <key=value>', 'only with this label (repeatable)', parseLabelQuery)
+    .option('--actor <name>', 'only submitted by this actor')
+    .option('--since <when>', 'only created since: 2026-01-31, or 10m, 2h, 3d ago', parseMoment(now))
+    .option('--until <when>', 'only created until', parseMoment(now))
+    .option('-q, --search <text>', 'match an id prefix, or part of a tool, actor, label or error');
 
 export const readFilter = async (session: Session, command: Command): Promise<InvocationQuery> => {
   const {

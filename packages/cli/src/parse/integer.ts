@@ -6,5 +6,5 @@ export const integer =
     const value = Number(text);
     if (/^-?\d+$/.test(text) && value >= min && value <= max) return value;
     const upTo = max === Number.MAX_SAFE_INTEGER ? ` from ${min} up` : ` from ${min} to ${max}`;
-    throw new InvalidArgumentError(`It is a whole number${upTo}.`);
+    throw new InvalidArgumentError(`Expected a whole number${upTo}.`);
   };

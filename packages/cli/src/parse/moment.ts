@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from './duration.js';
 
-/** A moment as the gateway reads it: a time itself, or so long ago (`10m`, `2h`, `3d`). */
+/** A timestamp from an ISO time or an age (`10m`, `2h`, `3d`). */
 export const parseMoment =
   (now: () => Date): ((text: string) => string) =>
   (text) => {
@@ -12,6 +12,6 @@ export const parseMoment =
     try {
       return new Date(now().getTime() - parseDuration(text)).toISOString();
     } catch {
-      throw new InvalidArgumentError('It is a time like 2026-01-31T12:00:00Z, or so long ago: 10m, 2h, 3d.');
+      throw new InvalidArgumentError('Expected a time like 2026-01-31T12:00:00Z, or an age like 10m, 2h, 3d.');
     }
   };

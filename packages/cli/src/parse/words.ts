@@ -1,7 +1,7 @@
-import type { InvocationStatus, QueueName, Role, RunnerType } from '@capstan/contracts';
+import type { InvocationStatus, QueueName, Risk, Role, RunnerType } from '@capstan/contracts';
 import { choice, choices } from './choice.js';
 
-/** The words of the contracts that options take. Their schemas would load zod into every start of the command. */
+/** The enums of the contracts that options take, repeated here because importing the schemas would load zod at every start. */
 const STATUS: Record<InvocationStatus, true> = {
   denied: true,
   held: true,
@@ -35,6 +35,8 @@ const ROLE: Record<Role, true> = {
   scale: true,
   serve: true,
 };
+
+export const RISKS = ['LOW', 'MED', 'HIGH', 'CRITICAL'] as const satisfies Risk[];
 
 export const parseStatuses = choices(STATUS);
 export const parseRunners = choices(RUNNER);

@@ -2,10 +2,9 @@ import type { PolicyRule, Risk } from '@capstan/contracts';
 import { isSeq, parseDocument } from 'yaml';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
-import { currentPolicy } from './put-policy.js';
+import { currentPolicy, type PolicyBase } from './put-policy.js';
 
 export const EFFECTS = ['allow', 'hold', 'forbid'] as const satisfies PolicyRule['effect'][];
-export const RISKS = ['LOW', 'MED', 'HIGH', 'CRITICAL'] as const satisfies Risk[];
 
 export type RuleOptions = {
   effect: PolicyRule['effect'];
@@ -18,15 +17,21 @@ export type RuleOptions = {
   reason?: string;
 };
 
-/** The version in force with one more rule. The rest of the text stays as it is, with its comments. */
-export const addRule = async (session: Session, name: string, id: string, options: RuleOptions): Promise<string> => {
+/** The current policy with one more rule. The rest of the text is unchanged, including comments. */
+export const addRule = async (
+  session: Session,
+  name: string,
+  id: string,
+  options: RuleOptions,
+): Promise<{ document: string; base: PolicyBase | undefined }> => {
   if (options.approvals !== undefined && options.effect !== 'hold')
-    throw new UsageError('--approvals is for a rule that holds', 'Add --effect hold.');
-  const document = parseDocument((await currentPolicy(session, name)) ?? 'version: "1.0"\n');
+    throw new UsageError('--approvals needs --effect hold');
+  const base = (await currentPolicy(session, name)) ?? undefined;
+  const document = parseDocument(base?.text ?? 'version: "1.0"\n');
   const rule = document.createNode(toRule(id, options));
   if (isSeq(document.get('rules'))) document.addIn(['rules'], rule);
   else document.set('rules', document.createNode([rule]));
-  return document.toString({ lineWidth: 120 });
+  return { document: document.toString({ lineWidth: 120 }), base };
 };
 
 const toRule = (id: string, { effect, tool, riskMax, riskMin, actor, ...options }: RuleOptions): object => ({

@@ -1,3 +1,4 @@
+import type { PutPolicy } from '@capstan/contracts';
 import { visibleLine } from '@capstan/contracts/visible-text';
 import { readYaml } from '@capstan/expression';
 import { type Pair, stringify } from 'yaml';
@@ -5,23 +6,43 @@ import { confirm } from '../confirm.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatDiff } from '../format/diff.js';
 import type { Session } from '../session.js';
+import { UsageError } from '../usage-error.js';
 
 export type PolicyText = object | string;
+/** The version that a change is based on. */
+export type PolicyBase = { version: number; text: string };
 
-/** Puts a new version. On a terminal it shows first what changes, and asks. */
+type PutOptions = {
+  yes?: boolean | undefined;
+  /** The version the document is based on. The put fails if another version is current by now. */
+  base?: PolicyBase | undefined;
+  /** The same, if only the number is known. Takes precedence over `base`. */
+  if_version?: number | undefined;
+  /** Restore this version. The document is then only used to show the changes. */
+  rollback_to?: number | undefined;
+};
+
+const PRECONDITION_FAILED = 412;
+
+/** Puts a new version. On a terminal, shows the changes and asks first. */
 export const putPolicy = async (
   session: Session,
   name: string,
   document: PolicyText,
-  { yes = false }: { yes?: boolean | undefined } = {},
+  { yes = false, base, if_version: made_from, rollback_to }: PutOptions = {},
 ): Promise<ExitCode> => {
   const { out, err } = session;
-  if (!yes && session.stdin.isTTY && err.tty && !(await isMeant(session, name, document))) {
-    await err.line(err.colors.dim('Nothing was changed.'));
-    return EXIT.failed;
+  let if_version = made_from ?? base?.version;
+  if (!yes && session.stdin.isTTY && err.tty) {
+    const before = base ?? (await currentPolicy(session, name));
+    if (!(await isMeant(session, name, before?.text ?? '', document))) {
+      await err.line(err.colors.dim('Nothing was put.'));
+      return EXIT.failed;
+    }
+    // The confirmation was for a change to the version shown.
+    if_version = made_from ?? before?.version;
   }
-  const client = await session.client();
-  const policy = await client.policies.put(name, document);
+  const policy = await send(session, name, document, { if_version, rollback_to });
   if (session.json) await session.printJson(policy);
   else await out.line(`${out.colors.green('✓')} ${policy.name} is now version ${policy.version}`);
   for (const { field, message } of policy.warnings)
@@ -29,33 +50,52 @@ export const putPolicy = async (
   return EXIT.success;
 };
 
-const isMeant = async (session: Session, name: string, document: PolicyText): Promise<boolean> => {
-  const { err } = session;
-  const after = normalize(document);
-  // The gateway refuses what cannot be read, and says where the mistake is.
-  if (after === null) return true;
-  const before = normalize((await currentPolicy(session, name)) ?? '');
-  const lines = formatDiff(before ?? '', after, err.colors);
-  await err.line(lines.length > 0 ? lines.join('\n') : err.colors.dim('No rule and no limit changes.'));
-  return confirm(session, `put this as the policy ${name}?`);
+const send = async (
+  session: Session,
+  name: string,
+  document: PolicyText,
+  { if_version, rollback_to }: Pick<PutOptions, 'rollback_to'> & { if_version: number | undefined },
+): Promise<PutPolicy> => {
+  const { Conflict } = await import('@capstan/client');
+  const { policies } = await session.client();
+  try {
+    return await (rollback_to === undefined
+      ? policies.put(name, document, { if_version })
+      : policies.rollback(name, rollback_to, { if_version }));
+  } catch (error) {
+    if (!(error instanceof Conflict) || error.status !== PRECONDITION_FAILED) throw error;
+    throw new UsageError(
+      `somebody else has changed the policy ${name} meanwhile`,
+      'Nothing was put. Run the command again and review the changes.',
+    );
+  }
 };
 
-/** The text of the version in force; null when there is none yet. */
-export const currentPolicy = async (session: Session, name: string): Promise<string | null> => {
-  const { CapstanError } = await import('@capstan/client');
+const isMeant = async (session: Session, name: string, current: string, document: PolicyText): Promise<boolean> => {
+  const { err } = session;
+  const after = normalize(document);
+  // The gateway rejects an invalid document and names the place of the mistake.
+  if (after === null) return true;
+  const before = normalize(current);
+  const lines = formatDiff(before ?? '', after, err.colors);
+  await err.line(lines.length > 0 ? lines.join('\n') : err.colors.dim('No rules or limits change.'));
+  return confirm(session, `Put this as the policy ${name}?`);
+};
+
+/** The current version and its text. Null if there is none yet. */
+export const currentPolicy = async (session: Session, name: string): Promise<PolicyBase | null> => {
+  const { NotFound } = await import('@capstan/client');
   const client = await session.client();
   try {
-    return withoutHeader(await client.policies.yaml(name));
+    const { version, text, document } = await client.policies.get(name);
+    return { version, text: text ?? stringify(document, { lineWidth: 120 }) };
   } catch (error) {
-    if (error instanceof CapstanError && error.status === 404) return null;
+    if (error instanceof NotFound) return null;
     throw error;
   }
 };
 
-/** Without the line that names the version, which is wrong as soon as the text is put again. */
-const withoutHeader = (text: string): string => text.replace(/^# \S+, version \d+, \S+\n/, '');
-
-/** One way to write the same document: only what it says is compared. Null when it is not YAML. */
+/** A canonical text, so that only the meaning of two documents is compared. Null if it is not valid YAML. */
 const normalize = (document: PolicyText): string | null => {
   const { value, errors } = typeof document === 'string' ? readYaml(document) : { value: document, errors: [] };
   if (errors.length > 0) return null;
@@ -64,7 +104,7 @@ const normalize = (document: PolicyText): string | null => {
 
 const FIRST = ['version', 'boundary', 'id', 'effect', 'match'];
 
-/** The order of keys says nothing and is not kept. */
+/** The order of keys has no meaning, so it is normalized. */
 const byName = (a: Pair, b: Pair): number => {
   const [left, right] = [String(a.key), String(b.key)];
   const place = (key: string): number => (FIRST.includes(key) ? FIRST.indexOf(key) : FIRST.length);

@@ -4,11 +4,11 @@ export type LiveBlock = { show(lines: readonly string[]): Promise<void>; clear()
 
 const upAndClear = (lines: number): string => (lines === 0 ? '' : `\u001b[${lines}A\u001b[0J`);
 
-/** A terminal may draw a character wider than we count it: then it cuts the line rather than wrapping it. */
+/** A terminal may draw a character wider than we count it. Without wrapping it then cuts the line. */
 const NO_WRAP = '\u001b[?7l';
 const WRAP = '\u001b[?7h';
 
-/** Lines of a terminal that are written over and over, and gone in the end. Each must fit: a line that wraps is two. */
+/** Lines of a terminal that are redrawn and finally cleared. Each must fit, because a wrapped line takes two rows. */
 export const createLiveBlock = (output: Output): LiveBlock => {
   let shown = 0;
   return {

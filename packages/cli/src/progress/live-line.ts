@@ -4,7 +4,7 @@ const CLEAR_LINE = '\r\u001b[2K';
 
 export type LiveLine = { show(text: string): Promise<void>; clear(): Promise<void> };
 
-/** One line of a terminal that is written over and over, and gone in the end. The cursor stays: nobody could bring it back after a kill. */
+/** One line of a terminal that is redrawn and finally cleared. The cursor is not hidden: a killed process could not restore it. */
 export const createLiveLine = (output: Output): LiveLine => {
   let shown = false;
   return {

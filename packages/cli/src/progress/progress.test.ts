@@ -37,7 +37,7 @@ describe('progress in a pipe', () => {
     );
   });
 
-  it('says nothing of what is done within a second', async () => {
+  it('prints nothing if all is done within a second', async () => {
     const { output, text } = screen(false);
     const progress = createProgress(output, 'submitting', () => 0);
     await progress.update(5, 1);
@@ -45,7 +45,7 @@ describe('progress in a pipe', () => {
     expect(text()).toBe('');
   });
 
-  it('does without an end that is not known', async () => {
+  it('omits percentage and ETA if the total is unknown', async () => {
     let time = 0;
     const { output, text } = screen(false);
     const progress = createProgress(output, 'submitting', () => time);
@@ -56,7 +56,7 @@ describe('progress in a pipe', () => {
 });
 
 describe('progress on a terminal', () => {
-  it('is one line that is written over, and gone in the end', async () => {
+  it('is one line that is redrawn and finally cleared', async () => {
     let time = 0;
     const { output, text } = screen(true);
     const progress = createProgress(output, 'submitting', () => time);

@@ -1,18 +1,17 @@
 import type { Output } from '../output.js';
 import { createLiveLine } from './live-line.js';
-import { createRate } from './rate.js';
 import { renderBar, renderLine } from './render-progress.js';
 
 export type Progress = {
   update(done: number, fraction: number | null): Promise<void>;
-  /** Takes the bar away, so that what was achieved can be said. */
+  /** Clears the bar, so that other output can follow. */
   end(): Promise<void>;
 };
 
 const REDRAW_MS = 100;
 const LINE_MS = 1_000;
 
-/** How far something is: a bar on a terminal, a plain line about every second in a pipe. */
+/** Progress as a bar on a terminal, or as a line about every second in a pipe. */
 export const createProgress = (
   output: Output,
   label: string,
@@ -20,7 +19,7 @@ export const createProgress = (
 ): Progress => {
   const rate = createRate(now);
   const live = createLiveLine(output);
-  // A pipe that is done within a second needs no line at all; a terminal gets its bar at once.
+  // In a pipe nothing is printed within the first second. A terminal gets its bar immediately.
   let shownAt = output.live ? -Infinity : now();
   return {
     async update(done, fraction) {
@@ -35,5 +34,27 @@ export const createProgress = (
       else await output.line(renderLine(state));
     },
     end: () => live.clear(),
+  };
+};
+
+const WINDOW_MS = 5_000;
+
+type Rate = { add(done: number): void /** Over the last few seconds. */; perSecond(): number };
+
+/** The current rate, not the average since the start, so that an ETA follows a queue that slows down. */
+const createRate = (now: () => number): Rate => {
+  const samples = [{ at: now(), done: 0 }];
+  return {
+    add(done) {
+      const at = now();
+      samples.push({ at, done });
+      while (samples.length > 2 && (samples[1]?.at ?? at) < at - WINDOW_MS) samples.shift();
+    },
+    perSecond() {
+      const first = samples[0];
+      const last = samples.at(-1);
+      if (first === undefined || last === undefined || last.at === first.at) return 0;
+      return ((last.done - first.done) * 1000) / (last.at - first.at);
+    },
   };
 };

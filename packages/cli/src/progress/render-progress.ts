@@ -5,7 +5,7 @@ import type { Colors } from '../output.js';
 export type ProgressState = {
   label: string;
   done: number;
-  /** From 0 to 1, or null when the end is not known. */
+  /** From 0 to 1, or null if the total is unknown. */
   fraction: number | null;
   rate: number;
   eta_ms: number | null;
@@ -34,5 +34,5 @@ const figures = ({ done, fraction, rate, eta_ms }: ProgressState): string[] => [
   ...(eta_ms === null ? [] : [`ETA ${formatEta(eta_ms)}`]),
 ];
 
-/** Whole seconds: what is guessed needs no decimals. */
+/** Whole seconds, because it is an estimate. */
 const formatEta = (ms: number): string => (ms < 60_000 ? `${Math.ceil(ms / 1000)}s` : formatDuration(ms));

@@ -17,6 +17,7 @@ const step = (status: Step['status']): Omit<Step, 'result'> => ({
   reason: null,
   started_at: null,
   finished_at: null,
+  duration_ms: null,
   reused_from: null,
 });
 
@@ -50,7 +51,7 @@ afterAll(() => {
 });
 
 describe('a run that is followed', () => {
-  it('goes on when what was held is released within a moment', async () => {
+  it('continues if a held step is released within a moment', async () => {
     tell = (send, response) => {
       send('step', step('held'));
       setTimeout(() => {
@@ -69,9 +70,12 @@ describe('a run that is followed', () => {
     });
   });
 
-  it('is left to a person when nothing else goes on for longer', async () => {
+  it('stops if a held step waits for a person and nothing else is running', async () => {
     tell = (send) => send('step', step('held'));
     const { code, stderr } = await run(['show', 'run_1', '--follow'], { env });
-    expect({ code, stderr }).toEqual({ code: 4, stderr: '⏸ it waits for a person: capstan show run_1\n' });
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: '⏸ The run waits for approval: `capstan holds hld_1`, then release or reject it\n',
+    });
   });
 });

@@ -2,25 +2,28 @@ import type { JsonObject, Run, RunEvent, Step, StepStatus } from '@capstan/contr
 
 type Told = Omit<Step, 'result'>;
 
-/** A step as it is shown: one call, or the elements that it was fanned out to. */
+/** A step as shown: one call, or the elements of a fan-out. */
 export type Branch = {
   index: number;
   id: string;
   tool_id: string;
   needs: readonly string[] | null;
-  /** Whether its failure stops the run: then the run waits until it is known what became of it. */
+  /** True if its failure stops the run. The run then waits until an ambiguous outcome is resolved. */
   stops: boolean;
-  /** Of the step itself, as long as it has no elements. */
+  /** The state of the step itself. Null until it is known, and in a fan-out. */
   told: Told | null;
   elements: Map<number, Told>;
 };
 
-/** What is known of a run, step by step. */
+/** The state of a run and its steps, kept up to date by events. */
 export type PlanTree = {
   run: Run;
   branches: Branch[];
-  /** Held or unresolved, and nothing of it goes on without a person. */
+  /** True if steps are held or ambiguous, and nothing else is in progress. */
   isParked(): boolean;
+  /** A queued or deferred call, if none is running. */
+  waitingCall(): string | null;
+  heldCalls(): string[];
   hear(event: RunEvent): void;
 };
 
@@ -38,6 +41,13 @@ export function createPlanTree(run: Run & { plan: JsonObject | null }): PlanTree
       return (
         statuses.some((status) => WAITING.includes(status)) && !statuses.some((status) => GOING_ON.includes(status))
       );
+    },
+    heldCalls: () =>
+      callsOf(branches).flatMap(({ status, invocation_id }) => (status === 'held' ? (invocation_id ?? []) : [])),
+    waitingCall: () => {
+      const calls = callsOf(branches);
+      if (calls.some(({ status }) => status === 'running')) return null;
+      return calls.find(({ status }) => status === 'queued' || status === 'deferred')?.invocation_id ?? null;
     },
     hear: (event) => {
       if (event.event === 'run') {
@@ -57,6 +67,9 @@ export function createPlanTree(run: Run & { plan: JsonObject | null }): PlanTree
   };
   return tree;
 }
+
+const callsOf = (branches: readonly Branch[]): Told[] =>
+  branches.flatMap(({ told, elements }) => [...(told ? [told] : []), ...elements.values()]);
 
 function readSteps(plan: JsonObject | null): Branch[] {
   const steps = Array.isArray(plan?.steps) ? plan.steps : [];
@@ -90,18 +103,19 @@ export function countElements({ elements }: Branch): Counts {
   return counts;
 }
 
-export type Span = Pick<Told, 'started_at' | 'finished_at' | 'reused_from'>;
+export type Span = Pick<Told, 'started_at' | 'finished_at' | 'duration_ms' | 'reused_from'>;
 
-/** When a step ran: of several elements, from the first start to the last end. */
+/** When a step ran. A fan-out lasts from its first start to its last end. */
 export function spanOf(branch: Branch): Span | null {
   const all = [...branch.elements.values()];
   const own = all.filter(({ reused_from }) => reused_from === null);
-  // Also when none of them ran: then any says where they come from.
+  // If all results were reused, each element can name their origin.
   if (own.length === 0) return all[0] ?? branch.told;
   const { ended, total } = countElements(branch);
   return {
     started_at: pick(Math.min, own, 'started_at'),
     finished_at: ended === total ? pick(Math.max, own, 'finished_at') : null,
+    duration_ms: null,
     reused_from: null,
   };
 }
@@ -111,7 +125,7 @@ function pick(choose: (...times: number[]) => number, all: readonly Told[], whic
   return times.length === 0 ? null : new Date(choose(...times)).toISOString();
 }
 
-/** How a step stands: of several elements, the one that most needs a look. */
+/** The status of a step. A fan-out has that of its most urgent element. */
 export function statusOf(branch: Branch): StepStatus {
   if (branch.elements.size === 0) return branch.told?.status ?? 'pending';
   const statuses = new Set([...branch.elements.values()].map(({ status }) => status));

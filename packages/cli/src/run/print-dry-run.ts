@@ -18,13 +18,12 @@ const LOOK: Record<
   invalid: ['✗', 'red'],
 };
 
-/** What would be decided about each step. */
 export const printDryRun = async (session: Session, dry: DryRun): Promise<ExitCode> => {
   const { colors } = session.out;
   if (session.json) await session.printJson(dry);
   else
     await printTable<DryStep>(session, dry.steps, {
-      empty: 'There is nothing to run.',
+      empty: 'The plan has no steps to run.',
       columns: [
         { title: 'STEP', text: nameOfStep },
         {
@@ -37,9 +36,7 @@ export const printDryRun = async (session: Session, dry: DryRun): Promise<ExitCo
       ],
     });
   if (dry.left_out > 0)
-    await session.err.line(
-      session.err.colors.dim(`… and ${countOf(dry.left_out, 'element')} more of what is fanned out`),
-    );
+    await session.err.line(session.err.colors.dim(`… and ${countOf(dry.left_out, 'element')} more in fan-outs`));
   const has = (effect: DryStep['effect']) => dry.steps.some((step) => step.effect === effect);
   if (has('invalid')) return EXIT.usage;
   if (has('deny')) return EXIT.denied;

@@ -43,27 +43,27 @@ const { env } = withAnswers((request) => {
 const runPlan = (options: RunOptions = {}) => run(['run', '-'], { env, stdin: PLAN, ...options });
 
 describe('the outputs of a run', () => {
-  it('are those of the last step alone in a pipe', async () => {
+  it('are only those of the last step in a pipe', async () => {
     const { code, stdout, stderr } = await runPlan();
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${LINES}\n` });
     expect(stderr).toContain('✓ succeeded  each[1]');
   });
 
-  it('are those of all elements where the last step that succeeded was fanned out', async () => {
+  it('are those of all elements if the last step that succeeded was fanned out', async () => {
     const all = items;
     items = [...items.slice(0, 2), step(1, null, null, { status: 'skipped' })];
     expect((await runPlan()).stdout).toBe('1\ntwo\\x1b[2J\n');
     items = all;
   });
 
-  it('begin below the tree on a terminal, with their control characters made visible', async () => {
+  it('are printed below the tree on a terminal, with control characters escaped', async () => {
     const { stdout } = await runPlan({ tty: true, env: { ...env, TERM: 'dumb', NO_COLOR: '1' } });
     expect(stdout).toContain('\neach[0]\n1\n\neach[1]\ntwo\\x1b[2J\n\nlist\nline 0\n');
     expect(stdout).toContain('line 9\n… 4 more lines: capstan show inv_1\n');
     expect(stdout).not.toContain('line 10');
   });
 
-  it('stay out of a pipe when the run failed', async () => {
+  it('are not printed in a pipe if the run failed', async () => {
     state = planRun({ status: 'failed', reason: 'a step failed', failed_steps: 1, finished_at: AT });
     expect(await runPlan()).toMatchObject({ code: 1, stdout: '' });
   });

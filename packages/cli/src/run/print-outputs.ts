@@ -7,16 +7,16 @@ import type { Session } from '../session.js';
 import { nameOfStep } from './name-of-step.js';
 import type { PlanTree } from './plan-tree.js';
 
-/** A page has the results of its steps, and a result may be large. */
+/** Small pages, because they contain the results, which may be large. */
 const PAGE = 100;
 const MAX_SHOWN_STEPS = 20;
 const MAX_SHOWN_LINES = 10;
 
-/** What the steps of a run answered: on a terminal the beginning of each, in a pipe all of the last and nothing else. */
+/** Prints the results of a run: on a terminal the first lines of each step, in a pipe only the last result, in full. */
 export const printOutputs = (session: Session, tree: PlanTree, run: RunDetail): Promise<void> =>
   session.out.tty ? printEach(session, run) : printLast(session, tree, run);
 
-/** Only of a run that completed: the next command in a pipe must not take what came before a failure for the result. */
+/** Prints nothing unless the run completed, so that the next command in a pipe never gets a partial result. */
 const printLast = async (session: Session, tree: PlanTree, run: RunDetail): Promise<void> => {
   const last = tree.branches.findLast(({ told, elements }) =>
     [told, ...elements.values()].some((one) => one?.status === 'succeeded'),

@@ -35,13 +35,14 @@ const event = (step: Partial<Step>): RunEvent => ({
     reason: null,
     started_at: AT,
     finished_at: null,
+    duration_ms: null,
     reused_from: null,
     ...step,
   },
 });
 
 describe('the tree of a run', () => {
-  test('has a line for each step, with its time, its needs and why it failed', () => {
+  test('has a line for each step, with its duration, its needs and the reason of a failure', () => {
     const shown = renderTree(
       tree(
         { status: 'succeeded', finished_at: '2026-01-01T12:00:00.250Z' },
@@ -57,12 +58,12 @@ describe('the tree of a run', () => {
     ]);
   });
 
-  test('says of what is held what to release', () => {
+  test('names the hold of a held step', () => {
     const [, step] = renderTree(tree({ status: 'held', reason: 'refunds need two people', started_at: null }), look);
     expect(step).toBe('├─ ⏸ held       page             http.get  hld_1  refunds need two people');
   });
 
-  test('counts the elements of a fan-out, and shows those that went wrong', () => {
+  test('counts the elements of a fan-out, and shows the failed ones', () => {
     const [, , line, wrong] = renderTree(
       tree(
         { index: 1, element: 0, status: 'succeeded', finished_at: '2026-01-01T12:00:01.500Z' },
@@ -74,7 +75,7 @@ describe('the tree of a run', () => {
     expect(wrong).toBe('│   ⊘ denied  [1]  no rule');
   });
 
-  test('times a fan-out from its first start, for as long as an element goes on', () => {
+  test('shows the duration of a fan-out from its first start to its last end', () => {
     const line = (...steps: Partial<Step>[]) => renderTree(tree(...steps), look)[2];
     const ended = { index: 1, element: 0, status: 'succeeded', finished_at: '2026-01-01T12:00:01.000Z' } as const;
     expect(line(ended, { index: 1, element: 1, status: 'queued', started_at: null })).toContain('  2.0s  x  1/2');
@@ -82,7 +83,7 @@ describe('the tree of a run', () => {
     expect(line({ index: 1, element: 0, status: 'queued', started_at: null })).toContain('each             x  0/1');
   });
 
-  test('is aligned and cut by what a terminal shows of a character', () => {
+  test('is aligned by the displayed width of characters', () => {
     const wide = createPlanTree({
       ...planRun({ name: '日本語の計画' }),
       plan: {
@@ -99,7 +100,7 @@ describe('the tree of a run', () => {
     expect(Math.max(...shown.map(widthOf))).toBeLessThanOrEqual(50);
   });
 
-  test('with fewer lines than steps shows what a person looks for', () => {
+  test('with fewer lines than steps shows the running and failed ones first', () => {
     const shown = renderTree(tree({ status: 'succeeded' }, { index: 2, status: 'running' }), { ...look, max_lines: 1 });
     expect(shown.map((line) => line.slice(0, 14))).toEqual(['▸ running  not', '├─ ▸ running  ', '└─ … 2 more']);
   });
@@ -110,7 +111,7 @@ describe('the tree of a run', () => {
   });
 });
 
-test('a run is parked when something is held and nothing goes on', () => {
+test('a run is parked if a step is held and nothing else is running', () => {
   expect(tree({ status: 'held' }).isParked()).toBe(true);
   expect(tree({ status: 'held' }, { index: 2, status: 'queued' }).isParked()).toBe(false);
   expect(tree({ status: 'held' }, { status: 'queued' }).isParked()).toBe(false);

@@ -2,25 +2,25 @@ import { holdIdOf, type Step } from '@capstan/contracts';
 import { visibleLine } from '@capstan/contracts/visible-text';
 import { formatCount } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
-import { paintStatus, statusText } from '../format/status.js';
+import { paintRun, paintStatus, runStatusText, statusText } from '../format/status.js';
 import { cut, fill, widthOf } from '../format/width.js';
 import type { Output } from '../output.js';
 import { type Branch, countElements, type PlanTree, type Span, spanOf, statusOf } from './plan-tree.js';
 
 type Look = Pick<Output, 'colors'> & {
-  /** Null where lines are never cut. */
+  /** Null if lines are never cut. */
   columns: number | null;
   now: number;
-  /** Null for all of them. */
+  /** Null for no limit. */
   max_lines: number | null;
 };
 
 const MAX_FAILED = 5;
 const MAX_NAME = 60;
-/** Of `59m 59s`, and of `re-used`. */
+/** The width of `59m 59s` and of `re-used`. */
 const TIME_WIDTH = 7;
 
-/** The run, its steps, and of fanned out ones the elements that went wrong. */
+/** The run, its steps, and the failed elements of fan-outs. */
 export function renderTree(tree: PlanTree, look: Look): string[] {
   const { colors } = look;
   const { run } = tree;
@@ -28,7 +28,7 @@ export function renderTree(tree: PlanTree, look: Look): string[] {
   const took = (run.finished_at === null ? look.now : Date.parse(run.finished_at)) - Date.parse(run.created_at);
   const heading = fitting(
     [
-      { text: statusText(run.status), paint: (text) => paintStatus(run.status, text, colors) },
+      { text: runStatusText(run), paint: (text) => paintRun(run, text, colors) },
       { text: cut(visibleLine(run.name ?? run.run_id), MAX_NAME), paint: colors.bold },
       { text: `${formatCount(done)}/${formatCount(run.total_steps)}`, paint: String },
       { text: formatDuration(Math.max(0, took)), paint: colors.dim },
@@ -49,7 +49,7 @@ export function renderTree(tree: PlanTree, look: Look): string[] {
 
 type Part = { text: string; paint(text: string): string };
 
-/** As many of them as there is room for. */
+/** As many parts as fit. */
 function fitting(parts: readonly Part[], columns: number | null): string {
   let room = columns ?? Number.POSITIVE_INFINITY;
   const shown: string[] = [];
@@ -62,7 +62,7 @@ function fitting(parts: readonly Part[], columns: number | null): string {
   return shown.join('  ');
 }
 
-/** With more steps than lines, those under way and those that went wrong are what a person looks for. */
+/** With more steps than lines, steps in progress and failed steps come first. */
 function choose(branches: readonly Branch[], max: number | null): { shown: Branch[]; hidden: number } {
   if (max === null || branches.length <= max) return { shown: [...branches], hidden: 0 };
   const dull = (branch: Branch) => (['succeeded', 'pending', 'skipped'].includes(statusOf(branch)) ? 1 : 0);
@@ -99,7 +99,7 @@ function renderBranch(branch: Branch, width: number, last: boolean, look: Look):
   ];
 }
 
-/** Why it is as it is; of what is held also what to release. */
+/** The reason for the status, with the hold id of a held step. */
 export function whyOf({ status, invocation_id, reason }: Omit<Step, 'result'>): string[] {
   return [
     ...(status === 'held' && invocation_id !== null ? [holdIdOf(invocation_id)] : []),
@@ -117,6 +117,7 @@ function progressOf(branch: Branch): string {
 
 export function timeOf(told: Span | null, now: number): string {
   if (told?.reused_from) return 're-used';
+  if (told?.duration_ms != null) return formatDuration(told.duration_ms);
   if (told?.started_at == null) return '';
   const end = told.finished_at === null ? now : Date.parse(told.finished_at);
   return formatDuration(Math.max(0, end - Date.parse(told.started_at)));

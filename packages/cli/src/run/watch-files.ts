@@ -1,7 +1,7 @@
 import { watch } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Editors write a file in several steps. */
+/** Editors write a file in several operations. */
 const SETTLE_MS = 100;
 
 /** Resolves when one of the files has changed, or when `signal` aborts. */
@@ -16,7 +16,7 @@ export const nextChange = (files: readonly string[], signal: AbortSignal): Promi
       ending.abort();
       done();
     };
-    // The folder is what is watched: many editors replace a file rather than write to it.
+    // Watches the folder, because many editors replace a file instead of writing to it.
     for (const folder of new Set(files.map((file) => dirname(file))))
       watch(folder, { signal: stop }, (_event, name) => {
         if (name === null || wanted.has(resolve(folder, name))) timer ??= setTimeout(end, SETTLE_MS);

@@ -1,10 +1,10 @@
 import type { Entry } from './read-submissions.js';
 
-/** The bounds of one bulk: as many as the gateway takes, and well under its usual limit of 64 MiB for one. */
+/** The limits of one bulk: the gateway's maximum number of items, and well under its default limit of 64 MiB. */
 export const MAX_ITEMS = 10_000;
 export const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Groups what is read into bulks that a gateway takes. */
+/** Groups entries into bulks within the limits of the gateway. */
 export async function* batches(
   entries: AsyncIterable<Entry>,
   { items = MAX_ITEMS, bytes = MAX_BYTES } = {},

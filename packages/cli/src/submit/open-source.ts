@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
+import { cannotRead } from '../cannot-read.js';
 import type { Session } from '../session.js';
-import { UsageError } from '../usage-error.js';
 
 export type Source = {
   chunks: AsyncIterable<string>;
@@ -25,21 +25,18 @@ export const openSource = async (session: Session, file: string): Promise<Source
   return { chunks: stream, size: size === 0 ? null : size };
 };
 
-/** Opened before the first byte is sent, so that a wrong name stops everything; a pipe has no size. */
+/** Opens the file before anything is sent, so that a wrong name fails first. A pipe has size 0. */
 const sizeOf = async (path: string, file: string): Promise<number> => {
   try {
     const handle = await open(path, 'r');
     try {
       const stats = await handle.stat();
-      if (stats.isDirectory()) throw new Error('it is a folder');
+      if (stats.isDirectory()) throw new Error('it is a directory');
       return stats.isFile() ? stats.size : 0;
     } finally {
       await handle.close();
     }
   } catch (error) {
-    throw new UsageError(
-      `cannot read ${file}: ${error instanceof Error ? error.message : error}`,
-      'Give a file, or - for stdin.',
-    );
+    throw cannotRead(file, error, 'Pass a file, or - for stdin.');
   }
 };

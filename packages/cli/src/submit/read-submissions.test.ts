@@ -18,11 +18,11 @@ const values = async (text: string, cuts?: readonly number[]): Promise<unknown[]
   (await read(text, cuts)).map((entry) => (entry.kind === 'value' ? entry.value : entry.reason));
 
 describe('submissions', () => {
-  it('are read from JSON lines, with or without the last end of line, blank lines left out', async () => {
+  it('are read from JSON lines, with or without a final line end, skipping blank lines', async () => {
     expect(await values('{"a":1}\r\n\n{"b":2}\n  \n{"c":3}')).toEqual([{ a: 1 }, { b: 2 }, { c: 3 }]);
   });
 
-  it('are read from an array, whatever its layout', async () => {
+  it('are read from an array in any layout', async () => {
     expect(await values('\ufeff \n [ {"a":[1,{"b":"],[\\"}"}]} ,\n{"c":2}\n]\n')).toEqual([
       { a: [1, { b: '],["}' }] },
       { c: 2 },
@@ -31,22 +31,22 @@ describe('submissions', () => {
     expect(await values('')).toEqual([]);
   });
 
-  it('know the place they came from', async () => {
+  it('know their place in the input', async () => {
     expect((await read('{}\n\n{}')).map(({ index, place }) => `${index} ${place}`)).toEqual(['0 line 1', '1 line 3']);
     expect((await read('[{},{}]')).map(({ index, place }) => `${index} ${place}`)).toEqual(['0 item 1', '1 item 2']);
   });
 
-  it('that are malformed are named and the rest go on', async () => {
+  it('that are malformed are reported, and the rest continue', async () => {
     expect((await read('{}\n{oops\n{}')).map(({ kind }) => kind)).toEqual(['value', 'malformed', 'value']);
     expect((await read('[{}, oops, {}]')).map(({ kind }) => kind)).toEqual(['value', 'malformed', 'value']);
     expect((await read('[{},]')).map(({ kind }) => kind)).toEqual(['value', 'malformed']);
   });
 
-  it('of an array that is cut off end with an error', async () => {
+  it('of a truncated array end with an error', async () => {
     await expect(read('[{"a":1},{"b"')).rejects.toThrow('cut off inside item 2');
   });
 
-  it('are the same however the text is cut', async () => {
+  it('are the same however the text is split into chunks', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.dictionary(fc.string(), fc.json())),
@@ -70,11 +70,11 @@ describe('a batch', () => {
   const sizes = async (bounds: { items?: number; bytes?: number }, ...of: number[]): Promise<number[][]> =>
     (await collect(batches(entries(...of), bounds))).map((batch) => batch.map(({ bytes }) => bytes));
 
-  it('ends at its number of items', async () => {
+  it('is limited by its number of items', async () => {
     expect(await sizes({ items: 2 }, 1, 2, 3, 4, 5)).toEqual([[1, 2], [3, 4], [5]]);
   });
 
-  it('ends at its size, and a giant goes alone', async () => {
+  it('is limited by its size, and a very large item is sent alone', async () => {
     expect(await sizes({ bytes: 10 }, 4, 4, 4, 99, 1)).toEqual([[4, 4], [4], [99], [1]]);
   });
 });

@@ -1,13 +1,13 @@
+import { assertSize } from './max-item.js';
 import { splitArray } from './split-array.js';
-import { splitLines } from './split-lines.js';
 
-/** One thing to submit, with the place it came from. */
+/** One item to submit, with its place in the input. */
 export type Entry = { index: number; place: string; bytes: number } & (
   | { kind: 'value'; value: unknown }
   | { kind: 'malformed'; reason: string }
 );
 
-/** JSON lines, or one JSON array: whichever the first character says. Read as it comes, never all at once. */
+/** Streams JSON lines or one JSON array, as the first character indicates. */
 export async function* readSubmissions(chunks: AsyncIterable<string>): AsyncGenerator<Entry> {
   const { isArray, all } = await peek(chunks);
   let index = 0;
@@ -29,7 +29,7 @@ const parse = (text: string): { kind: 'value'; value: unknown } | { kind: 'malfo
   }
 };
 
-/** Looks at the first character that says something and gives everything back, without a byte order mark. */
+/** Finds out whether the input is an array by its first non-blank character. Drops a byte order mark. */
 const peek = async (chunks: AsyncIterable<string>): Promise<{ isArray: boolean; all: AsyncIterable<string> }> => {
   const iterator = chunks[Symbol.asyncIterator]();
   let head = '';
@@ -46,3 +46,16 @@ const peek = async (chunks: AsyncIterable<string>): Promise<{ isArray: boolean; 
   }
   return { isArray: head.trimStart().startsWith('['), all: all() };
 };
+
+/** The lines of a text that arrives in chunks, without line endings. The last line may lack one. */
+export async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = chunk.split('\n');
+    lines[0] = rest + lines[0];
+    rest = lines.pop() ?? '';
+    assertSize(rest);
+    yield* lines;
+  }
+  yield rest;
+}

@@ -3,7 +3,7 @@ import { CapstanError, type Client, UnreachableError } from '@capstan/client';
 import type { BulkItem, Problem } from '@capstan/contracts';
 import type { Entry } from './read-submissions.js';
 
-/** What became of one entry: taken under an id, or refused with a problem. */
+/** The outcome of one entry: accepted with an id, or refused with a problem. */
 export type Sent = {
   index: number;
   place: string;
@@ -11,7 +11,7 @@ export type Sent = {
   invocation_id?: string | undefined;
   problem?: Problem | undefined;
 };
-/** A batch is one run, or several when it had to be split; what was sent is in the order of the input. */
+/** A batch is one run, or several if it had to be split. `sent` is in input order. */
 export type SentBatch = { run_ids: string[]; sent: Sent[] };
 
 type Sender = { client: Pick<Client, 'submitBulk'>; signal: AbortSignal; retry_ms?: number };
@@ -20,8 +20,8 @@ const MAX_TRIES = 8;
 const MAX_PAUSE_MS = 10_000;
 
 /**
- * Sends one batch as a bulk. An overloaded gateway has taken nothing, so the bulk is sent again; one that is too large
- * for this gateway goes in halves, and a single item that is too large is refused like any other bad one.
+ * Sends one batch as a bulk. An overloaded gateway accepts nothing, so the bulk is sent again. A bulk that is too large for
+ * this gateway is split in half, and a single item that is too large is reported as invalid.
  */
 export const sendBatch = async (batch: readonly Entry[], sender: Sender): Promise<SentBatch> => {
   const values = batch.filter((entry) => entry.kind === 'value');
@@ -57,7 +57,7 @@ const submitPatiently = async (values: readonly unknown[], { client, signal, ret
     try {
       return await client.submitBulk(values, { signal });
     } catch (error) {
-      // Nobody listens there: that should show at once.
+      // Do not retry if nothing listens at the URL.
       if (!(error instanceof CapstanError) || error instanceof UnreachableError) throw error;
       if (!error.retryable || tries >= MAX_TRIES) throw error;
       const pause = error.retry_after_s === null ? retry_ms * 2 ** (tries - 1) : error.retry_after_s * 1000;
@@ -80,6 +80,6 @@ const toMalformed = (entry: Extract<Entry, { kind: 'malformed' }>): Sent => ({
     status: 400,
     detail: `not JSON: ${entry.reason}`,
     code: 3001,
-    suggestion: 'Give one JSON object a line, or a JSON array of objects.',
+    suggestion: 'Expected one JSON object per line, or a JSON array of objects.',
   },
 });

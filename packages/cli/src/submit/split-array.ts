@@ -2,8 +2,8 @@ import { UsageError } from '../usage-error.js';
 import { assertSize } from './max-item.js';
 
 /**
- * The text of each element of one JSON array that comes in chunks, so that a file of any size needs the memory of one
- * element. It only finds where elements end; what is inside them is for JSON.parse to judge.
+ * Yields the text of each element of a JSON array that arrives in chunks, so that a file of any size needs the memory of one
+ * element. It only finds where elements end; JSON.parse validates them.
  */
 export async function* splitArray(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let depth = 0;
@@ -30,7 +30,7 @@ export async function* splitArray(chunks: AsyncIterable<string>): AsyncGenerator
         start = at + 1;
         const last = char === ']';
         if (last) depth = 0;
-        // Only an array without any element has nothing before its end.
+        // Only an empty array has nothing before its end.
         if (!last || elements > 0 || element.trim() !== '') yield element;
         elements += 1;
         element = '';
@@ -39,5 +39,6 @@ export async function* splitArray(chunks: AsyncIterable<string>): AsyncGenerator
     if (depth > 0) element += chunk.slice(start);
     assertSize(element);
   }
-  if (depth > 0) throw new UsageError(`the array is cut off inside item ${elements + 1}`, 'Is the file whole?');
+  if (depth > 0)
+    throw new UsageError(`the array is cut off inside item ${elements + 1}`, 'Check that the file is complete.');
 }

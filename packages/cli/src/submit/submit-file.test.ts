@@ -21,7 +21,7 @@ describe('submit', () => {
   };
   const add = (a: number) => ({ tool_id: 'cap:test_math:add', inputs: { a, b: 0 } });
 
-  it('sends a file in bulks of 10,000 and names the runs', async () => {
+  it('sends a file in bulks of 10,000 and reports the runs', async () => {
     const { code, stdout, stderr } = await capstan([
       'submit',
       write(Array.from({ length: 12_000 }, (_, index) => add(index))),
@@ -40,8 +40,10 @@ describe('submit', () => {
       { tool_id: 'fake:fail' },
       add(2),
     ];
-    const { code, stdout } = await capstan(['submit', write(lines), '--wait']);
+    const { code, stdout, stderr } = await capstan(['submit', write(lines), '--wait']);
     expect(code).toBe(1);
+    expect(stderr).toContain('✗ item 5, fake:fail: failed: the tool said no\n  inv_00000003\n');
+    expect(stderr).toContain('capstan show run_bulk1');
     expect(parseLines(stdout).map(({ index, status, result }) => [index, status, result?.payload ?? null])).toEqual([
       [0, 'succeeded', { ms: 200 }],
       [1, 'succeeded', { result: 1 }],
@@ -52,7 +54,7 @@ describe('submit', () => {
     ]);
   });
 
-  it('names the bad ones by their line', async () => {
+  it('reports invalid items by line', async () => {
     const { code, stderr } = await capstan(['submit', write([add(1), '', '{oops', { nope: 1 }])]);
     expect(code).toBe(1);
     expect(stderr).toContain('line 3: not JSON');
@@ -60,7 +62,7 @@ describe('submit', () => {
     expect(stderr).toContain('1 accepted, 2 invalid');
   });
 
-  it('does not wait for held ones', async () => {
+  it('does not wait for held calls', async () => {
     const { code, stdout } = await capstan(['submit', write([add(1), { tool_id: 'fake:hold' }]), '--wait']);
     expect(code).toBe(4);
     expect(parseLines(stdout).map(({ status }) => status)).toEqual(['succeeded', 'held']);
@@ -72,7 +74,7 @@ describe('submit', () => {
     expect(parseLines(stdout)).toMatchObject([{ index: 0, status: 'queued' }]);
   });
 
-  it('reads an array from stdin, and sums up as JSON', async () => {
+  it('reads an array from stdin, and prints a summary as JSON', async () => {
     const { stdout } = await capstan(['submit', '-', '--json'], { stdin: JSON.stringify([add(1), add(2)], null, 2) });
     expect(JSON.parse(stdout)).toEqual({
       submitted: 2,
@@ -84,7 +86,7 @@ describe('submit', () => {
     });
   });
 
-  it('ends at Ctrl-C while it reads, while it sends and while it waits', async () => {
+  it('exits at Ctrl-C while reading, sending and waiting', async () => {
     const interrupt = async (args: string[], options: RunOptions, seen: () => boolean) => {
       const controller = new AbortController();
       const pending = capstan(args, { ...options, interrupt: controller.signal });
@@ -97,7 +99,7 @@ describe('submit', () => {
     expect(await interrupt(['submit', never, '--wait'], {}, polled)).toMatchObject({
       code: 130,
       stdout: '',
-      stderr: expect.stringContaining('They go on'),
+      stderr: expect.stringContaining('The invocations continue'),
     });
     const stdin = new PassThrough();
     const reading = () => stdin.listenerCount('readable') + stdin.listenerCount('data') > 0;
@@ -107,13 +109,13 @@ describe('submit', () => {
     expect(await interrupt(['submit', never], {}, sent)).toMatchObject({ code: 130, stdout: '' });
   });
 
-  it('sends again what an overloaded gateway did not take', async () => {
+  it('repeats what an overloaded gateway did not accept', async () => {
     gateway().overload(2);
     expect(await capstan(['submit', write([add(1)])])).toMatchObject({ code: 0, stdout: 'run_bulk1\n' });
     expect(gateway().seen).toHaveLength(3);
   });
 
-  it('sends in halves what is too large for the gateway, and refuses an item that is too large alone', async () => {
+  it('splits a bulk that is too large for the gateway, and refuses a single item that is too large', async () => {
     const small = await startFakeGateway({ bodyLimit: 300 });
     try {
       const lines = [add(1), add(2), { tool_id: 'fake:text', inputs: { x: 'x'.repeat(400) } }, add(3), add(4), add(5)];

@@ -1,7 +1,9 @@
-import { visibleJson } from '@capstan/contracts/visible-text';
+import type { Waiting } from '@capstan/contracts';
+import { visibleJson, visibleLine } from '@capstan/contracts/visible-text';
 import type { ExitCode } from '../exit-code.js';
 import { countOf, formatCount } from '../format/count.js';
 import { formatFailure } from '../format/failure.js';
+import { formatWhy } from '../print-outcome.js';
 import { createProgress } from '../progress/progress.js';
 import type { Session } from '../session.js';
 import { awaitRuns, type Outcome } from './await-runs.js';
@@ -13,16 +15,16 @@ import { type Counts, createTally, exitCodeOfOutcomes, type Tally } from './tall
 
 type Options = { wait: boolean; limit_ms: number | undefined };
 
-/** Problems named one by one; beyond that a count says enough. */
+/** How many problems are listed; the rest are only counted. */
 const NAMED_PROBLEMS = 10;
 
-/** Reads, sends and, when asked to, waits. Results and machine output go to stdout, all else to stderr. */
+/** Reads, submits and, with `wait`, waits. Results and JSON go to stdout, everything else to stderr. */
 export const submitFile = async (session: Session, file: string, { wait, limit_ms }: Options): Promise<ExitCode> => {
   const started = performance.now();
   const tally = createTally();
   const taken: SentBatch[] = [];
   try {
-    // Without a wait nobody asks for the ids again, and a large file has many.
+    // Without `wait` the ids are not needed again, and a large file has many.
     for await (const batch of sendAll(session, file, tally)) taken.push(wait ? batch : { ...batch, sent: [] });
   } catch (error) {
     await sayHowFar(session, tally.counts);
@@ -49,7 +51,7 @@ async function* sendAll(session: Session, file: string, tally: Tally): AsyncGene
       if (refused.length > 0) await progress.end();
       for (const each of refused) await session.err.line(nameProblem(session, each));
       yield taken;
-      // With the end of its line.
+      // Includes the line ending.
       bytes += batch.reduce((sum, entry) => sum + entry.bytes + 1, 0);
       await progress.update(tally.counts.submitted, source.size === null ? null : Math.min(1, bytes / source.size));
     }
@@ -70,6 +72,9 @@ const printSummary = async (session: Session, tally: Tally, taken: readonly Sent
   else {
     for (const run_id of run_ids) await session.out.line(run_id);
     await session.err.line(describe(session, tally.counts));
+    const [first] = run_ids;
+    if (first !== undefined && session.out.tty)
+      await session.err.line(session.err.colors.dim(`  Status: capstan show ${first}`));
   }
   return tally.exitCode();
 };
@@ -86,7 +91,15 @@ const describe = ({ err: { colors } }: Session, { submitted, accepted, held, den
 
 const sayHowFar = async (session: Session, counts: Counts): Promise<void> => {
   if (counts.submitted === 0) return;
-  await session.err.line(`Stopped after ${describe(session, counts)}. Those that were taken go on.`);
+  await session.err.line(`Stopped after ${describe(session, counts)}. Accepted invocations continue.`);
+};
+
+const isTrouble = ({ status, problem }: Outcome): boolean => status !== 'succeeded' && problem === undefined;
+
+const nameTrouble = ({ err }: Session, { index, status, tool_id, invocation_id, result }: Outcome): string => {
+  const why = result?.error ? `: ${visibleLine(result.error)}` : '';
+  const text = `${err.colors.red('✗')} item ${index + 1}, ${visibleLine(tool_id ?? '')}: ${status}${why}`;
+  return invocation_id === undefined ? text : `${text}\n  ${err.colors.dim(invocation_id)}`;
 };
 
 const printOutcomes = async (
@@ -98,21 +111,35 @@ const printOutcomes = async (
   const client = await session.client();
   const progress = createProgress(session.err, 'finished');
   const counts = new Map<Outcome['status'], number>();
+  const troubles: Outcome[] = [];
   const onProgress = (done: number): Promise<void> => progress.update(done, total === 0 ? null : done / total);
   try {
-    for await (const outcomes of awaitRuns(taken, { client, signal: session.signal, deadline, onProgress })) {
+    const onWaiting = async (why: Waiting): Promise<void> => {
+      await progress.end();
+      await session.err.line(formatWhy('waiting', why, session.err));
+    };
+    const { signal } = session;
+    for await (const outcomes of awaitRuns(taken, { client, signal, deadline, onProgress, onWaiting })) {
       for (const { status } of outcomes) counts.set(status, (counts.get(status) ?? 0) + 1);
+      // Items refused at submission have been listed already.
+      troubles.push(...outcomes.filter(isTrouble).slice(0, NAMED_PROBLEMS - troubles.length));
       if (session.out.tty) await progress.end();
       for (const outcome of outcomes) await session.out.line(visibleJson(outcome));
     }
   } catch (error) {
     await progress.end();
-    await session.err.line(`Not waiting any more. They go on: see \`capstan runs\`.`);
+    await session.err.line('Stopped waiting. The invocations continue: see `capstan runs`.');
     throw error;
   } finally {
     await progress.end();
   }
   const summary = [...counts].map(([status, count]) => `${formatCount(count)} ${status}`).join(', ');
+  for (const trouble of troubles) await session.err.line(nameTrouble(session, trouble));
   await session.err.line(`${countOf(total, 'invocation')}: ${summary || 'nothing to submit'}`);
+  const run_ids = taken.flatMap((batch) => batch.run_ids);
+  if (run_ids.length > 0)
+    await session.err.line(
+      session.err.colors.dim(`  ${run_ids.map((run_id) => `capstan show ${run_id}`).join('\n  ')}`),
+    );
   return exitCodeOfOutcomes(new Set(counts.keys()));
 };

@@ -7,11 +7,11 @@ export type Counts = { submitted: number; accepted: number; held: number; denied
 export type Tally = {
   counts: Counts;
   add(sent: readonly Sent[]): void;
-  /** Whether everything was taken. */
+  /** Success if everything was accepted. */
   exitCode(): ExitCode;
 };
 
-/** What the gateway said of everything that was sent. */
+/** Counts how the gateway answered each item. */
 export const createTally = (): Tally => {
   const counts: Counts = { submitted: 0, accepted: 0, held: 0, denied: 0, invalid: 0 };
   return {
@@ -30,6 +30,6 @@ export const createTally = (): Tally => {
   };
 };
 
-/** Whether everything ended well. */
+/** Success if everything succeeded. */
 export const exitCodeOfOutcomes = (statuses: ReadonlySet<Outcome['status']>): ExitCode =>
   gravest(new Set([...statuses].map((status) => (status === 'invalid' ? EXIT.failed : exitCodeOf(status)))));

@@ -30,6 +30,8 @@ const outcomeOf = (tool_id: string, inputs: Record<string, number>): [status: st
       return ['failed', { success: false, payload: null, error: 'the tool said no', code: 2003 }];
     case 'fake:timeout':
       return ['timed_out', { success: false, payload: null, error: 'timed out after 30 s', code: 2004 }];
+    case 'fake:lost':
+      return ['ambiguous', { success: false, payload: null, error: null, code: null }];
     default:
       return ok(inputs);
   }
@@ -101,12 +103,15 @@ export const createFakeRows = () => {
       result: null,
       hold: null,
       waits_for: [],
+      waiting: null,
       attempts: [],
       events: [],
       followers: new Set(),
     };
     rows.set(invocation_id, row);
     publish(row, 'status', { status: 'queued', attempt: 0, at: CREATED });
+    if (row.tool_id === 'fake:unserved')
+      row.waiting = { cause: 'no_worker', detail: 'no worker serves exec', suggestion: 'Start one.' };
     if (row.tool_id === 'fake:hold') {
       row.decision = { effect: 'hold', allowed: false, reason: 'a person must look', rule_matched: 'look', code: null };
       row.hold_id = invocation_id.replace('inv_', 'hld_');
@@ -118,7 +123,7 @@ export const createFakeRows = () => {
         Number((row.inputs as { ms?: number }).ms) / 2,
       ).unref();
       setTimeout(() => finish(row), Number((row.inputs as { ms?: number }).ms)).unref();
-    } else if (row.tool_id !== 'fake:never') finish(row);
+    } else if (row.tool_id !== 'fake:never' && row.tool_id !== 'fake:unserved') finish(row);
     return row;
   };
   const list = (query: URLSearchParams) => {

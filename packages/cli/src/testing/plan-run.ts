@@ -20,6 +20,7 @@ export const planRun = (more: Partial<Run> = {}): Run => ({
   failed_steps: 0,
   canceled_steps: 0,
   skipped_steps: 0,
+  held_steps: 0,
   created_at: AT,
   finished_at: null,
   ...more,

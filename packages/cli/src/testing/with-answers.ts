@@ -11,8 +11,8 @@ class Refusal {
 export const problem = (body: { status: number; [member: string]: unknown }): unknown => new Refusal(body);
 
 /**
- * A gateway for the test file that remembers what it was asked, and answers each `GET /path` with what `answerTo` gives;
- * a string is sent as it is, and undefined is no content.
+ * Starts a gateway for the test file that records requests and answers each `GET /path` with the result of `answerTo`. A string is sent unchanged,
+ * and undefined means no content.
  */
 export const withAnswers = (answerTo: (request: string) => unknown) => {
   const seen: { request: string; body: unknown }[] = [];
