@@ -10,6 +10,7 @@ const asGzip = promisify(gzip);
 const TEXT = /\.(js|css|html|svg)$/;
 /** Smaller files fit a packet either way. */
 const MIN_BYTES = 1024;
+const GATEWAY = process.env.CAPSTAN_URL ?? 'http://127.0.0.1:7070';
 
 /** Writes a `.br` and a `.gz` beside every text file, so that the gateway compresses nothing while it serves. */
 const precompress = (): Plugin => {
@@ -47,5 +48,5 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1024,
   },
-  server: { proxy: { '/v1': process.env.CAPSTAN_URL ?? 'http://127.0.0.1:7070' } },
+  server: { proxy: { '/v1': GATEWAY, '/readyz': GATEWAY } },
 });

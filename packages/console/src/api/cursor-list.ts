@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo } from 'react';
 import { get, type Query } from './request.js';
 
 type Options<Item> = {
-  /** The first word of the cached answers. */
+  /** The first element of the query keys. */
   name: string;
   path: string;
   filter: Query;
@@ -18,15 +18,15 @@ export type CursorList<Item> = {
   has_more: boolean;
   error: unknown;
   more(): void;
-  /** Fetches the newest page again; what is older stays as it is. */
+  /** Fetches the newest page again. Older pages stay unchanged. */
   refresh(): void;
-  /** Changes items that are there already. */
+  /** Changes items that are already loaded. */
   patch(change: (item: Item) => Item): void;
 };
 
 /**
- * A list of any length, newest first: a head that is fetched again when something changes, and older pages that are fetched
- * once, when somebody scrolls there. So a change costs one page, however far somebody has scrolled.
+ * A list of any length, newest first. The first page is fetched again when something changes, and older pages are fetched once, when
+ * the user scrolls there. So a change costs one page, however far the user has scrolled.
  */
 export function useCursorList<Item>({ name, path, filter, idOf, page_size = 200 }: Options<Item>): CursorList<Item> {
   const queries = useQueryClient();
@@ -57,7 +57,7 @@ export function useCursorList<Item>({ name, path, filter, idOf, page_size = 200 
     );
   }, [head.data, older.data, idOf]);
 
-  // More is new than a page holds: what was fetched before no longer joins on.
+  // There are more new items than fit on a page, so the older pages no longer follow without a gap.
   const first = older.data?.pages[0]?.items[0];
   const gap =
     first !== undefined &&
@@ -99,5 +99,5 @@ export function useCursorList<Item>({ name, path, filter, idOf, page_size = 200 
   };
 }
 
-/** Cursors are numbers that fall: a head that ends above where the older pages begin leaves out what is between. */
+/** Cursors are descending numbers. If the first page ends above the start of the older pages, items between them are missing. */
 const joins = (head: Page<unknown>, start: unknown): boolean => Number(head.next_cursor) <= Number(start);

@@ -1,4 +1,5 @@
 import type {
+  Answers,
   DecideAnswer,
   Grant,
   Hold,
@@ -8,15 +9,24 @@ import type {
   Page,
   SimilarHolds,
 } from '@capstan/contracts';
-import { keepPreviousData, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { get, post, type Query } from './request.js';
+import type { StatsNow } from './stats.js';
 
+const PAGE_SIZE = 500;
+/** The most that the gateway decides at once. */
+const MAX_DECIDED_AT_ONCE = 1000;
+
+/** The holds in pages. A change fetches again what is loaded, so that the list never shows what is decided. */
 export const holdsQuery = (filter: Query) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ['holds', filter],
-    // What was there stays while its successor is fetched.
+    // Keep showing the old data while the new data is fetched.
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => get<Page<HoldItem>>('/v1/holds', { status: 'pending', limit: 500, ...filter }, signal),
+    queryFn: ({ pageParam, signal }) =>
+      get<Page<HoldItem>>('/v1/holds', { status: 'pending', limit: PAGE_SIZE, ...filter, cursor: pageParam }, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page: Page<HoldItem>) => page.next_cursor,
   });
 
 const at = (id: string, action = ''): string => `/v1/holds/${encodeURIComponent(id)}${action}`;
@@ -35,19 +45,16 @@ export const similarQuery = (id: string) =>
 
 const holdCountQuery = queryOptions({
   queryKey: ['hold-count'],
-  queryFn: async ({ signal }) => {
-    const { items } = await get<Page<HoldItem>>('/v1/holds', { status: 'pending', limit: 1000 }, signal);
-    return items.length;
-  },
+  queryFn: async ({ signal }) => (await get<StatsNow>('/v1/stats/now', {}, signal)).holds.pending,
   refetchInterval: 60_000,
 });
 
-/** How many calls wait for a person. */
-export const useHoldCount = (): number => useQuery(holdCountQuery).data ?? 0;
+/** The number of calls that wait for approval, once it is known. */
+export const useHoldCount = (): number | undefined => useQuery(holdCountQuery).data;
 
 export type Release = { comment?: string | undefined; inputs?: JsonObject | undefined; input_hash: string };
 
-/** What people do with holds; each refreshes what it changes. */
+/** The actions on holds. Each refreshes the data that it changes. */
 export function useHoldActions() {
   const queries = useQueryClient();
   const then = <T>(result: T): T => {
@@ -55,18 +62,26 @@ export function useHoldActions() {
     return result;
   };
   return {
-    /** Refused when the inputs are others by now than those that were looked at. */
+    /** Refused if the inputs have changed since they were reviewed. */
     release: (id: string, release: Release) => post<Hold>(at(id, '/release'), release).then(then),
+    answer: (id: string, answers: Answers) => post<Hold>(at(id, '/release'), { answers }).then(then),
     reject: (id: string, comment: string) => post<Hold>(at(id, '/reject'), { comment }).then(then),
     comment: (id: string, comment: string) => post<Hold>(at(id, '/comments'), { comment }).then(then),
-    /** By the same rules as one by one; of each it is said whether it was taken, and if not, why. */
-    decideMany: (holds: readonly HoldItem[], decision: 'release' | 'reject', comment: string | undefined) =>
-      post<DecideAnswer>('/v1/holds/decide', {
-        hold_ids: holds.map(({ hold_id }) => hold_id),
-        input_hashes: Object.fromEntries(holds.map(({ hold_id, input_hash }) => [hold_id, input_hash])),
-        decision,
-        comment,
-      }).then(then),
+    /** Applies the same rules as single decisions. The result says for each hold whether it was decided, and if not, why. */
+    decideMany: async (holds: readonly HoldItem[], decision: 'release' | 'reject', comment: string | undefined) => {
+      const items: DecideAnswer['items'] = [];
+      for (let at = 0; at < holds.length; at += MAX_DECIDED_AT_ONCE) {
+        const some = holds.slice(at, at + MAX_DECIDED_AT_ONCE);
+        const answer = await post<DecideAnswer>('/v1/holds/decide', {
+          hold_ids: some.map(({ hold_id }) => hold_id),
+          input_hashes: Object.fromEntries(some.map(({ hold_id, input_hash }) => [hold_id, input_hash])),
+          decision,
+          comment,
+        }).finally(() => then(null));
+        items.push(...answer.items);
+      }
+      return { decided: items.filter(({ ok }) => ok).length, items };
+    },
     grant: (grant: NewGrantInput) => post<Grant>('/v1/grants', grant).then(then),
     withdraw: (id: string, comment: string | undefined) => post<Hold>(at(id, '/withdraw'), { comment }).then(then),
   };

@@ -6,10 +6,10 @@ export type InvocationCounts = {
   total: number;
   status: Partial<Record<InvocationStatus, number>>;
   runner: Record<string, number>;
-  /** The 20 with the most. */
+  /** The 20 most frequent values. */
   tool_id: Record<string, number>;
   actor: Record<string, number>;
-  /** There are more than were counted. */
+  /** True if not all were counted. */
   capped: boolean;
 };
 

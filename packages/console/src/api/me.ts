@@ -17,7 +17,7 @@ export const loginOptionsQuery = queryOptions({
 export const logIn = (key: string): Promise<null> => request('POST', '/v1/login', { body: { key } });
 export const logOut = (): Promise<null> => post('/v1/logout');
 
-/** Whether the signed-in person may do something, and if not, why. */
+/** Whether the signed-in user may do something, and if not, why. */
 export type May = { ok: boolean; why: string | null };
 
 export const mayWith = (me: Whoami | undefined, ...anyOf: Role[]): May => {

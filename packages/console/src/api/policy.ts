@@ -7,7 +7,7 @@ const at = (name: string, action = ''): string => `/v1/policies/${encodeURICompo
 
 export type PolicyText = { text: string; etag: string | null };
 
-/** The document as it was written, comments and all. */
+/** The document as written, including comments. */
 export const policyTextQuery = (name: string, version?: number) =>
   queryOptions({
     queryKey: ['policy', 'text', name, version ?? 'latest'],
@@ -27,7 +27,7 @@ export const versionsQuery = queryOptions({
   queryFn: () => getAll<PolicyVersion>('/v1/policies', { limit: 200 }, 1000),
 });
 
-/** Refused when somebody else has put another version since this one was read. */
+/** Refused if somebody else has stored another version in the meantime. */
 export async function putPolicy(name: string, text: string, etag: string | null): Promise<PutPolicy> {
   const response = await send('PUT', at(name), {
     text: { content: text, type: 'application/yaml' },
@@ -39,7 +39,7 @@ export async function putPolicy(name: string, text: string, etag: string | null)
 export const whatIf = (policy: string, since: string | undefined, limit = 50): Promise<WhatIfAnswer> =>
   post('/v1/policy/what-if', { policy, limit, ...(since ? { since } : {}) });
 
-/** What is wrong with a draft, line by line. The gateway reads it as it would when it is put. */
+/** The mistakes in a draft, line by line, as the gateway would report them when it is stored. */
 export async function checkPolicy(policy: string): Promise<Mistake[]> {
   try {
     await post('/v1/policy/explain', { tool_id: 'cap:noop:noop', policy });

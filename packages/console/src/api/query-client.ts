@@ -3,7 +3,7 @@ import { ProblemError } from './request.js';
 
 const MAX_RETRIES = 2;
 
-/** A refusal stays one however often it is asked for; an outage may pass. */
+/** Retries outages but not refusals, which would only repeat. */
 const mayPass = (error: unknown): boolean => !(error instanceof ProblemError) || error.status >= 500;
 
 export const createQueryClient = (): QueryClient =>

@@ -6,13 +6,13 @@ export type Query = Readonly<Record<string, Value | readonly Value[] | null | un
 export type RequestOptions = {
   query?: Query;
   body?: unknown;
-  /** A document as it is, in place of JSON. */
+  /** A text document, instead of JSON. */
   text?: { content: string; type: string };
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
 };
 
-/** What the gateway answered in place of what was asked for: its problem document. */
+/** An error response of the gateway, with its problem document. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly problem: Problem;
@@ -25,7 +25,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** The gateway did not answer at all. */
+/** The gateway did not respond. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 
@@ -34,7 +34,7 @@ export class UnreachableError extends Error {
   }
 }
 
-/** Told when a request was refused because nobody is signed in any more. */
+/** Called when a request was refused because the login has ended. */
 export const signedOut = new EventTarget();
 
 export const withQuery = (path: string, query: Query = {}): string => {
@@ -69,7 +69,7 @@ export async function send(method: string, path: string, options: RequestOptions
   throw new ProblemError(problem);
 }
 
-/** The answer as the contract has it: the gateway built it from the same one. */
+/** Returns the response as the contract's type, without validating it, because the gateway uses the same contract. */
 export async function request<T>(method: string, path: string, options?: RequestOptions): Promise<T> {
   const response = await send(method, path, options);
   const text = await response.text();
@@ -81,7 +81,7 @@ export const get = <T>(path: string, query?: Query, signal?: AbortSignal): Promi
 
 export const post = <T>(path: string, body?: unknown): Promise<T> => request<T>('POST', path, { body });
 
-/** All pages of a list that is known to be short. */
+/** Fetches all pages of a list that is known to be short. */
 export async function getAll<T>(path: string, query: Query = {}, max = 5000): Promise<T[]> {
   const items: T[] = [];
   let cursor: string | null = null;

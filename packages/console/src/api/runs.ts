@@ -17,7 +17,7 @@ export const runQuery = (id: string) =>
 
 const MAX_STEPS = 20_000;
 
-/** All steps. The stream of the run keeps them fresh, so that no other change fetches them all again. */
+/** All steps of a run. The event stream keeps them current, so that other changes do not fetch all of them again. */
 export const stepsQuery = (id: string) =>
   queryOptions({
     queryKey: ['run-steps', id],
@@ -28,7 +28,7 @@ export const stepsQuery = (id: string) =>
 const GATHER_MS = 100;
 const placeOf = ({ index, element }: Pick<Step, 'index' | 'element'>): string => `${index} ${element ?? ''}`;
 
-/** Follows a run until it is over, and puts each change where the pages find it. */
+/** Follows a run until it has ended, and writes each change to the cache. */
 export function useRunStream(id: string, over: boolean): void {
   const queries = useQueryClient();
   useEffect(() => {

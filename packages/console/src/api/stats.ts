@@ -27,7 +27,7 @@ export type StatsNow = {
 
 const MINUTE_MS = 60_000;
 
-/** From the full minute, so that charts of one minute share an answer. */
+/** Starts at the full minute, so that charts within one minute share a response. */
 export const statsQuery = (span_ms: number, by: 'runner' | 'status') =>
   queryOptions({
     queryKey: ['stats', 'series', span_ms, by],

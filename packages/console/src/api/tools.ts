@@ -7,7 +7,7 @@ export type ToolDetail = Tool & { unavailable: string | null };
 export const toolsQuery = (filter: Query) =>
   queryOptions({
     queryKey: ['tools', filter],
-    // What was there stays while its successor is fetched.
+    // Keep showing the old data while the new data is fetched.
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => get<Page<Tool>>('/v1/tools', { limit: 1000, enabled: 'any', ...filter }, signal),
   });

@@ -10,7 +10,7 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener);
 };
 
-/** Single keys get in the way of speech input, so they can be turned off. */
+/** Single-key shortcuts interfere with speech input, so they can be turned off. */
 export function turnShortcuts(on: boolean): void {
   if (on) localStorage.removeItem(KEY);
   else localStorage.setItem(KEY, 'off');
@@ -18,7 +18,7 @@ export function turnShortcuts(on: boolean): void {
 }
 export const useShortcutsOn = (): boolean => useSyncExternalStore(subscribe, areOn);
 
-/** Where keys are text, or belong to a dialog. */
+/** Elements in which keys are text, or belong to a dialog. */
 function isTaken(event: KeyboardEvent): boolean {
   const [target] = event.composedPath();
   if (!(target instanceof HTMLElement)) return false;
@@ -31,7 +31,7 @@ function isTaken(event: KeyboardEvent): boolean {
   );
 }
 
-/** Single keys of a page: `{ j: next, 'g a': goToApprovals }`. */
+/** The shortcuts of a page: `{ j: next, 'g a': goToApprovals }`. */
 export function useKeys(keys: KeyMap): void {
   const latest = useRef(keys);
   latest.current = keys;

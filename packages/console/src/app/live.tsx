@@ -1,22 +1,23 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react';
+import { meQuery } from '../api/me.js';
 
 export type LiveType = 'invocation' | 'run' | 'hold' | 'queue' | 'worker' | 'policy' | 'tool';
-/** Without an id: more changed at once than is told one by one. */
+/** A change without an id means that too much changed at once for single events. */
 export type LiveEvent = { type: LiveType; id: string | null; status: string | null; at: string };
-/** `behind`: the stream broke off; what is shown may be old until it is back. */
+/** `behind`: the stream is interrupted, and the page may be outdated until it is back. */
 export type LiveState = 'connecting' | 'live' | 'behind';
 
 type Listener = (events: readonly LiveEvent[]) => void;
 type Live = { state: LiveState; subscribe(listener: Listener): () => void };
 
 const TYPES: LiveType[] = ['invocation', 'run', 'hold', 'queue', 'worker', 'policy', 'tool'];
-/** Changes that come in quick succession are taken together. */
+/** Changes in quick succession are handled together. */
 const GATHER_MS = 250;
-/** EventSource gives up after an HTTP error; then we try again. */
+/** EventSource gives up after an HTTP error, so it is reopened after this time. */
 const RETRY_MS = 2000;
 
-/** Which cached answers a change makes old: the first word of their keys, and the id where they are about one thing. */
+/** The cached queries that a change invalidates: the first element of their keys, and the id for single objects. */
 const TOUCHES: Record<LiveType, { lists: string[]; one: string[] }> = {
   invocation: { lists: ['stats'], one: ['invocation'] },
   run: { lists: ['runs'], one: ['run'] },
@@ -54,14 +55,17 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     };
     const open = () => {
       setState('live');
-      // What was missed may be more than what the stream still has.
+      // More may have been missed than the stream can replay.
       if (lost) void queries.invalidateQueries();
       lost = false;
     };
     const fail = () => {
       lost = true;
       setState('behind');
-      if (source.readyState === EventSource.CLOSED) retry = setTimeout(connect, RETRY_MS);
+      if (source.readyState !== EventSource.CLOSED) return;
+      // The browser does not say why it was refused. If the login has ended, this request leads to the login page.
+      void queries.invalidateQueries({ queryKey: meQuery.queryKey });
+      retry = setTimeout(connect, RETRY_MS);
     };
     const connect = () => {
       source = new EventSource('/v1/events');
@@ -92,7 +96,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
 
 export const useLiveState = (): LiveState => useContext(LiveContext).state;
 
-/** Calls back with what has changed, several changes at a time. */
+/** Calls back with changes, several at a time. */
 export function useLiveEvents(listener: Listener): void {
   const { subscribe } = useContext(LiveContext);
   const latest = useRef(listener);

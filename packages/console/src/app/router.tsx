@@ -40,7 +40,7 @@ const shell = createRoute({
   },
 });
 
-/** Whatever waits for a person comes first. */
+/** Opens the approvals if anything waits for a person, and the overview otherwise. */
 const home = createRoute({
   getParentRoute: () => shell,
   path: '/',
@@ -63,6 +63,13 @@ const routes = root.addChildren([
     createRoute({
       ...under('/approvals/$id'),
       component: lazyRouteComponent(() => import('../pages/hold/hold.js'), 'HoldPage'),
+    }),
+    createRoute({
+      // The path in links of older messages.
+      ...under('/holds/$id'),
+      beforeLoad: ({ params: { id } }) => {
+        throw redirect({ to: '/approvals/$id', params: { id }, replace: true });
+      },
     }),
     createRoute({
       ...under('/overview'),

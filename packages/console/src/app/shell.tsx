@@ -6,6 +6,7 @@ import { setWaiting } from '../ui/page.js';
 import { useKeys } from './keys.js';
 import { LiveProvider, useLiveState } from './live.js';
 import { MeMenu } from './me-menu.js';
+import { useNotices } from './notices.js';
 import { PAGE_GROUPS, PAGES } from './pages.js';
 import { ShortcutsHelp } from './shortcuts-help.js';
 
@@ -22,7 +23,9 @@ function Frame() {
   const [palette, setPalette] = useState(false);
   const [help, setHelp] = useState(false);
   const [drawer, setDrawer] = useState(false);
-  const count = useHoldCount();
+  const waiting = useHoldCount();
+  const count = waiting ?? 0;
+  useNotices(waiting);
   const path = useRouterState({ select: ({ location }) => location.pathname });
 
   useEffect(() => setWaiting(count), [count]);

@@ -24,7 +24,7 @@ const SIDE_EFFECTS: Record<SideEffect, string> = {
 
 export const sideEffectInWords = (name: string): string => SIDE_EFFECTS[name as SideEffect] ?? name;
 
-/** What a call may do, in words, the gravest first. */
+/** The effects of a call in words, most severe first. */
 export function effectsInWords({ filesystem, ...effects }: Effects): Effect[] {
   const all: [boolean, Effect['tone'], string][] = [
     [effects.destructive, 'red', 'It can destroy data.'],

@@ -4,7 +4,7 @@ import { SafeText } from '../ui/safe-text.js';
 
 const MAX_PARTS = 3;
 const MAX_LENGTH = 90;
-/** Members that say most of what a call would do, the most telling first. */
+/** The inputs that best describe what a call would do, most important first. */
 const TELLING = [
   'cmd',
   'command',
@@ -33,7 +33,7 @@ const asText = (value: Json): string => {
   return short(JSON.stringify(value));
 };
 
-/** The inputs that matter, in the order in which they tell most. */
+/** The important inputs, in order of importance. */
 export const tellingInputs = (inputs: JsonObject): [name: string, text: string][] =>
   Object.entries(inputs)
     .filter(([, value]) => value !== null && value !== '')
@@ -43,7 +43,7 @@ export const tellingInputs = (inputs: JsonObject): [name: string, text: string][
 
 const weight = (value: Json): number => (typeof value === 'object' ? 1 : 0);
 
-/** One line of what a call would do: the tool, and the inputs that matter. */
+/** Describes in one line what a call would do: the tool and the important inputs. */
 export const Intent = ({ tool_id, inputs }: { tool_id: string; inputs?: JsonObject | undefined }) => (
   <span className="intent">
     <span className="intent-tool">

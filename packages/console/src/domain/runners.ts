@@ -1,6 +1,6 @@
 import type { RunnerType } from '@capstan/contracts';
 
-/** The compiler holds this to the contract: a type that is missing here is an error. */
+/** The compiler checks this against the contract, so a missing type is an error. */
 const ALL: Record<RunnerType, true> = {
   exec: true,
   api: true,

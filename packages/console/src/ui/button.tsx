@@ -7,25 +7,25 @@ type Look = {
   kind?: 'primary' | 'danger' | 'danger filled' | 'ghost';
   size?: 'small' | 'large';
   icon?: ReactNode;
-  /** The key that does the same. */
+  /** The keyboard shortcut. */
   keys?: string;
   block?: boolean;
 };
 
 type ButtonProps = Look &
   Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled' | 'type'> & {
-    /** Whether it can be pressed now; if not, the reason is shown in place of acting. */
+    /** Whether it can be pressed now. If not, the reason is shown instead. */
     may?: May;
     busy?: boolean;
     submit?: boolean;
-    /** Has the focus when its dialog opens. */
+    /** Gets the focus when its dialog opens. */
     'data-first'?: boolean;
   };
 
 const classOf = ({ kind, size, icon, block }: Look, alone: boolean): string =>
   ['button', kind, size, icon && alone ? 'icon' : '', block ? 'block' : ''].filter(Boolean).join(' ');
 
-/** Stays in the tab order while it cannot be pressed, so that its reason can be found. */
+/** A disabled button stays in the tab order, so that its reason can be found. */
 export function Button({
   kind,
   size,
@@ -75,7 +75,7 @@ export const ButtonLink = ({ to, params, search, children, ...look }: ButtonLink
   </Link>
 );
 
-/** A key, as a hint; what it does is said by what it stands on. */
+/** Shows a key as a hint. The surrounding element says what it does. */
 export const Keys = ({ of }: { of: string }) => (
   <span className="kbd wide-only" aria-hidden="true">
     {of}

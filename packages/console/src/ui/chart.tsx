@@ -16,7 +16,7 @@ type Props = {
 
 const colourOf = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/** Lines over time. Their numbers are in a table as well, for those who do not see the picture. */
+/** A line chart over time. Its numbers are also in a table, for screen readers. */
 export function Chart({ label, times, lines, format, height = 180 }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);

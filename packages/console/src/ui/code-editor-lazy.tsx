@@ -5,14 +5,14 @@ import { Loading } from './empty.js';
 const Editor = lazy(async () => ({ default: (await import('./code-editor.js')).Editor }));
 const Merge = lazy(async () => ({ default: (await import('./code-editor.js')).Merge }));
 
-/** CodeMirror, fetched when the first one is shown. */
+/** CodeMirror, loaded when the first editor is shown. */
 export const CodeEditor = (props: EditorProps) => (
   <Suspense fallback={<Loading lines={6} />}>
     <Editor {...props} />
   </Suspense>
 );
 
-/** Two texts side by side, or one above the other where it is narrow. */
+/** Two texts side by side, or one above the other on a narrow page. */
 export const MergeView = (props: MergeProps) => (
   <Suspense fallback={<Loading lines={6} />}>
     <Merge {...props} />

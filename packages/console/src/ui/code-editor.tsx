@@ -39,7 +39,7 @@ const colours = HighlightStyle.define([
   { tag: [tags.punctuation, tags.separator, tags.bracket], color: 'var(--text-3)' },
 ]);
 
-/** Characters that would turn the direction of text are shown, as everywhere. */
+/** Characters that change the text direction are made visible, as everywhere. */
 const UNSEEN = /[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffc]/g;
 
 const common = (label: string, language: Language): Extension => [
@@ -51,7 +51,8 @@ const common = (label: string, language: Language): Extension => [
   syntaxHighlighting(colours),
   language === 'json' ? json() : yaml(),
   EditorView.lineWrapping,
-  EditorView.contentAttributes.of({ 'aria-label': label }),
+  // Editable text can have the focus anyway. With a tabindex, a long text also counts as reachable for assistive tools.
+  EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
 ];
 
 export function Editor({ label, language, value, onChange, read_only = false, mistakes = [], onSave }: EditorProps) {
@@ -102,7 +103,7 @@ export function Editor({ label, language, value, onChange, read_only = false, mi
 
   useEffect(() => {
     const editor = view.current;
-    // While somebody types, what they typed is what counts.
+    // While the user types, their text takes precedence.
     if (!editor || editor.state.doc.toString() === value || editor.hasFocus) return;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
   }, [value]);
@@ -126,7 +127,7 @@ const placed =
     return { from: Math.min(at.from + column - 1, at.to), to: at.to, severity, message };
   };
 
-/** What changed from one text to another, line by line, with what stayed folded away. */
+/** The difference of two texts, line by line, with unchanged parts folded. */
 export function Merge({ label, language, before, after }: MergeProps) {
   const parent = useRef<HTMLDivElement>(null);
   useEffect(() => {

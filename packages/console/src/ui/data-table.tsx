@@ -11,7 +11,7 @@ export type Column<Row extends RowData> = {
   /** As in `grid-template-columns`. */
   width: string;
   cell(row: Row): ReactNode;
-  /** Hidden where there is no room for it. */
+  /** Hidden if there is no room for it. */
   wide?: boolean;
   numeric?: boolean;
 };
@@ -24,14 +24,14 @@ type Props<Row extends RowData> = {
   columns: readonly Column<Row>[];
   idOf(row: Row): string;
   onOpen?(row: Row): void;
-  /** The row that the keys act on. */
+  /** The row that shortcuts act on. */
   active?: number | undefined;
   onActive?(index: number): void;
   isSelected?(row: Row): boolean;
-  /** Near the end of what is there. */
+  /** Called near the end of the loaded rows. */
   onEnd?(): void;
   row_height?: number;
-  /** What the rows are of: with another filter the list begins at its top. */
+  /** Identifies the list. When it changes, for example with another filter, the view returns to the top. */
   of?: unknown;
   footer?: ReactNode;
   empty?: ReactNode;
@@ -41,7 +41,7 @@ type Props<Row extends RowData> = {
 const OVERSCAN = 12;
 const NEAR_END = 40;
 
-/** A table of any length: the rows in view, and a few around them, are in the page. */
+/** A virtualized table of any length: only the visible rows and a few around them are in the page. */
 export function DataTable<Row extends RowData>(props: Props<Row>) {
   const { label, rows, columns, idOf, onOpen, active, onActive, isSelected, onEnd, row_height = 36, of, ref } = props;
   const scroller = useRef<HTMLDivElement>(null);
@@ -65,7 +65,7 @@ export function DataTable<Row extends RowData>(props: Props<Row>) {
   const items = virtual.getVirtualItems();
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? -1;
-  // The model is of the rows in view alone, so that what it costs does not grow with the list.
+  // The model contains only the visible rows, so that its cost does not grow with the list.
   const data = useMemo(() => rows.slice(first, last + 1), [rows, first, last]);
   const table = useTable({ features, columns: defs, data, getRowId: idOf });
   const model = table.getRowModel().rows;

@@ -6,14 +6,17 @@ import './dialog.css';
 type DialogProps = {
   title: string;
   onClose(): void;
-  /** What is done by the main button, or by Enter. */
+  /** The action of the main button and of Enter. */
   onSubmit?(): void;
   footer?: ReactNode;
   width?: number;
   children: ReactNode;
 };
 
-/** The browser's own modal dialog: it keeps the focus, closes with Escape, and makes the page behind it inert. */
+/** The element that gets the focus first: the one marked in the dialog, otherwise a field, otherwise the title. */
+const FIRST = ['[data-first]', '.dialog-body :is(input, select, textarea):not(:disabled)', 'h2'];
+
+/** The browser's own modal dialog, which keeps the focus, closes with Escape, and makes the page behind it inert. */
 export function Dialog({ title, onClose, onSubmit, footer, width = 480, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -21,8 +24,12 @@ export function Dialog({ title, onClose, onSubmit, footer, width = 480, children
     const opened = dialog.current;
     const before = document.activeElement;
     if (opened && !opened.open) opened.showModal();
-    // The browser would take the first control, which is the one that closes it.
-    opened?.querySelector<HTMLElement>('[data-first]')?.focus();
+    // The browser would focus the close button, whose tooltip would consume the first Escape.
+    for (const wanted of FIRST) {
+      const control = opened?.querySelector<HTMLElement>(wanted);
+      control?.focus();
+      if (control) break;
+    }
     return () => {
       opened?.close();
       if (before instanceof HTMLElement) before.focus();
@@ -45,7 +52,9 @@ export function Dialog({ title, onClose, onSubmit, footer, width = 480, children
     >
       <form onSubmit={submit}>
         <header className="dialog-head">
-          <h2 id={id}>{title}</h2>
+          <h2 id={id} tabIndex={-1}>
+            {title}
+          </h2>
           <Button kind="ghost" size="small" icon={<X />} aria-label="Close" onClick={onClose} />
         </header>
         <div className="dialog-body">{children}</div>

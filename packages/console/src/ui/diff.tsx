@@ -8,7 +8,7 @@ const isPlain = (value: Json | undefined): value is Record<string, Json> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const same = (one: Json | undefined, other: Json | undefined): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Which members differ, by their paths. Lists are compared as wholes: what moved in one is not worth guessing. */
+/** The paths of the members that differ. Lists are compared as a whole, because guessing what moved is not worth it. */
 export function changesOf(before: Json | undefined, after: Json | undefined, path = ''): Change[] {
   if (same(before, after)) return [];
   if (!isPlain(before) || !isPlain(after)) return [{ path: path || '(all)', before, after }];
@@ -16,7 +16,7 @@ export function changesOf(before: Json | undefined, after: Json | undefined, pat
   return names.flatMap((name) => changesOf(before[name], after[name], path === '' ? name : `${path}.${name}`));
 }
 
-/** What became of a value, member by member. */
+/** Shows the changes of a value, member by member. */
 export function Diff({ before, after }: { before: Json; after: Json }) {
   const changes = changesOf(before, after);
   if (changes.length === 0) return <p className="muted">Nothing is changed.</p>;
@@ -45,6 +45,9 @@ export function Diff({ before, after }: { before: Json; after: Json }) {
   );
 }
 
-const Value = ({ of }: { of: Json }) => (
-  <SafeText text={typeof of === 'string' ? of : JSON.stringify(of, null, 2)} line={false} />
-);
+const Value = ({ of }: { of: Json }) =>
+  of === '' ? (
+    <span className="muted">(empty)</span>
+  ) : (
+    <SafeText text={typeof of === 'string' ? of : JSON.stringify(of, null, 2)} line={false} />
+  );

@@ -6,7 +6,7 @@ import { SafeText } from './safe-text.js';
 
 type EmptyProps = { icon?: ReactNode; title: string; tight?: boolean; children?: ReactNode };
 
-/** What a place says that has nothing to show: what would be here, and how it gets here. */
+/** An empty state: what would be here, and how to get it. */
 export const EmptyState = ({ icon, title, tight = false, children }: EmptyProps) => (
   <div className={`empty ${tight ? 'tight' : ''}`}>
     {icon}
@@ -36,7 +36,7 @@ export function ErrorState({ error, retry }: { error: unknown; retry?: () => voi
   );
 }
 
-/** What went wrong, and what to do about it, in the gateway's own words. */
+/** An error with its suggestion, as reported by the gateway. */
 export function ProblemText({ error }: { error: unknown }) {
   const detail = error instanceof Error ? error.message : String(error);
   const suggestion = error instanceof ProblemError ? error.problem.suggestion : '';
@@ -61,7 +61,7 @@ export const ProblemNote = ({ error }: { error: unknown }) =>
     </div>
   );
 
-/** Grey bars in place of what is fetched for the first time. */
+/** Gray bars while data is loaded for the first time. */
 export const Loading = ({ lines = 5 }: { lines?: number }) => (
   <div className="stack" aria-busy="true">
     <span className="sr-only" role="status">

@@ -15,15 +15,15 @@ type SelectProps = {
   value: string | undefined;
   options: readonly string[];
   onChange(value: string | undefined): void;
-  /** How a value is called, where its name will not do. */
+  /** Labels for values whose names are not clear enough. */
   words?: Readonly<Record<string, string>>;
-  /** How many there are of each. */
+  /** The count of each value. */
   counts?: Readonly<Record<string, number>> | undefined;
-  /** There is no "any". */
+  /** Leaves out the option "any". */
   always?: boolean;
 };
 
-/** One property, one value. What was chosen stays among the options, also when nothing has it any more. */
+/** Filters by one value of a property. The chosen value stays an option even if nothing has it any more. */
 export function FacetSelect({ label, value, options, onChange, words = {}, counts, always = false }: SelectProps) {
   const all = value && !options.includes(value) ? [...options, value] : options;
   const name = (option: string) =>
@@ -47,7 +47,7 @@ export function FacetSelect({ label, value, options, onChange, words = {}, count
 type SearchProps = { value: string; onChange(value: string): void; placeholder: string };
 const WAIT_MS = 250;
 
-/** Text to look for; `/` goes there. Told when typing pauses. */
+/** A search field, focused with `/`. Reports the text when typing pauses. */
 export function SearchBox({ value, onChange, placeholder }: SearchProps) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
@@ -82,11 +82,11 @@ type TextFacetProps = {
   value: string | undefined;
   onChange(value: string | undefined): void;
   placeholder?: string;
-  /** Values that are known, with how many have them. */
+  /** Known values with their counts. */
   known?: Readonly<Record<string, number>> | undefined;
 };
 
-/** A property whose values are not known before. */
+/** Filters by a property whose values are not known in advance. */
 export function FacetText({ label, value, onChange, placeholder = 'Any', known }: TextFacetProps) {
   const id = useId();
   const [text, setText] = useState(value ?? '');
@@ -104,7 +104,7 @@ export function FacetText({ label, value, onChange, placeholder = 'Any', known }
         list={known ? id : undefined}
         onChange={({ target, nativeEvent }) => {
           setText(target.value);
-          // A choice of the list comes without a key.
+          // A choice from the list has no key event.
           if (!(nativeEvent instanceof InputEvent)) take(target.value);
         }}
         onBlur={() => take(text)}

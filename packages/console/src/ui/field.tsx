@@ -4,7 +4,7 @@ type Props = {
   label: ReactNode;
   hint?: ReactNode;
   wrong?: string | undefined;
-  /** The control, with what ties it to its label. */
+  /** Renders the control with the attributes that link it to its label. */
   children(control: {
     id: string;
     'aria-describedby': string | undefined;
@@ -114,13 +114,15 @@ export const CheckField = ({
   label,
   value,
   onChange,
+  disabled = false,
 }: {
   label: ReactNode;
   value: boolean;
   onChange(value: boolean): void;
+  disabled?: boolean;
 }) => (
   <label className="check">
-    <input type="checkbox" checked={value} onChange={(event) => onChange(event.target.checked)} />
+    <input type="checkbox" checked={value} disabled={disabled} onChange={(event) => onChange(event.target.checked)} />
     {label}
   </label>
 );

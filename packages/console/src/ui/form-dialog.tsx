@@ -6,10 +6,10 @@ import { ProblemNote } from './empty.js';
 
 type Props = {
   title: string;
-  /** What the button says that does it. */
+  /** The label of the submit button. */
   action: ReactNode;
   onClose(): void;
-  /** Closes the dialog when it is done; what goes wrong is shown in it. */
+  /** Performs the action. The dialog closes on success, and shows the error otherwise. */
   onSubmit(): Promise<unknown>;
   may?: May;
   danger?: boolean;
@@ -18,7 +18,7 @@ type Props = {
   children?: ReactNode;
 };
 
-/** Asks for what an action needs, does it, and stays open with the reason when it is refused. */
+/** A dialog with the fields of an action. It performs the action, and stays open with the reason if it is refused. */
 export function FormDialog(props: Props) {
   const { title, action, onClose, onSubmit, may, danger = false, cancel = 'Cancel', width, children } = props;
   const [busy, setBusy] = useState(false);

@@ -5,17 +5,23 @@ import { SafeText } from './safe-text.js';
 import { Tip } from './tip.js';
 
 const SHOWN = 6;
+const ENDS = 4;
 
-/** `inv_V1StGX…`: the kind and the first characters; hashes lose their algorithm. A step keeps its place: `inv_V1StGX…-3`. */
+/**
+ * `inv_V1St…k3_a`: the kind, and both ends, because ids of the same minute begin alike. A step keeps its position: `inv_V1St…k3_a-3`.
+ * Of a hash, the first characters are shown.
+ */
 export const shortId = (id: string): string => {
   const [, prefix = '', rest = '', place = ''] =
     /^(?:sha256:)?([a-z]+_)?(.*?)((?:-\d+)*)$/.exec(id) ?? ([] as string[]);
-  return rest.length <= SHOWN + 4 ? id : `${prefix}${rest.slice(0, SHOWN)}…${prefix === 'inv_' ? place : ''}`;
+  if (rest.length <= SHOWN + ENDS) return id;
+  if (prefix === '') return `${rest.slice(0, SHOWN)}…`;
+  return `${prefix}${rest.slice(0, ENDS)}…${rest.slice(-ENDS)}${place}`;
 };
 
 const PAGES: Record<string, string> = { inv: '/invocations/$id', run: '/runs/$id', hld: '/approvals/$id' };
 
-/** An id, short, with its whole on hover, a way to its page, and a button that copies it. */
+/** A shortened id with the full id on hover, a link to its page, and a copy button. */
 export function Id({ of, link = true, whole = false }: { of: string; link?: boolean; whole?: boolean }) {
   const page = PAGES[/^([a-z]+)_/.exec(of)?.[1] ?? ''];
   const text = <SafeText text={whole ? of : shortId(of)} />;

@@ -5,13 +5,13 @@ import { CopyButton } from './id.js';
 import { SafeText } from './safe-text.js';
 import './json-view.css';
 
-/** How many members are shown before the rest has to be asked for. */
+/** The number of members shown before the rest must be expanded. */
 const FIRST = 100;
 const LONG_TEXT = 400;
 
 type ViewProps = { value: unknown; label: string; depth?: number };
 
-/** A value as a tree that folds, every text in it inert. */
+/** A value as a collapsible tree. All text in it is inert. */
 export const JsonView = ({ value, label, depth = 2 }: ViewProps) => (
   <div className="json block" role="group" aria-label={label} tabIndex={0}>
     <span className="id json-copy">
@@ -21,7 +21,7 @@ export const JsonView = ({ value, label, depth = 2 }: ViewProps) => (
   </div>
 );
 
-/** What the whole is needs no fold. */
+/** The root is not collapsible. */
 const Root = ({ value, open }: { value: Json; open: number }) =>
   typeof value === 'object' && value !== null && Object.keys(value).length > 0 ? (
     <List value={value} open={open} />
@@ -42,7 +42,7 @@ function Members({ value, open }: { value: Json[] | Record<string, Json>; open: 
   const members = Object.entries(value);
   const [left, right] = is_list ? ['[', ']'] : ['{', '}'];
   if (members.length === 0) return <span className="json-null">{`${left}${right}`}</span>;
-  const count = is_list ? `${members.length} items` : `${members.length} fields`;
+  const count = `${members.length} ${is_list ? 'item' : 'field'}${members.length === 1 ? '' : 's'}`;
   return (
     <>
       <button

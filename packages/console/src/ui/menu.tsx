@@ -7,7 +7,7 @@ export type MenuItem =
   | { heading: ReactNode }
   | { label: ReactNode; icon?: ReactNode; danger?: boolean; may?: May; onSelect(): void };
 
-/** Not modal: the page behind stays as it is, and no style has to be injected. */
+/** Not modal, so that the page behind it does not change and no style has to be injected. */
 export const Menu = ({
   trigger,
   items,

@@ -6,5 +6,5 @@ const subscribe = (listener: () => void) => {
   return () => query.removeEventListener('change', listener);
 };
 
-/** Whether the page is as narrow as a phone; the style sheets change at the same width. */
+/** True if the page is as narrow as a phone. The style sheets use the same width. */
 export const useNarrow = (): boolean => useSyncExternalStore(subscribe, () => query.matches);

@@ -6,7 +6,7 @@ import { CopyButton } from './id.js';
 
 type Props = { title: string; value: string; onClose(): void; children: ReactNode };
 
-/** Something that is shown once and never again. */
+/** A value that is shown only once, such as a new key. */
 export const Once = ({ title, value, onClose, children }: Props) => (
   <Dialog
     title={title}

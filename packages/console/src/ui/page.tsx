@@ -2,12 +2,12 @@ import { type ReactNode, useEffect } from 'react';
 
 type PageProps = {
   title: string;
-  /** What stands beside the title: a status, a count. */
+  /** Content next to the title, such as a status or a count. */
   beside?: ReactNode;
   crumb?: ReactNode;
   sub?: ReactNode;
   actions?: ReactNode;
-  /** The content brings its own edges and scrolling. */
+  /** The content has its own padding and scrolling. */
   flush?: boolean;
   heading?: ReactNode;
   children: ReactNode;
@@ -31,7 +31,7 @@ export function Page({ title, beside, crumb, sub, actions, flush = false, headin
       {flush ? (
         <div className="page-body flush">{children}</div>
       ) : (
-        // What scrolls can be scrolled with the keyboard.
+        // Makes the scrolling area reachable with the keyboard.
         <section className="page-body" tabIndex={0} aria-label={title}>
           {children}
         </section>
@@ -53,7 +53,7 @@ function usePageTitle(title: string): void {
   }, [title]);
 }
 
-/** How many approvals wait, for the title of the tab. */
+/** The number of pending approvals, for the title of the tab. */
 export function setWaiting(count: number): void {
   waiting = count;
   show();

@@ -17,7 +17,7 @@ export function Panel({ title, sub, actions, flush = false, children }: PanelPro
   );
 }
 
-/** Names and values, side by side. What has no value is left out. */
+/** Names and values, side by side. Entries without a value are left out. */
 export const Facts = ({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }) => (
   <dl className="facts">
     {of

@@ -2,15 +2,15 @@ import { visibleLine, visibleText } from '@capstan/contracts/visible-text';
 import type { ReactNode } from 'react';
 
 /**
- * Text that a tool or a person wrote. It is shown as it is, never as HTML; control characters and those that turn the
- * direction of text are spelled out and marked, so that nothing hides in it.
+ * Text that a tool or a person wrote. It is never interpreted as HTML. Control characters and characters that change the text
+ * direction are escaped and marked, so that nothing is hidden.
  */
 export function SafeText({ text, line = true }: { text: string; line?: boolean }) {
   const shown = line ? visibleLine(text) : visibleText(text);
   return <bdi className="safe">{shown === text ? text : marked(line ? text.replace(/\r?\n|\t/g, ' ') : text)}</bdi>;
 }
 
-/** Runs of plain characters, and each spelled-out one by itself. */
+/** Splits text into runs of plain characters and single escaped characters. */
 function marked(text: string): ReactNode[] {
   const parts: ReactNode[] = [];
   let plain = '';

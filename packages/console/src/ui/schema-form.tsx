@@ -4,7 +4,7 @@ import { CheckField, Field, SelectField, TextField } from './field.js';
 import { SafeText } from './safe-text.js';
 import './schema-form.css';
 
-/** What this form reads of JSON Schema; what it does not know is edited as JSON. */
+/** The parts of JSON Schema that the form supports. Anything else is edited as JSON. */
 type Schema = {
   type?: string | string[];
   title?: string;
@@ -27,13 +27,27 @@ type FormProps = {
   schema: JsonObject;
   value: JsonObject;
   onChange(value: JsonObject): void;
-  /** By the path of the member, as the gateway names it. */
+  /** Errors by the path of the member, as reported by the gateway. */
   errors?: Readonly<Record<string, string>>;
+  /** The inputs of a call, in which secrets are replaced by placeholders. The gateway keeps the values of unchanged placeholders. */
+  keeps_secrets?: boolean;
 };
 
-/** A form for the inputs of a tool, from its JSON Schema. Members that the schema does not name are kept, and shown as JSON. */
-export function SchemaForm({ schema, value, onChange, errors = {} }: FormProps) {
-  return <Members schema={schema as Schema} value={value} onChange={onChange} path="" errors={errors} />;
+/** The gateway's placeholder for a secret. */
+const REDACTED = '[REDACTED]';
+
+/** A form for the inputs of a tool, from its JSON Schema. Members that are not in the schema are kept and shown as JSON. */
+export function SchemaForm({ schema, value, onChange, errors = {}, keeps_secrets = false }: FormProps) {
+  return (
+    <Members
+      schema={schema as Schema}
+      value={value}
+      onChange={onChange}
+      path=""
+      errors={errors}
+      keeps_secrets={keeps_secrets}
+    />
+  );
 }
 
 type MembersProps = {
@@ -42,9 +56,10 @@ type MembersProps = {
   onChange(value: JsonObject): void;
   path: string;
   errors: Readonly<Record<string, string>>;
+  keeps_secrets: boolean;
 };
 
-function Members({ schema, value, onChange, path, errors }: MembersProps) {
+function Members({ schema, value, onChange, path, errors, keeps_secrets }: MembersProps) {
   const known = schema.properties ?? {};
   const names = [...Object.keys(known), ...Object.keys(value).filter((name) => !(name in known))];
   if (names.length === 0) return <p className="muted">It takes no inputs.</p>;
@@ -64,6 +79,7 @@ function Members({ schema, value, onChange, path, errors }: MembersProps) {
           onChange={(member) => put(name, member)}
           path={path === '' ? name : `${path}.${name}`}
           errors={errors}
+          keeps_secrets={keeps_secrets}
         />
       ))}
     </div>
@@ -78,9 +94,10 @@ type MemberProps = {
   onChange(value: Json | undefined): void;
   path: string;
   errors: Readonly<Record<string, string>>;
+  keeps_secrets: boolean;
 };
 
-function Member({ name, schema, required, value, onChange: tell, path, errors }: MemberProps) {
+function Member({ name, schema, required, value, onChange: tell, path, errors, keeps_secrets }: MemberProps) {
   const [touched, setTouched] = useState(false);
   const onChange = (member: Json | undefined) => {
     setTouched(true);
@@ -96,6 +113,8 @@ function Member({ name, schema, required, value, onChange: tell, path, errors }:
   const wrong =
     errors[path] ?? (touched && value === undefined && required ? 'It is required.' : whyWrong(schema, value));
   const kind = kindOf(schema, value);
+  if (keeps_secrets && kind !== 'members' && value !== undefined && JSON.stringify(value).includes(REDACTED))
+    return <KeptField label={label} value={typeof value === 'string' ? value : JSON.stringify(value)} />;
   switch (kind) {
     case 'choice':
       return (
@@ -157,7 +176,14 @@ function Member({ name, schema, required, value, onChange: tell, path, errors }:
         <fieldset className="schema-group">
           <legend>{label}</legend>
           {hint ? <div className="muted">{hint}</div> : null}
-          <Members schema={schema} value={asObject(value)} onChange={onChange} path={path} errors={errors} />
+          <Members
+            schema={schema}
+            value={asObject(value)}
+            onChange={onChange}
+            path={path}
+            errors={errors}
+            keeps_secrets={keeps_secrets}
+          />
         </fieldset>
       );
     case 'json':
@@ -165,9 +191,19 @@ function Member({ name, schema, required, value, onChange: tell, path, errors }:
   }
 }
 
+/** Read-only, because an edited placeholder would become the value. */
+const KeptField = ({ label, value }: { label: ReactNode; value: string }) => (
+  <Field
+    label={label}
+    hint="It holds a secret that is not shown, and stays as it is. To replace it, give a whole new value under JSON."
+  >
+    {(control) => <input {...control} className="input" value={value} readOnly />}
+  </Field>
+);
+
 type Kind = 'choice' | 'boolean' | 'number' | 'text' | 'lines' | 'members' | 'json';
 
-/** The control follows the schema; a value of another type than it says is shown as it is, as JSON. */
+/** The control for a schema. A value of a different type is shown as JSON. */
 function kindOf(schema: Schema, value: Json | undefined): Kind {
   const type = Array.isArray(schema.type) ? schema.type.find((each) => each !== 'null') : schema.type;
   if (schema.enum && schema.enum.length <= 50) return 'choice';
@@ -209,7 +245,7 @@ type JsonFieldProps = {
   onChange(value: Json | undefined): void;
 };
 
-/** Keeps what is typed until it is JSON. */
+/** Keeps the typed text until it is valid JSON. */
 export function JsonField({ label, hint, wrong, value, onChange }: JsonFieldProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, null, 2)));
   const [bad, setBad] = useState<string>();

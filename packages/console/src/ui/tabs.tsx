@@ -41,7 +41,7 @@ type SegmentedProps<Name extends string> = {
   onChange(value: Name): void;
 };
 
-/** One of a few ways to look at the same thing. */
+/** Switches between a few views of the same data. */
 export const Segmented = <Name extends string>({ label, options, value, onChange }: SegmentedProps<Name>) => (
   <fieldset className="segmented" aria-label={label}>
     {options.map(({ name, label: text }) => (

@@ -12,7 +12,7 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener);
 };
 
-/** The clock of the page, of which all relative times are told; it ticks once a second. */
+/** The clock of the page for all relative times. It ticks once a second. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
 
 const exact = new Intl.DateTimeFormat(undefined, {
@@ -33,13 +33,13 @@ const UNITS: [ms: number, name: string][] = [
   [1000, 's'],
 ];
 
-/** One unit, as short as it goes: `4 m`. */
+/** A duration in one unit, as short as possible: `4 m`. */
 export const shortSpan = (ms: number): string => {
   const [size, name] = UNITS.find(([unit]) => ms >= unit) ?? [1000, 's'];
   return `${Math.max(0, Math.floor(ms / size))} ${name}`;
 };
 
-/** How long something took: `340 ms`, `2.4 s`, `3 m 20 s`. */
+/** A duration: `340 ms`, `2.4 s`, `3 m 20 s`. */
 export const duration = (ms: number): string => {
   if (ms < 1) return '< 1 ms';
   if (ms < 1000) return `${Math.round(ms)} ms`;
@@ -48,7 +48,7 @@ export const duration = (ms: number): string => {
   return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} m`;
 };
 
-/** A moment relative to now; the exact one on hover. */
+/** A time relative to now, with the exact time on hover. */
 export function Time({ at }: { at: string }) {
   const span = Date.parse(at) - useNow();
   const text = Math.abs(span) < 1500 ? 'now' : span < 0 ? `${shortSpan(-span)} ago` : `in ${shortSpan(span)}`;
@@ -61,7 +61,7 @@ export function Time({ at }: { at: string }) {
   );
 }
 
-/** How long is left until a deadline; amber when little is. */
+/** The time left until a deadline, in amber if it is short. */
 export function Until({ at, warn_ms = 900_000 }: { at: string; warn_ms?: number }) {
   const left = Date.parse(at) - useNow();
   const tone = left <= warn_ms ? 'tone-amber' : '';

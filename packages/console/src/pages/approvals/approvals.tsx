@@ -1,5 +1,5 @@
-import type { HoldItem } from '@capstan/contracts';
-import { useQuery } from '@tanstack/react-query';
+import type { HoldItem, Page as PageOf } from '@capstan/contracts';
+import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Inbox } from 'lucide-react';
 import { useCallback, useMemo, useRef, useState } from 'react';
@@ -21,7 +21,7 @@ import './approvals.css';
 const FILTERS = ['risk', 'tool_id', 'rule', 'actor', 'run_id'] as const;
 type Asking = { kind: 'approve' | 'reject'; hold: HoldItem } | { kind: 'bulk'; bulk: Bulk };
 
-/** Everything that waits for a person, and what they can do about it. */
+/** All pending holds, and the actions on them. */
 export function Approvals() {
   const [search, change] = useSearchState();
   const navigate = useNavigate();
@@ -32,9 +32,11 @@ export function Approvals() {
   const [asking, setAsking] = useState<Asking | null>(null);
   const filter = useMemo(() => Object.fromEntries(FILTERS.map((name) => [name, search[name]])), [search]);
   const is_filtered = Object.values(filter).some(Boolean);
-  const { data, error, refetch } = useQuery(holdsQuery({ ...filter, sort: search.sort ?? 'expires_at' }));
-  const { data: all } = useQuery(holdsQuery({ sort: search.sort ?? 'expires_at' }));
-  const holds = data?.items ?? [];
+  const list = useInfiniteQuery(holdsQuery({ ...filter, sort: search.sort ?? 'expires_at' }));
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  const { data: all } = useInfiniteQuery(holdsQuery({ sort: search.sort ?? 'expires_at' }));
+  const holds = useMemo(() => itemsOf(data), [data]);
+  const others = useMemo(() => itemsOf(all), [all]);
   const at = Math.min(active, Math.max(0, holds.length - 1));
   const current = holds[at];
   const chosen = holds.filter(({ hold_id }) => selected.has(hold_id));
@@ -55,6 +57,19 @@ export function Approvals() {
       }),
     [],
   );
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  /** Everything that matches, however far the list is loaded. */
+  const selectAll = async () => {
+    let loaded = { data, hasNextPage };
+    while (loaded.hasNextPage) {
+      const next = await fetchNextPage({ cancelRefetch: false });
+      if (next.isError) return;
+      loaded = next;
+    }
+    setSelected(new Set(itemsOf(loaded.data).map(({ hold_id }) => hold_id)));
+  };
   const bulk = (decision: Bulk['decision'], of: readonly HoldItem[]) =>
     setAsking({ kind: 'bulk', bulk: { decision, holds: of } });
   const decide = (kind: 'approve' | 'reject') => {
@@ -73,7 +88,7 @@ export function Approvals() {
     r: () => decide('reject'),
     e: () => current && open(current, true),
     x: () => current && toggle(current.hold_id),
-    '*': () => setSelected(new Set(holds.map(({ hold_id }) => hold_id))),
+    '*': () => void selectAll(),
     Escape: () => setSelected(new Set()),
   });
 
@@ -89,7 +104,7 @@ export function Approvals() {
         data ? (
           <span className="muted num">
             {holds.length}
-            {data.next_cursor ? '+' : ''} waiting
+            {hasNextPage ? '+' : ''} waiting
           </span>
         ) : null
       }
@@ -106,19 +121,19 @@ export function Approvals() {
         <FacetSelect
           label="Tool"
           value={search.tool_id}
-          options={distinct(all?.items, ({ tool_id }) => [tool_id])}
+          options={distinct(others, ({ tool_id }) => [tool_id])}
           onChange={(tool_id) => change({ tool_id })}
         />
         <FacetSelect
           label="Rule"
           value={search.rule}
-          options={distinct(all?.items, ({ rule_matched }) => (rule_matched ? [rule_matched] : []))}
+          options={distinct(others, ({ rule_matched }) => (rule_matched ? [rule_matched] : []))}
           onChange={(rule) => change({ rule })}
         />
         <FacetSelect
           label="Asked by"
           value={search.actor}
-          options={distinct(all?.items, ({ actor }) => [actor])}
+          options={distinct(others, ({ actor }) => [actor])}
           onChange={(actor) => change({ actor })}
         />
         <FacetSelect
@@ -138,8 +153,8 @@ export function Approvals() {
             >
               Clear
             </Button>
-            <Button size="small" onClick={() => setSelected(new Set(holds.map(({ hold_id }) => hold_id)))}>
-              Select all {holds.length}
+            <Button size="small" onClick={() => void selectAll()}>
+              Select all {hasNextPage ? 'that match' : holds.length}
             </Button>
           </>
         ) : null}
@@ -158,6 +173,7 @@ export function Approvals() {
           active={at}
           onActive={setActive}
           onOpen={open}
+          onEnd={more}
           isSelected={({ hold_id }) => selected.has(hold_id)}
           empty={
             <EmptyState icon={<Inbox />} title={is_filtered ? 'Nothing that matches waits' : 'Nothing waits for you'}>
@@ -204,5 +220,11 @@ export function Approvals() {
   );
 }
 
-const distinct = (holds: readonly HoldItem[] | undefined, of: (hold: HoldItem) => string[]): string[] =>
-  [...new Set((holds ?? []).flatMap(of))].sort();
+const distinct = (holds: readonly HoldItem[], of: (hold: HoldItem) => string[]): string[] =>
+  [...new Set(holds.flatMap(of))].sort();
+
+/** A hold may have moved to another page between two requests. */
+function itemsOf(data: InfiniteData<PageOf<HoldItem>> | undefined): HoldItem[] {
+  const items = (data?.pages ?? []).flatMap((page) => page.items);
+  return [...new Map(items.map((hold) => [hold.hold_id, hold])).values()];
+}

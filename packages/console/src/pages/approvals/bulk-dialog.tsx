@@ -12,7 +12,7 @@ import { useToast } from '../../ui/toast.js';
 export type Bulk = { decision: 'release' | 'reject'; holds: readonly HoldItem[] };
 type Props = { bulk: Bulk; onClose(): void; onDone(): void };
 
-/** Names the count and the tools before anything is done, and each call that was refused after. */
+/** Shows the count and the tools before a bulk decision, and each refused call after it. */
 export function BulkDialog({ bulk: { decision, holds }, onClose, onDone }: Props) {
   const { decideMany } = useHoldActions();
   const say = useToast();

@@ -14,7 +14,7 @@ import { useToast } from '../../ui/toast.js';
 
 type Props = { hold: HoldItem; onClose(): void; onDone?(): void };
 
-/** Shows what would run before it is agreed to. With `inputs`, the call as somebody has changed it. */
+/** Shows what would run before it is approved. With `inputs`, shows the edited call. */
 export function ApproveDialog({ hold, inputs, onClose, onDone }: Props & { inputs?: JsonObject | undefined }) {
   const { release } = useHoldActions();
   const say = useToast();
@@ -76,7 +76,7 @@ export function ApproveDialog({ hold, inputs, onClose, onDone }: Props & { input
   );
 }
 
-/** The reason goes to whoever asked for the call, a model among them. */
+/** The reason is shown to the submitter of the call, which may be a model. */
 export function RejectDialog({ hold, onClose, onDone }: Props) {
   const { reject } = useHoldActions();
   const say = useToast();

@@ -62,7 +62,7 @@ export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column
                   size="small"
                   kind="primary"
                   icon={<Check />}
-                  {...mayOf(hold)}
+                  {...mayApprove(hold)}
                   onClick={() => ask('approve', hold)}
                 >
                   Approve
@@ -94,7 +94,7 @@ export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column
     {
       id: 'rule',
       header: 'Rule',
-      width: '130px',
+      width: '120px',
       cell: ({ rule_matched }) => (
         <span className="muted truncate">
           <SafeText text={rule_matched ?? ''} />
@@ -121,12 +121,16 @@ export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column
         </div>
       ),
     },
-    { id: 'votes', header: 'Votes', width: '112px', cell: (hold) => <Votes hold={hold} /> },
+    { id: 'votes', header: 'Votes', width: '124px', cell: (hold) => <Votes hold={hold} /> },
     { id: 'expires', header: 'Expires', width: '88px', cell: ({ expires_at }) => <Until at={expires_at} /> },
   ];
 }
 
 export const mayOf = ({ can_decide }: Pick<HoldItem, 'can_decide'>) => ({ may: can_decide });
+
+/** A question takes an answer, which the list has no room for. */
+const mayApprove = (hold: HoldItem) =>
+  hold.question === null ? mayOf(hold) : { may: { ok: false as const, why: 'It asks a question: open it to answer.' } };
 
 function Votes({ hold: { approvals, can_decide } }: { hold: HoldItem }) {
   const { given, required, given_by } = approvals;

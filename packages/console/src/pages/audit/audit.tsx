@@ -72,7 +72,7 @@ export function Audit() {
     setBusy(true);
     try {
       const { ok, checked, mismatches } = await get<AuditVerification>('/v1/audit/verify');
-      if (ok) say(`All ${checked.toLocaleString()} entries are what they were when they were written`);
+      if (ok) say(`All ${checked.toLocaleString()} entries are unchanged`);
       else
         say.problem('The audit was changed', new Error(mismatches.map(({ row, why }) => `${row}: ${why}`).join('; ')));
     } catch (error) {

@@ -1,17 +1,26 @@
-import type { Hold, Page as PageOf, Run, Step } from '@capstan/contracts';
+import type { Hold, Invocation, Page as PageOf, Run, Step } from '@capstan/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { get } from '../../api/request.js';
+import { Intent } from '../../domain/intent.js';
 import { Status } from '../../ui/badge.js';
+import { EmptyState } from '../../ui/empty.js';
 import { Id } from '../../ui/id.js';
 import { Panel } from '../../ui/panel.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { duration } from '../../ui/time.js';
+import { duration, Time } from '../../ui/time.js';
 
 const AROUND = 8;
 
-/** The run that it came from, with the steps before. A call of its own has none. */
-export function Before({ hold }: { hold: Hold }) {
+/** Where the call comes from: its run, or else its session, with what was done before. */
+export const Before = ({ hold }: { hold: Hold }) => (
+  <>
+    <BeforeInRun hold={hold} />
+    {hold.session_id ? <BeforeInSession hold={hold} session_id={hold.session_id} /> : null}
+  </>
+);
+
+function BeforeInRun({ hold }: { hold: Hold }) {
   const path = `/v1/runs/${encodeURIComponent(hold.run_id)}`;
   const { data: run } = useQuery({ queryKey: ['run', hold.run_id], queryFn: () => get<Run>(path) });
   const { data: steps } = useQuery({
@@ -57,6 +66,50 @@ export function Before({ hold }: { hold: Hold }) {
           </div>
         ))}
       </div>
+    </Panel>
+  );
+}
+
+/** The earlier calls of the session, latest first. */
+function BeforeInSession({ hold, session_id }: { hold: Hold; session_id: string }) {
+  const { data } = useQuery({
+    queryKey: ['session-calls', session_id, hold.hold_id],
+    queryFn: () =>
+      get<PageOf<Invocation>>('/v1/invocations', { session_id, until: hold.created_at, limit: AROUND + 1 }),
+  });
+  const calls = (data?.items ?? []).filter(({ invocation_id }) => invocation_id !== hold.invocation_id);
+  if (!data) return null;
+  return (
+    <Panel
+      title="Before it in the session"
+      sub={<SafeText text={session_id} />}
+      actions={
+        <Link to="/invocations" search={{ session_id }}>
+          All
+        </Link>
+      }
+      flush
+    >
+      {calls.length === 0 ? (
+        <EmptyState tight title="It is the first call of the session" />
+      ) : (
+        <div className="mini-table">
+          {calls.slice(0, AROUND).map(({ invocation_id, status, tool_id, inputs, result, created_at }) => (
+            <Link key={invocation_id} to="/invocations/$id" params={{ id: invocation_id }} className="mini-row">
+              <Status of={status} plain />
+              <span className="grow truncate">
+                <Intent tool_id={tool_id} inputs={inputs} />{' '}
+                <span className="muted">
+                  <SafeText text={result?.error ?? ''} />
+                </span>
+              </span>
+              <span className="muted">
+                <Time at={created_at} />
+              </span>
+            </Link>
+          ))}
+        </div>
+      )}
     </Panel>
   );
 }

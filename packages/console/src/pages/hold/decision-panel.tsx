@@ -20,17 +20,18 @@ import { WithdrawDialog } from './withdraw-dialog.js';
 type Props = { hold: Hold; draft: JsonObject | null; editing: boolean; onEdit(on: boolean): void };
 type Asking = 'approve' | 'reject' | 'grant' | 'propose' | 'withdraw';
 
-/** Who has to agree, who has, and what can be done now. */
+/** Who must approve, who has, and the actions available now. */
 export function DecisionPanel({ hold, draft, editing, onEdit }: Props) {
   const me = useMe();
   const navigate = useNavigate();
   const operate = useMay('operate');
   const [asking, setAsking] = useState<Asking | null>(null);
   const is_pending = hold.status === 'pending';
+  const asks = hold.question !== null;
   const may = mayOf(hold);
   const changed = draft !== null && changesOf(hold.inputs, draft).length > 0;
   const ask = (what: Asking) => may.may.ok !== false && setAsking(what);
-  useKeys(is_pending ? { a: () => ask('approve'), r: () => ask('reject') } : {});
+  useKeys(is_pending ? { ...(asks ? {} : { a: () => ask('approve') }), r: () => ask('reject') } : {});
   const close = () => setAsking(null);
   const done = () => onEdit(false);
 
@@ -38,29 +39,32 @@ export function DecisionPanel({ hold, draft, editing, onEdit }: Props) {
     <aside className="decision" aria-label="Decision">
       <Panel title="Decision">
         <div className="stack">
-          <Quorum hold={hold} />
+          {asks && is_pending ? <p>It goes on once its questions are answered.</p> : <Quorum hold={hold} />}
           {is_pending ? (
             <>
-              {!hold.can_decide.ok ? (
-                <div className="note tone-amber" role="note">
+              {!hold.can_decide.ok || hold.can_decide.why ? (
+                <div className={`note tone-${hold.can_decide.ok ? 'blue' : 'amber'}`} role="note">
                   <Info />
                   <span>
-                    You cannot decide: <SafeText text={hold.can_decide.why ?? 'policy names others.'} />
+                    {hold.can_decide.ok ? 'You can decide: ' : 'You cannot decide: '}
+                    <SafeText text={hold.can_decide.why ?? 'policy names others.'} />
                   </span>
                 </div>
               ) : null}
               <div className="decision-buttons">
-                <Button
-                  kind="primary"
-                  size="large"
-                  icon={<Check />}
-                  keys="a"
-                  {...may}
-                  onClick={() => setAsking('approve')}
-                >
-                  {changed ? 'Approve with changes' : 'Approve'}
-                </Button>
-                {editing ? null : (
+                {asks ? null : (
+                  <Button
+                    kind="primary"
+                    size="large"
+                    icon={<Check />}
+                    keys="a"
+                    {...may}
+                    onClick={() => setAsking('approve')}
+                  >
+                    {changed ? 'Approve with changes' : 'Approve'}
+                  </Button>
+                )}
+                {editing || asks ? null : (
                   <Button size="large" icon={<Pencil />} keys="e" {...may} onClick={() => onEdit(true)}>
                     Edit and approve
                   </Button>
@@ -77,12 +81,28 @@ export function DecisionPanel({ hold, draft, editing, onEdit }: Props) {
                 </Button>
               </div>
               <div className="stack tight">
-                <Button kind="ghost" size="small" icon={<Repeat />} may={operate} onClick={() => setAsking('grant')}>
-                  Approve the next calls too
-                </Button>
-                <Button kind="ghost" size="small" icon={<FilePlus2 />} {...may} onClick={() => setAsking('propose')}>
-                  Approve and propose a rule
-                </Button>
+                {asks ? null : (
+                  <>
+                    <Button
+                      kind="ghost"
+                      size="small"
+                      icon={<Repeat />}
+                      may={operate}
+                      onClick={() => setAsking('grant')}
+                    >
+                      Approve the next calls too
+                    </Button>
+                    <Button
+                      kind="ghost"
+                      size="small"
+                      icon={<FilePlus2 />}
+                      {...may}
+                      onClick={() => setAsking('propose')}
+                    >
+                      Approve and propose a rule
+                    </Button>
+                  </>
+                )}
                 {me?.actor === hold.actor ? (
                   <Button kind="ghost" size="small" icon={<Undo2 />} onClick={() => setAsking('withdraw')}>
                     Withdraw my call

@@ -15,7 +15,7 @@ const SPANS = [
   [String(7 * 24 * HOUR_MS), 'One week'],
 ] as const;
 
-/** A vote in advance, for a number of calls and a time. */
+/** Gives a vote in advance, for a number of calls and a period. */
 export function GrantDialog({ hold, onClose }: { hold: Hold; onClose(): void }) {
   const { grant } = useHoldActions();
   const say = useToast();

@@ -22,7 +22,7 @@ const DID: Record<HoldEntry['kind'], string> = {
   withdraw: 'withdrew it',
 };
 
-/** Votes, edits and comments, the oldest first. */
+/** Votes, edits and comments, oldest first. */
 export function History({ hold }: { hold: Hold }) {
   const { comment } = useHoldActions();
   const say = useToast();

@@ -16,8 +16,10 @@ import { Before } from './before.js';
 import { DecisionPanel } from './decision-panel.js';
 import { History } from './history.js';
 import { InputsPanel } from './inputs-panel.js';
+import { QuestionPanel } from './question-panel.js';
 import { EffectsPanel, ReasonsPanel } from './reasons.js';
 import { Similar } from './similar.js';
+import { ToolChangePanel } from './tool-change.js';
 import './hold.css';
 
 export function HoldPage() {
@@ -37,14 +39,16 @@ function Opened({ hold }: { hold: Hold }) {
   const [search, change] = useSearchState();
   const [draft, setDraft] = useState<JsonObject | null>(null);
   const is_pending = hold.status === 'pending';
-  const editing = is_pending && search.edit === 'yes';
+  const asks = is_pending && hold.question !== null;
+  const may_edit = is_pending && !asks && hold.can_decide.ok;
+  const editing = may_edit && search.edit === 'yes';
   const edit = (on: boolean) => {
     change({ edit: on ? 'yes' : undefined });
     if (!on) setDraft(null);
   };
   useKeys({
     u: () => history.back(),
-    ...(is_pending ? { e: () => edit(true) } : {}),
+    ...(may_edit ? { e: () => edit(true) } : {}),
   });
   return (
     <Page
@@ -65,6 +69,8 @@ function Opened({ hold }: { hold: Hold }) {
     >
       <div className="columns wide">
         <div className="stack sections">
+          {asks ? <QuestionPanel hold={hold} /> : null}
+          {hold.tool_change ? <ToolChangePanel change={hold.tool_change} /> : null}
           <InputsPanel hold={hold} editing={editing} draft={draft} onDraft={setDraft} onEdit={edit} />
           <div className="grid-2">
             <ReasonsPanel hold={hold} />

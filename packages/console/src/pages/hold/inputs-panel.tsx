@@ -22,19 +22,12 @@ type Props = {
 };
 type View = 'form' | 'json' | 'changes';
 
-/** What the gateway shows in place of a secret. Sent back, it would replace the secret. */
-const REDACTED = '[REDACTED]';
-
 export function InputsPanel({ hold, editing, draft, onDraft, onEdit }: Props) {
   const { data: tool } = useQuery(toolQuery(hold.tool_id));
   const [view, setView] = useState<View>('form');
   const value = draft ?? hold.inputs;
   const changed = changesOf(hold.inputs, value).length;
-  const is_redacted = JSON.stringify(hold.inputs).includes(REDACTED);
   const earlier = hold.original_inputs;
-  const may = is_redacted
-    ? { may: { ok: false, why: 'Secrets in the inputs are redacted here; an edit would replace them.' } }
-    : mayOf(hold);
 
   return (
     <Panel
@@ -49,8 +42,8 @@ export function InputsPanel({ hold, editing, draft, onDraft, onEdit }: Props) {
           <Button size="small" icon={<Undo2 />} onClick={() => onEdit(false)}>
             Discard changes
           </Button>
-        ) : hold.status === 'pending' ? (
-          <Button size="small" icon={<Pencil />} keys="e" {...may} onClick={() => onEdit(true)}>
+        ) : hold.status === 'pending' && hold.question === null ? (
+          <Button size="small" icon={<Pencil />} keys="e" {...mayOf(hold)} onClick={() => onEdit(true)}>
             Edit
           </Button>
         ) : null
@@ -66,7 +59,7 @@ export function InputsPanel({ hold, editing, draft, onDraft, onEdit }: Props) {
             label: editing ? 'Form' : 'Fields',
             content: () =>
               editing && tool ? (
-                <SchemaForm schema={tool.input_schema} value={value} onChange={onDraft} />
+                <SchemaForm schema={tool.input_schema} value={value} onChange={onDraft} keeps_secrets />
               ) : (
                 <JsonView label="Inputs" value={value} depth={4} />
               ),

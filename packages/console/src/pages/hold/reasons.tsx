@@ -4,7 +4,7 @@ import { Tag } from '../../ui/badge.js';
 import { Facts, Panel } from '../../ui/panel.js';
 import { SafeText } from '../../ui/safe-text.js';
 
-/** Every rule that holds it, in its own words. */
+/** All rules that hold the call, with their reasons. */
 export function ReasonsPanel({ hold }: { hold: Hold }) {
   const matched = hold.rules.filter((rule) => rule.matched);
   return (
@@ -41,7 +41,7 @@ export function ReasonsPanel({ hold }: { hold: Hold }) {
   );
 }
 
-/** What it would do, in words. */
+/** The effects of the call in words. */
 export function EffectsPanel({ hold }: { hold: Hold }) {
   const { effects, side_effects, risk, labels, session_id } = hold;
   return (

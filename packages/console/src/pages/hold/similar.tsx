@@ -8,7 +8,7 @@ import { Panel } from '../../ui/panel.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Time } from '../../ui/time.js';
 
-/** What was decided on the same tool before, and how it ended. */
+/** Earlier decisions about the same tool, and how those calls ended. */
 export function Similar({ hold }: { hold: Hold }) {
   const { data } = useQuery(similarQuery(hold.hold_id));
   if (!data) return null;

@@ -2,7 +2,7 @@ import type { Artifact } from '@capstan/contracts';
 import { Download } from 'lucide-react';
 import { SafeText } from '../../ui/safe-text.js';
 
-/** Pictures that hold no script. SVG is not among them. */
+/** Image types that cannot contain scripts. SVG can. */
 const PICTURES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 const MAX_INLINE_BYTES = 20_000_000;
 

@@ -79,7 +79,7 @@ export function InvocationFacts({ call }: { call: InvocationDetail }) {
   );
 }
 
-/** What policy said, the rules behind it, and the limits that it ran under. */
+/** The decision, the rules behind it, and the limits of the call. */
 export function DecisionFacts({ call: { decision, hold } }: { call: InvocationDetail }) {
   const { effect, reason, rule_matched, rules = [], limits } = decision;
   return (

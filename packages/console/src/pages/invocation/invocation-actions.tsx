@@ -1,4 +1,4 @@
-import type { InvocationDetail, Resolution } from '@capstan/contracts';
+import type { InvocationDetail } from '@capstan/contracts';
 import { useNavigate } from '@tanstack/react-router';
 import { CircleX, Copy, HelpCircle, RotateCcw, Stamp } from 'lucide-react';
 import { useState } from 'react';
@@ -7,8 +7,9 @@ import { useMay } from '../../api/me.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { ProblemNote } from '../../ui/empty.js';
-import { SelectField, TextField } from '../../ui/field.js';
+import { FormDialog } from '../../ui/form-dialog.js';
 import { useToast } from '../../ui/toast.js';
+import { mayResolve, NOTHING_FOUND, ResolveFields } from './resolve-fields.js';
 
 type Asking = 'cancel' | 'redrive' | 'resolve';
 
@@ -102,53 +103,25 @@ function ConfirmDialog({ call, action, onClose }: DialogProps & { action: 'cance
   );
 }
 
-/** A worker was lost on the way, and nobody but a person can find out whether the tool took effect. */
+/** For an ambiguous call: its worker was lost, and only a person can find out whether the tool took effect. */
 function ResolveDialog({ call, onClose }: DialogProps) {
   const { resolve } = useInvocationActions();
   const say = useToast();
-  const [outcome, setOutcome] = useState<string>('succeeded');
-  const [comment, setComment] = useState('');
-  const [problem, setProblem] = useState<unknown>(null);
+  const [finding, setFinding] = useState(NOTHING_FOUND);
   const submit = async () => {
-    if (comment.trim() === '') return;
-    try {
-      await resolve(call.invocation_id, { outcome: outcome as Resolution['outcome'], comment });
-      say('Resolved');
-      onClose();
-    } catch (error) {
-      setProblem(error);
-    }
+    await resolve(call.invocation_id, finding);
+    say('Resolved');
   };
   return (
-    <Dialog
+    <FormDialog
       title="Say what became of it"
+      action="Resolve"
+      may={mayResolve(finding)}
       onClose={onClose}
-      onSubmit={() => void submit()}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            submit
-            may={comment.trim() ? { ok: true, why: null } : { ok: false, why: 'Say first how you know.' }}
-          >
-            Resolve
-          </Button>
-        </>
-      }
+      onSubmit={submit}
     >
       <p>Its worker was lost during the run. Find out whether it took effect, then say so; it is kept on record.</p>
-      <SelectField
-        label="What happened"
-        value={outcome}
-        onChange={setOutcome}
-        options={[
-          ['succeeded', 'It took effect'],
-          ['failed', 'It did not take effect'],
-        ]}
-      />
-      <TextField label="How you know" value={comment} onChange={setComment} lines={3} />
-      <ProblemNote error={problem} />
-    </Dialog>
+      <ResolveFields value={finding} onChange={setFinding} />
+    </FormDialog>
   );
 }

@@ -60,9 +60,11 @@ export function InvocationPage() {
             {result.exit_code === null ? null : <span>Exit code {result.exit_code}</span>}
           </div>
         ) : null}
-        {call.status === 'deferred' && call.waits_for.length > 0 ? (
-          <div className="note tone-amber">
-            <span>It waits for room in {call.waits_for.join(', ')}.</span>
+        {call.waiting ? (
+          <div className="note tone-amber" role="status">
+            <span>
+              Not started: <SafeText text={call.waiting.detail} />. <SafeText text={call.waiting.suggestion} />
+            </span>
           </div>
         ) : null}
         <div className="columns">

@@ -6,7 +6,7 @@ import { Tip } from '../../ui/tip.js';
 
 type Moment = { name: string; at: string; tone: Tone; note?: string };
 
-/** Submitted, decided, held, started, ended: when, and how long it was between. */
+/** The timeline of a call: submitted, decided, held, started, ended, with the time in between. */
 export function LifeLine({ call }: { call: InvocationDetail }) {
   const now = useNow();
   const moments = momentsOf(call);

@@ -7,7 +7,7 @@ type Line = { key: string; stream: 'stdout' | 'stderr'; text: string };
 
 const MAX_LINES = 5000;
 
-/** What the tool writes while it writes it. The view stays at the end unless somebody has scrolled up. */
+/** The live output of a tool. The view stays at the end unless the user has scrolled up. */
 export function LiveLog({ id }: { id: string }) {
   const [lines, setLines] = useState<readonly Line[]>([]);
   const [over, setOver] = useState(false);
@@ -23,7 +23,7 @@ export function LiveLog({ id }: { id: string }) {
       const key = message.lastEventId;
       setLines((before) => [...before.slice(-MAX_LINES), { key, stream, text }]);
     });
-    // The stream ends with the result; a browser would open it again.
+    // The stream ends with the result. Close it, because the browser would reopen it.
     source.addEventListener('result', () => {
       setOver(true);
       source.close();

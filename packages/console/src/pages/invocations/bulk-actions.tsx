@@ -1,23 +1,30 @@
 import type { InvocationStatus } from '@capstan/contracts';
-import { CircleX, ListChecks, RotateCcw } from 'lucide-react';
+import { CircleX, Copy, HelpCircle, ListChecks, RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { canRedrive, hasEnded, type InvocationCounts, useInvocationActions } from '../../api/invocations.js';
-import { useMay } from '../../api/me.js';
+import { type May, useMay } from '../../api/me.js';
 import type { Query } from '../../api/request.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { ProblemNote } from '../../ui/empty.js';
 import { Menu } from '../../ui/menu.js';
 import { useToast } from '../../ui/toast.js';
+import { BulkAgainDialog } from './bulk-again-dialog.js';
+import { BulkResolveDialog } from './bulk-resolve-dialog.js';
 
 type Props = { filter: Query; counts: InvocationCounts | undefined; filtered: boolean };
 type Action = 'cancel' | 'redrive';
+type Asking = Action | 'resolve' | 'again';
 
-/** The same for all that match; what it does and to how many is said before. */
+/** Actions on all matching calls. The dialog states the action and the count first. */
 export function BulkActions({ filter, counts, filtered }: Props) {
   const operate = useMay('operate');
-  const [asking, setAsking] = useState<Action | null>(null);
-  const may = !operate.ok ? operate : { ok: filtered, why: 'Filter the list first: this is done to all that match.' };
+  const [asking, setAsking] = useState<Asking | null>(null);
+  const submit = useMay('submit');
+  const close = () => setAsking(null);
+  const after = (role: May): May =>
+    role.ok ? { ok: filtered, why: 'Filter the list first: this is done to all that match.' } : role;
+  const may = after(operate);
   return (
     <>
       <Menu
@@ -29,13 +36,39 @@ export function BulkActions({ filter, counts, filtered }: Props) {
         }
         items={[
           { label: 'Run failed ones again', icon: <RotateCcw />, may, onSelect: () => setAsking('redrive') },
+          { label: 'Resolve ambiguous ones', icon: <HelpCircle />, may, onSelect: () => setAsking('resolve') },
+          {
+            label: 'Run with changed inputs',
+            icon: <Copy />,
+            may: after(submit),
+            onSelect: () => setAsking('again'),
+          },
           { label: 'Cancel unended ones', icon: <CircleX />, danger: true, may, onSelect: () => setAsking('cancel') },
         ]}
       />
-      {asking ? <BulkDialog action={asking} filter={filter} counts={counts} onClose={() => setAsking(null)} /> : null}
+      {asking === 'cancel' || asking === 'redrive' ? (
+        <BulkDialog action={asking} filter={filter} counts={counts} onClose={close} />
+      ) : null}
+      {asking === 'resolve' ? (
+        <BulkResolveDialog filter={filter} count={counts?.status.ambiguous ?? 0} onClose={close} />
+      ) : null}
+      {asking === 'again' ? (
+        <BulkAgainDialog
+          filter={filter}
+          count={countOf(counts, hasEnded)}
+          tools={Object.keys(counts?.tool_id ?? {})}
+          onClose={close}
+        />
+      ) : null}
     </>
   );
 }
+
+const countOf = (counts: InvocationCounts | undefined, is: (status: InvocationStatus) => boolean): number =>
+  Object.entries(counts?.status ?? {}).reduce(
+    (sum, [status, count]) => (is(status as InvocationStatus) ? sum + count : sum),
+    0,
+  );
 
 type DialogProps = { action: Action; filter: Query; counts: InvocationCounts | undefined; onClose(): void };
 
@@ -44,10 +77,9 @@ function BulkDialog({ action, filter, counts, onClose }: DialogProps) {
   const say = useToast();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
-  const reached = Object.entries(counts?.status ?? {}).filter(([status]) =>
-    action === 'cancel' ? !hasEnded(status as InvocationStatus) : canRedrive(status as InvocationStatus),
-  );
-  const count = reached.reduce((sum, [, each]) => sum + each, 0);
+  const isReached = (status: InvocationStatus) => (action === 'cancel' ? !hasEnded(status) : canRedrive(status));
+  const reached = Object.entries(counts?.status ?? {}).filter(([status]) => isReached(status as InvocationStatus));
+  const count = countOf(counts, isReached);
   const verb = action === 'cancel' ? 'Cancel' : 'Run again';
   const submit = async () => {
     setBusy(true);

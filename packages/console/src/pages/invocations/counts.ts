@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { InvocationCounts } from '../../api/invocations.js';
 import { get, type Query } from '../../api/request.js';
 
-/** How many match, by status and by runner type. */
+/** The number of matching calls by status and runner type. */
 export const useInvocationCounts = (filter: Query): InvocationCounts | undefined =>
   useQuery({
     queryKey: ['invocation-counts', filter],

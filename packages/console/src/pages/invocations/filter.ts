@@ -12,7 +12,7 @@ export const FACETS = ['q', 'status', 'runner', 'tool_id', 'actor', 'label', 'si
 
 export const isFiltered = (search: Search): boolean => FACETS.some((name) => Boolean(search[name]));
 
-/** The filter of the address as the interface takes it. A span is counted from the full minute, so that the answer is found again. */
+/** Converts the filter in the URL to that of the API. A time span starts at the full minute, so that the response can be cached. */
 export function apiFilter(search: Search): Query {
   const { status, label, since, ...others } = search;
   const span = since === undefined ? undefined : SPANS[since];

@@ -46,6 +46,9 @@ export const InvocationFacets = ({ search, change, counts }: Props) => (
       onChange={(since) => change({ since })}
     />
     {search.run_id ? <FacetText label="Run" value={search.run_id} onChange={(run_id) => change({ run_id })} /> : null}
+    {search.session_id ? (
+      <FacetText label="Session" value={search.session_id} onChange={(session_id) => change({ session_id })} />
+    ) : null}
     {isFiltered(search) ? (
       <Button
         kind="ghost"

@@ -33,7 +33,7 @@ export function Invocations() {
   const counts = useInvocationCounts(filter);
   const columns = useMemo(() => invocationColumns(narrow), [narrow]);
 
-  // At the top the list follows by itself; further down it would run away from who reads it.
+  // The list updates by itself only at the top. Further down it would move while it is being read.
   useLiveEvents((events) => {
     const changed = new Map(events.flatMap(({ type, id, status }) => (type === 'invocation' ? [[id, status]] : [])));
     if (changed.size === 0) return;

@@ -27,7 +27,7 @@ const read = (): View[] => {
   }
 };
 
-/** A view is its address; those with a name are kept in this browser. */
+/** A view is a URL. Named views are stored in this browser. */
 export function SavedViews({ search, change }: Props) {
   const [views, setViews] = useState(read);
   const [naming, setNaming] = useState(false);

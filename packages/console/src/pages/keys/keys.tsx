@@ -16,13 +16,18 @@ import { Once } from '../../ui/once.js';
 import { Page } from '../../ui/page.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Time } from '../../ui/time.js';
+import { Logins } from './logins.js';
 
 const ROLES: readonly (readonly [Role, string])[] = [
   ['submit', 'Submit calls and runs'],
   ['operate', 'Decide, redrive, pause'],
   ['audit', 'Read everything'],
   ['admin', 'All of that, and policy, keys, tools'],
+  ['serve', 'Serve tools from your own code'],
+  ['scale', 'Read queue sizes, for an autoscaler'],
 ];
+/** As many as fit beside the actor on a phone. */
+const SHOWN_ROLES = 2;
 
 export function Keys() {
   const keys = useQuery(listQuery<Key>('keys', '/v1/keys'));
@@ -48,15 +53,7 @@ export function Keys() {
         id: 'roles',
         header: 'Roles',
         width: 'minmax(0, 1fr)',
-        cell: ({ roles }) => (
-          <span className="row">
-            {roles.map((role) => (
-              <Tag key={role} tone={role === 'admin' ? 'amber' : 'grey'}>
-                {role}
-              </Tag>
-            ))}
-          </span>
-        ),
+        cell: ({ roles }) => <Roles of={roles} />,
       },
       { id: 'id', header: 'Id', width: '150px', wide: true, cell: ({ key_id }) => <Id of={key_id} /> },
       {
@@ -106,6 +103,7 @@ export function Keys() {
           />
         )}
       </ListBody>
+      {may.ok ? <Logins /> : null}
       {adding ? <NewKeyDialog onClose={() => setAdding(false)} onCreated={setCreated} /> : null}
       {created ? (
         <Once title="The new key" value={created} onClose={() => setCreated(null)}>
@@ -124,6 +122,21 @@ export function Keys() {
         </FormDialog>
       ) : null}
     </Page>
+  );
+}
+
+function Roles({ of: roles }: { of: readonly Role[] }) {
+  const more = roles.length - SHOWN_ROLES;
+  const strongest_first = [...roles].sort((one, other) => Number(other === 'admin') - Number(one === 'admin'));
+  return (
+    <span className="row" title={roles.join(', ')}>
+      {strongest_first.slice(0, SHOWN_ROLES).map((role) => (
+        <Tag key={role} tone={role === 'admin' ? 'amber' : 'grey'}>
+          {role}
+        </Tag>
+      ))}
+      {more > 0 ? <Tag>+{more}</Tag> : null}
+    </span>
   );
 }
 

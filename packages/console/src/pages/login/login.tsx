@@ -8,7 +8,7 @@ import { ProblemNote } from '../../ui/empty.js';
 import { TextField } from '../../ui/field.js';
 import './login.css';
 
-/** Only an address of this console: a link must not send somebody who has just signed in elsewhere. */
+/** Accepts only paths of this console, so that a link cannot redirect a user to another site after login. */
 const inside = (next: string | undefined): string => (next && /^\/(?![/\\])/.test(next) ? next : '/');
 
 export function Login() {

@@ -6,7 +6,7 @@ import { shortSpan, useNow } from '../../ui/time.js';
 
 const LONG_WAIT_MS = 60_000;
 
-/** What somebody should do something about now. */
+/** The items that need attention now. */
 export function Attention({ now: { runners, holds } }: { now: StatsNow }) {
   const clock = useNow();
   const notes: [key: string, tone: 'amber' | 'red', ReactNode][] = [];

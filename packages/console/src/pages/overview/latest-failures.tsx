@@ -32,12 +32,7 @@ export function LatestFailures() {
           ) : (
             <div className="mini-table">
               {items.map(({ invocation_id, status, tool_id, result, created_at }) => (
-                <Link
-                  key={invocation_id}
-                  to="/invocations/$id"
-                  params={{ id: invocation_id }}
-                  className="mini-row failure"
-                >
+                <Link key={invocation_id} to="/invocations/$id" params={{ id: invocation_id }} className="mini-row">
                   <Status of={status} plain />
                   <span className="grow truncate">
                     <SafeText text={tool_id} />{' '}

@@ -5,7 +5,7 @@ import type { Stats, StatsNow } from '../../api/stats.js';
 const sum = <T,>(items: readonly T[], of: (item: T) => number): number =>
   items.reduce((all, item) => all + of(item), 0);
 
-/** The figures of now and of the span, each a way into its list. */
+/** Figures of the present and of the time span, each with a link to its list. */
 export function Numbers({ now: { runners, holds }, stats }: { now: StatsNow; stats: Stats }) {
   const ended = sum(stats.series, ({ points }) => sum(points, ({ count }) => count));
   const failed = sum(stats.series, ({ points }) => sum(points, (point) => point.failed));

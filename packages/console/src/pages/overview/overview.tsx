@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 const SPANS = { '1h': HOUR_MS, '6h': 6 * HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS } as const;
 type Span = keyof typeof SPANS;
 
-/** Is anything wrong, and where to look. */
+/** Shows whether anything is wrong, and where to look. */
 export function Overview() {
   const [search, change] = useSearchState();
   const span = (search.span && search.span in SPANS ? search.span : '1h') as Span;

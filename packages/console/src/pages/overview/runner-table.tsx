@@ -4,7 +4,7 @@ import { Tag } from '../../ui/badge.js';
 import { Panel } from '../../ui/panel.js';
 import { duration, Time } from '../../ui/time.js';
 
-/** Each runner type: what waits, what ended, how long it took. */
+/** Waiting and ended calls and their durations, by runner type. */
 export const RunnerTable = ({ now, stats }: { now: StatsNow; stats: Stats }) => (
   <Panel title="By runner type" flush>
     <div className="by-runner">

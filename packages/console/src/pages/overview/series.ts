@@ -5,7 +5,7 @@ export type Grid = {
   at(points: readonly StatsPoint[], of: (point: StatsPoint) => number | null): (number | null)[];
 };
 
-/** One place for each step of the span; the gateway leaves out those in which nothing ended. */
+/** Fills in the steps of the time span that the gateway leaves out because no call ended in them. */
 export function gridOf({ step_s }: Stats, span_ms: number): Grid {
   const until = Math.ceil(Date.now() / 60_000) * 60;
   const first = Math.floor((until - span_ms / 1000) / step_s) * step_s;
@@ -31,7 +31,7 @@ export const total = (stats: Stats, grid: Grid, of: (point: StatsPoint) => numbe
   return sums;
 };
 
-/** The worst of all series, step by step: percentiles do not add up. */
+/** The maximum of all series, step by step, because percentiles cannot be added. */
 export const worst = (stats: Stats, grid: Grid, of: (point: StatsPoint) => number | null): (number | null)[] => {
   const all = stats.series.map(({ points }) => grid.at(points, of));
   return grid.times.map((_, place) => {

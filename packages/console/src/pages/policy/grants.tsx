@@ -12,7 +12,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import { Time, useNow } from '../../ui/time.js';
 import { useToast } from '../../ui/toast.js';
 
-/** Approvals that were given in advance. */
+/** Approvals given in advance. */
 export function Grants() {
   const grants = useQuery(listQuery<Grant>('grants', '/v1/grants'));
   return (

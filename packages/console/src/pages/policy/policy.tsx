@@ -169,7 +169,7 @@ export function PolicyPage() {
   );
 }
 
-/** Checked as it is typed, when typing pauses. */
+/** Checks the draft when typing pauses. */
 function useChecks(draft: string | null): readonly Mistake[] {
   const [mistakes, setMistakes] = useState<readonly Mistake[]>([]);
   useEffect(() => {

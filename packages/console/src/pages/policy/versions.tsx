@@ -20,7 +20,8 @@ export function Versions({ name, versions }: { name: string; versions: readonly 
   const admin = useMay('admin');
   const send = useSend('policy');
   const say = useToast();
-  const [chosen, setChosen] = useState(versions[0]?.version ?? 1);
+  const [picked, setChosen] = useState<number | null>(null);
+  const chosen = picked ?? versions[0]?.version ?? 1;
   const [asking, setAsking] = useState(false);
   const at = versions.findIndex(({ version }) => version === chosen);
   const before = versions[at + 1]?.version;

@@ -12,7 +12,7 @@ import { WhatIfResult } from './what-if-result.js';
 const DAY_MS = 86_400_000;
 type Props = { draft: string; changed: boolean; wrong: boolean };
 
-/** Which decisions on record the draft would change, before it is put in force. */
+/** Shows the recorded decisions that a draft would change, before it is put in force. */
 export function WhatIf({ draft, changed, wrong }: Props) {
   const may = useMay('admin', 'audit');
   const [days, setDays] = useState('30');

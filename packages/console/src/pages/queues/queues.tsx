@@ -1,45 +1,74 @@
 import type { QueueInfo, WorkerInfo } from '@capstan/contracts';
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CirclePause, CirclePlay, Server } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { listQuery, useSend } from '../../api/lists.js';
 import { useMay } from '../../api/me.js';
-import { Status, Tag } from '../../ui/badge.js';
+import { get } from '../../api/request.js';
+import { statsQuery } from '../../api/stats.js';
+import { Tag } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { EmptyState } from '../../ui/empty.js';
 import { FormDialog } from '../../ui/form-dialog.js';
 import { ListBody } from '../../ui/list-body.js';
 import { Page } from '../../ui/page.js';
 import { Panel } from '../../ui/panel.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { Time } from '../../ui/time.js';
+import { shortSpan, useNow } from '../../ui/time.js';
+import { Tip } from '../../ui/tip.js';
 import { useToast } from '../../ui/toast.js';
+import { Bar } from './bar.js';
+import { WorkerRow } from './worker-row.js';
 import './queues.css';
+
+const RATE_MINUTES = 5;
+const HOUR_MS = 3_600_000;
+
+/** Redis or Postgres. A gateway that is not ready does not say. */
+const kindQuery = queryOptions({
+  queryKey: ['queue-kind'],
+  queryFn: async ({ signal }) =>
+    (await get<{ queue: { kind: 'redis' | 'postgres' } }>('/readyz', {}, signal)).queue.kind,
+  staleTime: 600_000,
+  retry: false,
+});
 
 export function Queues() {
   const queues = useQuery({ ...listQuery<QueueInfo>('queues', '/v1/queues'), refetchInterval: 10_000 });
   const workers = useQuery({ ...listQuery<WorkerInfo>('workers', '/v1/workers'), refetchInterval: 10_000 });
-  const slots = useMemo(() => slotsByRunner(workers.data ?? []), [workers.data]);
+  const { data: kind } = useQuery(kindQuery);
+  const { data: stats } = useQuery(statsQuery(HOUR_MS, 'runner'));
+  const since = useNow() - RATE_MINUTES * 60_000;
+  const rateOf = (runner: string): number => {
+    const points = stats?.series.find((series) => series.runner === runner)?.points ?? [];
+    const recent = points.filter(({ t }) => Date.parse(t) >= since);
+    return recent.reduce((sum, { count }) => sum + count, 0) / RATE_MINUTES;
+  };
   return (
     <Page title="Queues and workers">
       <div className="stack wide sections">
-        <Panel title="Queues" flush>
+        <Panel title="Queues" sub={kind === undefined ? null : kind === 'redis' ? 'in Redis' : 'in Postgres'} flush>
           <ListBody of={queues}>
             {(items) => (
               <div className="queue-table">
                 <div className="queue-row queue-head">
                   <span>Runner</span>
                   <span className="numeric">Waiting</span>
+                  <span className="numeric">Oldest</span>
                   <span className="numeric">Running</span>
                   <span className="numeric wide-only">Deferred</span>
                   <span className="numeric wide-only">Held</span>
+                  <span className="numeric wide-only">
+                    <Tip text={`Calls of your tenant that ended in the last ${RATE_MINUTES} minutes`}>
+                      <span>A minute</span>
+                    </Tip>
+                  </span>
                   <span className="wide-only">Slots in use</span>
-                  <span className="numeric">Workers</span>
+                  <span className="numeric wide-only">Workers</span>
                   <span />
                 </div>
                 {items.map((queue) => (
-                  <QueueRow key={queue.runner} queue={queue} slots={slots.get(queue.runner) ?? 0} />
+                  <QueueRow key={queue.runner} queue={queue} rate={rateOf(queue.runner)} />
                 ))}
               </div>
             )}
@@ -69,20 +98,12 @@ export function Queues() {
   );
 }
 
-/** A worker of several types shares its slots among them. */
-const slotsByRunner = (workers: readonly WorkerInfo[]): Map<string, number> => {
-  const slots = new Map<string, number>();
-  for (const { runners, concurrency, status } of workers)
-    if (status === 'alive') for (const runner of runners) slots.set(runner, (slots.get(runner) ?? 0) + concurrency);
-  return slots;
-};
-
-function QueueRow({ queue, slots }: { queue: QueueInfo; slots: number }) {
+function QueueRow({ queue, rate }: { queue: QueueInfo; rate: number }) {
   const send = useSend('queues');
   const say = useToast();
   const may = useMay('operate');
   const [asking, setAsking] = useState(false);
-  const { runner, paused, queued, running, deferred, held, workers } = queue;
+  const { runner, paused, queued, running, deferred, held, workers, oldest_wait_s = 0, slots = 0 } = queue;
   const set = async (action: 'pause' | 'resume') => {
     await send('POST', `/v1/queues/${runner}/${action}`);
     say(action === 'pause' ? `${runner} is paused` : `${runner} goes on`);
@@ -99,13 +120,15 @@ function QueueRow({ queue, slots }: { queue: QueueInfo; slots: number }) {
           {queued.toLocaleString()}
         </Link>
       </span>
+      <span className="numeric">{oldest_wait_s > 0 ? shortSpan(oldest_wait_s * 1000) : '—'}</span>
       <span className="numeric">{running.toLocaleString()}</span>
       <span className="numeric wide-only">{deferred.toLocaleString()}</span>
       <span className="numeric wide-only">{held.toLocaleString()}</span>
+      <span className="numeric wide-only">{rate.toLocaleString(undefined, { maximumFractionDigits: 1 })}</span>
       <span className="wide-only">
         <Bar used={running} of={slots} />
       </span>
-      <span className="numeric">{workers}</span>
+      <span className="numeric wide-only">{workers}</span>
       <span className="numeric">
         {paused ? (
           <Button
@@ -138,42 +161,3 @@ function QueueRow({ queue, slots }: { queue: QueueInfo; slots: number }) {
     </div>
   );
 }
-
-export const Bar = ({ used, of }: { used: number; of: number }) => (
-  <span className="usage">
-    <span className="usage-track" aria-hidden="true">
-      <span
-        className={of > 0 && used >= of ? 'full' : ''}
-        style={{ width: `${Math.min(100, of > 0 ? (100 * used) / of : 0)}%` }}
-      />
-    </span>
-    <span className="num muted">
-      {used.toLocaleString()} of {of.toLocaleString()}
-    </span>
-  </span>
-);
-
-const WorkerRow = ({ worker }: { worker: WorkerInfo }) => (
-  <div className="mini-row worker">
-    <Status of={worker.status} plain />
-    <span className="grow truncate">
-      <code>
-        <SafeText text={worker.worker_id} />
-      </code>{' '}
-      <span className="muted wide-only">
-        <SafeText text={worker.host} /> · {worker.pid}
-      </span>
-    </span>
-    <span className="row wrap wide-only">
-      {worker.runners.map((runner) => (
-        <Tag key={runner}>{runner}</Tag>
-      ))}
-    </span>
-    <span className="worker-busy">
-      <Bar used={worker.running} of={worker.concurrency * worker.runners.length} />
-    </span>
-    <span className="muted wide-only">
-      seen <Time at={worker.seen_at} />
-    </span>
-  </div>
-);

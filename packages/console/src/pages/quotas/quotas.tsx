@@ -24,7 +24,7 @@ const LIMITS: readonly [keyof QuotaLimits, string, (usage: QuotaUsage) => number
   ['max_cost_units_per_day', 'Cost today', ({ cost_units_today }) => cost_units_today],
 ];
 
-/** What each quota allows, as bars of what is used. */
+/** The quotas, with their usage as bars. */
 export function Quotas() {
   const usage = useQuery({ ...listQuery<QuotaUsage>('quotas', '/v1/quotas/usage'), refetchInterval: 5000 });
   const admin = useMay('admin');

@@ -18,7 +18,7 @@ import { duration } from '../../ui/time.js';
 
 type Pair = { key: string; title: string; one: Step | undefined; other: Step | undefined; same: boolean };
 
-/** Two runs, step by step: where their results differ. */
+/** Compares the results of two runs, step by step. */
 export function Compare() {
   const [{ a = '', b = '' }, change] = useSearchState();
   const [all, setAll] = useState(false);

@@ -1,5 +1,5 @@
 import type { StepStatus } from '@capstan/contracts';
-import { Background, Controls, type Edge, Handle, type Node, type NodeProps, Position, ReactFlow } from '@xyflow/react';
+import { Background, Controls, type Edge, type Node, type NodeProps, Position, ReactFlow } from '@xyflow/react';
 import { memo, useMemo } from 'react';
 import { useTheme } from '../../app/theme.js';
 import { inWords, toneOf } from '../../ui/badge.js';
@@ -10,14 +10,27 @@ import { countBy, type Group, gravest } from './plan-steps.js';
 import '@xyflow/react/dist/base.css';
 import './graph.css';
 
-/** Beyond this a layer is one node. */
+/** A layer with more steps than this is shown as one node. */
 const MAX_DRAWN = 2000;
+
+const LAYER_HEIGHT = 76;
+
+/** The end points of edges are given, so that edges are drawn at once, before nodes are measured. */
+const sized = (height: number): Pick<Node, 'width' | 'height' | 'measured' | 'handles'> => ({
+  width: NODE_WIDTH,
+  height,
+  measured: { width: NODE_WIDTH, height },
+  handles: [
+    { type: 'target', position: Position.Left, x: 0, y: height / 2, width: 1, height: 1 },
+    { type: 'source', position: Position.Right, x: NODE_WIDTH, y: height / 2, width: 1, height: 1 },
+  ],
+});
 
 type StepNode = Node<{ group: Group; selected: boolean }, 'step'>;
 type LayerNode = Node<{ groups: readonly Group[]; layer: number }, 'layer'>;
 type GraphProps = { groups: readonly Group[]; selected: string | undefined; onSelect(step_id: string): void };
 
-/** The plan as a graph that follows the run. */
+/** The plan as a graph, with the live status of the run. */
 export function Graph({ groups, selected, onSelect }: GraphProps) {
   const theme = useTheme();
   const shape = groups.map(({ needs }) => needs.join(' ')).join(',');
@@ -31,16 +44,14 @@ export function Graph({ groups, selected, onSelect }: GraphProps) {
         id: `layer ${at}`,
         type: 'layer',
         position: { x: (at % 12) * (NODE_WIDTH + 60), y: Math.floor(at / 12) * 120 },
-        width: NODE_WIDTH,
-        height: 76,
+        ...sized(LAYER_HEIGHT),
         data: { layer: at, groups: layer.flatMap((index) => groups[index] ?? []) },
       }));
     return groups.map((group) => ({
       id: String(group.index),
       type: 'step',
       position: layout.place.get(group.index) ?? { x: 0, y: 0 },
-      width: NODE_WIDTH,
-      height: NODE_HEIGHT,
+      ...sized(NODE_HEIGHT),
       data: { group, selected: group.step_id === selected },
       ariaLabel: `${group.title}, ${inWords(group.status)}`,
     }));
@@ -92,9 +103,17 @@ export function Graph({ groups, selected, onSelect }: GraphProps) {
   );
 }
 
+/** The elements that the library measures. Its own handles support dragging, and each listens to every change of the graph. */
+const Ends = () => (
+  <>
+    <span className="react-flow__handle react-flow__handle-left target" data-handlepos={Position.Left} />
+    <span className="react-flow__handle react-flow__handle-right source" data-handlepos={Position.Right} />
+  </>
+);
+
 const StepView = memo(({ data: { group, selected } }: NodeProps<StepNode>) => (
   <div className={`node tone-${toneOf(group.status)} ${group.status}`} data-chosen={selected || undefined}>
-    <Handle type="target" position={Position.Left} isConnectable={false} />
+    <Ends />
     <span className="dot" />
     <span className="node-text">
       <span className="truncate node-title">
@@ -105,7 +124,6 @@ const StepView = memo(({ data: { group, selected } }: NodeProps<StepNode>) => (
         <SafeText text={group.tool_id} />
       </span>
     </span>
-    <Handle type="source" position={Position.Right} isConnectable={false} />
   </div>
 ));
 
@@ -115,7 +133,7 @@ const LayerView = memo(({ data: { groups, layer } }: NodeProps<LayerNode>) => {
   );
   return (
     <div className={`node layer tone-${toneOf(gravest(steps.map(({ status }) => status)))}`}>
-      <Handle type="target" position={Position.Left} isConnectable={false} />
+      <Ends />
       <span className="node-text">
         <span className="node-title">
           Layer {layer + 1}: {groups.length.toLocaleString()} steps
@@ -129,7 +147,6 @@ const LayerView = memo(({ data: { groups, layer } }: NodeProps<LayerNode>) => {
             </span>
           ))}
       </span>
-      <Handle type="source" position={Position.Right} isConnectable={false} />
     </div>
   );
 });

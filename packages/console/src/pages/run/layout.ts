@@ -1,4 +1,4 @@
-/** Places of the steps of a plan, layer by layer. */
+/** The positions of the steps of a plan, layer by layer. */
 export type Layout = { layers: number[][]; place: Map<number, { x: number; y: number }> };
 
 const SWEEPS = 4;
@@ -8,8 +8,8 @@ const GAP_X = 70;
 const GAP_Y = 16;
 
 /**
- * A step is one layer after the last that it needs; within a layer the steps are ordered by where those that they are tied to
- * stand. A thousand steps take some milliseconds; dagre, which finds fewer crossings, took 1.4 to 13 seconds.
+ * Places a step one layer after the last step it needs, and orders the steps of a layer by the positions of their neighbors. A thousand
+ * steps take a few milliseconds; dagre, which finds fewer crossings, took 1.4 to 13 seconds.
  */
 export function layOut(needs: readonly (readonly number[])[]): Layout {
   const layers = layersOf(needs);
@@ -46,7 +46,7 @@ export function layOut(needs: readonly (readonly number[])[]): Layout {
   return { layers, place };
 }
 
-/** The gateway takes no plan with a cycle, so each step is reached. */
+/** The gateway refuses plans with cycles, so every step is reached. */
 function layersOf(needs: readonly (readonly number[])[]): number[][] {
   const depth = new Map<number, number>();
   const depthOf = (start: number): number => {

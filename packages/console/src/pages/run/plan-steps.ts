@@ -1,6 +1,6 @@
 import type { PlanStep, RunDetail, Step, StepStatus } from '@capstan/contracts';
 
-/** A step of the plan with all that was made of it: itself, or the elements of its fan-out. */
+/** A step of the plan with its calls: one, or the elements of its fan-out. */
 export type Group = {
   index: number;
   step_id: string;
@@ -11,7 +11,7 @@ export type Group = {
   steps: readonly Step[];
 };
 
-/** The gravest first: what a fan-out, or a folded layer, is said to be. */
+/** Statuses, most severe first. The first one that occurs is the status of a fan-out or a folded layer. */
 const WEIGHT: readonly StepStatus[] = [
   'running',
   'held',
@@ -31,7 +31,7 @@ const WEIGHT: readonly StepStatus[] = [
 export const gravest = (statuses: readonly StepStatus[]): StepStatus =>
   WEIGHT.find((status) => statuses.includes(status)) ?? 'pending';
 
-/** Without `needs` a step follows the one before it. The calls of a bulk stand side by side. */
+/** A step without `needs` follows the previous one. The calls of a bulk submission are side by side. */
 export function groupsOf({ plan, kind }: RunDetail, steps: readonly Step[]): Group[] {
   const planned = (plan?.steps ?? []) as PlanStep[];
   const ids = new Map(planned.map(({ id }, index) => [id ?? `step_${index + 1}`, index]));

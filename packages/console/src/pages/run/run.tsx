@@ -13,6 +13,7 @@ import { Segmented } from '../../ui/tabs.js';
 import { duration, Time, useNow } from '../../ui/time.js';
 import { runTitle } from '../runs/run-columns.js';
 import { StepBar } from '../runs/step-bar.js';
+import { WaitsForPerson } from '../runs/waits-for-person.js';
 import { groupsOf } from './plan-steps.js';
 import { RunActions } from './run-actions.js';
 import { StepPanel } from './step-panel.js';
@@ -49,6 +50,7 @@ export function RunPage() {
       beside={
         <>
           <Status of={run.status} />
+          <WaitsForPerson run={run} />
           {run.mode === 'replay' ? <Tag>replay</Tag> : null}
           <Verdict run={run} />
         </>

@@ -20,7 +20,7 @@ type Props = { run: RunDetail; group: Group; onClose(): void };
 
 const MAX_ELEMENTS = 200;
 
-/** What went into a step and what came out of it. */
+/** The inputs and the result of a step. */
 export function StepPanel({ run, group, onClose }: Props) {
   const [element, setElement] = useState(0);
   const step = group.steps[Math.min(element, group.steps.length - 1)];
@@ -88,8 +88,8 @@ export function StepPanel({ run, group, onClose }: Props) {
               shown && <SafeText key="decision" text={`${shown.decision.effect}: ${shown.decision.reason}`} />,
             ],
             ['Approved by', shown?.hold?.approvals.given_by.join(', ')],
-            ['Took', shown?.result && duration(shown.result.duration_ms)],
-            ['Reused from', step?.reused_from && <Id key="reused" of={step.reused_from} />],
+            ['Took', !step?.reused_from && shown?.result && duration(shown.result.duration_ms)],
+            ['Re-used from', step?.reused_from && <Id key="reused" of={step.reused_from} />],
           ]}
         />
         {step?.status === 'held' && shown?.hold_id ? (

@@ -58,8 +58,8 @@ export function StepTable({ steps, selected, onSelect }: Props) {
         header: 'Took',
         width: '68px',
         numeric: true,
-        cell: ({ started_at, finished_at }) =>
-          started_at && finished_at ? duration(Date.parse(finished_at) - Date.parse(started_at)) : '',
+        cell: ({ duration_ms, reused_from }) =>
+          reused_from ? 're-used' : duration_ms === null ? '' : duration(duration_ms),
       },
     ],
     [],

@@ -18,11 +18,13 @@ type Props = {
 type Bar = { key: string; group: Group; step: Step; ready: number; start: number | null; end: number | null };
 
 const TICKS = 4;
+const NARROW_TICKS = 1;
 
-/** When each step ran, with what it waited before in grey. */
+/** When each step ran, with its waiting time in gray. */
 export function Timeline({ run, groups, selected, onSelect }: Props) {
   const now = useNow();
   const narrow = useNarrow();
+  const ticks = narrow ? NARROW_TICKS : TICKS;
   const scroller = useRef<HTMLDivElement>(null);
   const from = Date.parse(run.created_at);
   const bars = barsOf(groups, from);
@@ -44,8 +46,8 @@ export function Timeline({ run, groups, selected, onSelect }: Props) {
       <div className="gantt gantt-axis" aria-hidden="true">
         <span>Step</span>
         <span className="ticks num">
-          {Array.from({ length: TICKS + 1 }, (_, tick) =>
-            tick === 0 ? '0' : duration(((to - from) * tick) / TICKS),
+          {Array.from({ length: ticks + 1 }, (_, tick) =>
+            tick === 0 ? '0' : duration(((to - from) * tick) / ticks),
           ).map((text, tick) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: ticks have no other name
             <span key={tick}>{text}</span>
@@ -59,7 +61,7 @@ export function Timeline({ run, groups, selected, onSelect }: Props) {
           if (!bar) return null;
           const { key, group, step, ready, start, end } = bar;
           const stop = end ?? (isOver(run.status) ? to : now);
-          const took = start === null ? '' : duration(stop - start);
+          const took = step.reused_from ? 're-used' : start === null ? '' : duration(step.duration_ms ?? stop - start);
           return (
             <button
               key={key}
@@ -95,7 +97,7 @@ export function Timeline({ run, groups, selected, onSelect }: Props) {
   );
 }
 
-/** A step can start when the last that it needs has ended. */
+/** A step can start when the last step it needs has ended. */
 function barsOf(groups: readonly Group[], from: number): Bar[] {
   const ended = groups.map(({ steps }) =>
     Math.max(0, ...steps.map(({ finished_at }) => (finished_at ? Date.parse(finished_at) : 0))),
@@ -105,14 +107,17 @@ function barsOf(groups: readonly Group[], from: number): Bar[] {
     return group.steps
       .filter(({ status }) => status !== 'pending' && status !== 'skipped')
       .map((step) => {
-        const start = step.started_at === null ? null : Date.parse(step.started_at);
+        const end = step.finished_at === null ? null : Date.parse(step.finished_at);
+        const started = step.started_at === null ? null : Date.parse(step.started_at);
+        // Use the duration of the step itself, so that the page shows the same duration everywhere.
+        const start = end === null || started === null || step.duration_ms === null ? started : end - step.duration_ms;
         return {
           key: `${step.index} ${step.element}`,
           group,
           step,
           ready: Math.min(ready, start ?? ready),
           start,
-          end: step.finished_at === null ? null : Date.parse(step.finished_at),
+          end,
         };
       });
   });

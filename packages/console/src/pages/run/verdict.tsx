@@ -10,7 +10,7 @@ import { Id } from '../../ui/id.js';
 import { Facts } from '../../ui/panel.js';
 import { SafeText } from '../../ui/safe-text.js';
 
-/** Recomputes every hash of the run when it is asked for, and says what does not match. */
+/** Verifies all hashes of the run on request, and shows mismatches. */
 export function Verdict({ run }: { run: RunDetail }) {
   const [open, setOpen] = useState(false);
   const { data, error, refetch } = useQuery({
@@ -40,7 +40,7 @@ export function Verdict({ run }: { run: RunDetail }) {
                 {data.ok ? <BadgeCheck /> : <ShieldAlert />}
                 <span>
                   {data.ok
-                    ? `All ${data.checked.toLocaleString()} records are what they were when they were written.`
+                    ? `All ${data.checked.toLocaleString()} records are unchanged.`
                     : `${data.mismatches.length + data.more} of ${data.checked.toLocaleString()} records were changed.`}
                 </span>
               </div>

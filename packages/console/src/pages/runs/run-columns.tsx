@@ -5,6 +5,7 @@ import { Id } from '../../ui/id.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { duration, Time } from '../../ui/time.js';
 import { StepBar } from './step-bar.js';
+import { WaitsForPerson } from './waits-for-person.js';
 
 type Options = { narrow: boolean; chosen: readonly string[]; choose(id: string): void };
 
@@ -25,6 +26,7 @@ export const runColumns = ({ narrow, chosen, choose }: Options): Column<Run>[] =
                 <strong className="truncate">
                   <SafeText text={runTitle(run)} />
                 </strong>
+                <WaitsForPerson run={run} />
                 <span className="muted push">
                   <Time at={run.created_at} />
                 </span>
@@ -59,6 +61,7 @@ export const runColumns = ({ narrow, chosen, choose }: Options): Column<Run>[] =
               <strong className="truncate">
                 <SafeText text={runTitle(run)} />
               </strong>
+              <WaitsForPerson run={run} />
               {run.mode === 'replay' ? <Tag>replay</Tag> : null}
               {run.reason ? (
                 <span className="muted truncate">

@@ -40,7 +40,7 @@ export function Runs() {
   useLiveEvents((events) => {
     if (events.some(({ type }) => type === 'run')) list.refresh();
   });
-  // Two at most: the one that was chosen first makes room.
+  // At most two can be selected. A third replaces the one selected first.
   const choose = useCallback(
     (id: string) =>
       setChosen((before) => (before.includes(id) ? before.filter((each) => each !== id) : [...before, id].slice(-2))),

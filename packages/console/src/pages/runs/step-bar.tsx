@@ -1,7 +1,7 @@
 import type { Run } from '@capstan/contracts';
 import './step-bar.css';
 
-/** How far a run is, by how its steps ended. */
+/** The progress of a run, by the status of its steps. */
 export function StepBar({ run }: { run: Run }) {
   const { total_steps, completed_steps, failed_steps, denied_steps, canceled_steps, skipped_steps } = run;
   const parts = [

@@ -15,7 +15,7 @@ export const whenOf = ({ cron, time_zone, every_ms }: Schedule): string =>
 
 const TONES = { started: 'green', skipped: 'grey', queued: 'blue', failed: 'red' } as const;
 
-/** The next starts, and what became of the last. */
+/** The next starts, and the outcomes of the last ones. */
 export function ScheduleDialog({ id, onClose }: { id: string; onClose(): void }) {
   const { data, error } = useQuery({
     queryKey: ['schedules', id],

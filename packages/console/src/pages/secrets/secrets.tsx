@@ -136,7 +136,7 @@ export function Secrets() {
 const Uses = ({ of, any }: { of: readonly string[] | null; any: string }) =>
   of === null ? <span className="muted">{any}</span> : <SafeText text={of.join(', ')} />;
 
-/** Lists that are left empty stay as they are, so that a new value never opens what was closed. */
+/** Empty lists stay unchanged, so that a new value never widens access. */
 function SecretDialog({ secret, onClose }: { secret: Secret | null; onClose(): void }) {
   const send = useSend('secrets');
   const say = useToast();

@@ -8,17 +8,18 @@ import { SelectField, TextField } from '../../ui/field.js';
 import { FormDialog } from '../../ui/form-dialog.js';
 import { useToast } from '../../ui/toast.js';
 
-type Kind = 'mcp-http' | 'mcp-stdio' | 'extension-folder' | 'extension' | 'atip';
+type Kind = 'mcp-http' | 'mcp-stdio' | 'openapi' | 'extension-folder' | 'extension' | 'atip';
 
 const KINDS: readonly (readonly [Kind, string])[] = [
   ['mcp-http', 'MCP server, by its address'],
   ['mcp-stdio', 'MCP server, as a program'],
+  ['openapi', 'OpenAPI document: each operation is a tool'],
   ['extension-folder', 'Extension, from a folder of the gateway'],
   ['extension', 'Extension, from its documents'],
   ['atip', 'ATIP document'],
 ];
 
-/** Brings in tools from elsewhere; policy decides who may call them. */
+/** Adds a source of tools. The policy decides who may call them. */
 export function AddSource() {
   const may = useMay('admin');
   const [open, setOpen] = useState(false);
@@ -44,6 +45,7 @@ function AddSourceDialog({ onClose }: { onClose(): void }) {
     say('The source is added');
   };
   const field = FIELDS[kind];
+  const is_named = kind.startsWith('mcp') || kind === 'openapi';
   return (
     <FormDialog title="Add a source of tools" action="Add" onClose={onClose} onSubmit={submit} width={560}>
       <SelectField
@@ -55,8 +57,13 @@ function AddSourceDialog({ onClose }: { onClose(): void }) {
           if (known) setKind(known);
         }}
       />
-      {kind.startsWith('mcp') ? (
-        <TextField label="Name" hint="It is part of the ids of its tools." value={name} onChange={setName} />
+      {is_named ? (
+        <TextField
+          label={kind === 'openapi' ? 'Name (optional)' : 'Name'}
+          hint="It is part of the ids of its tools."
+          value={name}
+          onChange={setName}
+        />
       ) : null}
       <TextField {...field.first} value={first} onChange={setFirst} code />
       {field.second ? <TextField {...field.second} value={second} onChange={setSecond} code /> : null}
@@ -74,6 +81,10 @@ const FIELDS: Record<Kind, { first: FieldText; second?: FieldText }> = {
   'mcp-stdio': {
     first: { label: 'Command line', placeholder: 'npx -y @modelcontextprotocol/server-everything' },
     second: { label: 'Environment', hint: 'One a line: TOKEN=secret://name', lines: 2 },
+  },
+  openapi: {
+    first: { label: 'Document', hint: 'OpenAPI 3.0 or 3.1, JSON or YAML', lines: 10 },
+    second: { label: 'Secrets', hint: 'One a line, by security scheme: bearerAuth=secret://name', lines: 2 },
   },
   'extension-folder': { first: { label: 'Folder', hint: 'On the machine of the gateway' } },
   extension: { first: { label: 'manifest.yaml', lines: 6 }, second: { label: 'commands.yaml', lines: 8 } },
@@ -104,6 +115,16 @@ function requestOf(kind: Kind, name: string, first: string, second: string): Sen
       const [command = '', ...args] = first.trim().split(/\s+/);
       return ['POST', '/v1/mcp-servers', { name, command, args, ...(second.trim() ? { env: pairs('=') } : {}) }];
     }
+    case 'openapi':
+      return [
+        'POST',
+        '/v1/openapi',
+        {
+          document: parse(first),
+          ...(name.trim() ? { name: name.trim() } : {}),
+          ...(second.trim() ? { auth: pairs('=') } : {}),
+        },
+      ];
     case 'extension-folder':
       return ['POST', '/v1/extensions', { path: first.trim() }];
     case 'extension':

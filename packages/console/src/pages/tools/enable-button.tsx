@@ -1,3 +1,4 @@
+import { useNavigate } from '@tanstack/react-router';
 import { Power } from 'lucide-react';
 import { useState } from 'react';
 import { useSend } from '../../api/lists.js';
@@ -10,9 +11,10 @@ import { useToast } from '../../ui/toast.js';
 
 const PATHS: Partial<Record<ToolDetail['source'], string>> = { extension: '/v1/extensions', mcp: '/v1/mcp-servers' };
 
-/** Tools are switched on and off with what brought them. */
+/** Tools are enabled and disabled together with their source. */
 export function EnableButton({ tool }: { tool: ToolDetail }) {
   const send = useSend('tools', 'tool', 'sources');
+  const navigate = useNavigate();
   const say = useToast();
   const admin = useMay('admin');
   const [asking, setAsking] = useState(false);
@@ -22,6 +24,8 @@ export function EnableButton({ tool }: { tool: ToolDetail }) {
   const set = async () => {
     await send('PATCH', `${path}/${encodeURIComponent(tool.origin)}`, { enabled: !tool.enabled });
     say(`${tool.origin} is ${tool.enabled ? 'disabled' : 'enabled'}`);
+    // Tools of a disabled MCP server are unknown until it is enabled.
+    if (tool.enabled && tool.source === 'mcp') await navigate({ to: '/tools', search: { view: 'sources' } });
   };
   return (
     <>
@@ -42,8 +46,7 @@ export function EnableButton({ tool }: { tool: ToolDetail }) {
           onSubmit={set}
         >
           <p>
-            {tool.enabled ? 'All tools of ' : 'All tools of '}
-            <SafeText text={tool.origin} />{' '}
+            All tools of <SafeText text={tool.origin} />{' '}
             {tool.enabled
               ? 'can no longer be called. Calls that wait are refused when their turn comes. Enable takes it back.'
               : 'can be called again, where policy allows it.'}

@@ -14,7 +14,7 @@ import { EnableButton } from './enable-button.js';
 import { TryTool } from './try-tool.js';
 import './tools.css';
 
-/** A tool as a card: what it does, what it takes, how risky it is and how that is known. */
+/** The page of a tool: its description, inputs and risk, and how the risk was determined. */
 export function ToolPage() {
   const { id = '' } = useParams({ strict: false });
   const { data: tool, error, refetch } = useQuery(toolQuery(id));

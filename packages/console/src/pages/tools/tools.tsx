@@ -18,8 +18,10 @@ import { ListBody } from '../../ui/list-body.js';
 import { useNarrow } from '../../ui/narrow.js';
 import { Page } from '../../ui/page.js';
 import { SafeText } from '../../ui/safe-text.js';
+import { Segmented } from '../../ui/tabs.js';
 import { useToast } from '../../ui/toast.js';
 import { AddSource } from './add-source.js';
+import { Sources } from './sources.js';
 import './tools.css';
 
 const COLUMNS: Column<Tool>[] = [
@@ -66,7 +68,8 @@ export function Tools() {
   const may = useMay('operate');
   const table = useRef<TableHandle>(null);
   const [active, setActive] = useState(0);
-  const { q, runner, source, risk_max } = search;
+  const { q, runner, source, risk_max, view } = search;
+  const of_sources = view === 'sources';
   const filter = useMemo(() => ({ q, runner, source, risk_max }), [q, runner, source, risk_max]);
   const tools = useQuery(toolsQuery(filter));
   const items = tools.data?.items ?? [];
@@ -95,9 +98,18 @@ export function Tools() {
   return (
     <Page
       title="Tools"
-      beside={tools.data ? <span className="muted num">{items.length}</span> : null}
+      beside={tools.data && !of_sources ? <span className="muted num">{items.length}</span> : null}
       actions={
         <>
+          <Segmented<'tools' | 'sources'>
+            label="View"
+            value={of_sources ? 'sources' : 'tools'}
+            onChange={(name) => change({ view: name === 'tools' ? undefined : name })}
+            options={[
+              { name: 'tools', label: 'Tools' },
+              { name: 'sources', label: 'Sources' },
+            ]}
+          />
           <Button kind="ghost" icon={<RefreshCw />} may={may} onClick={() => void refresh()}>
             Look again
           </Button>
@@ -106,55 +118,61 @@ export function Tools() {
       }
       flush
     >
-      <FacetBar>
-        <SearchBox
-          placeholder="What a tool does"
-          value={q ?? ''}
-          onChange={(text) => change({ q: text || undefined })}
-        />
-        <FacetSelect
-          label="Runner"
-          value={runner}
-          options={RUNNERS}
-          words={Object.fromEntries(RUNNERS.map((name) => [name, name]))}
-          onChange={(value) => change({ runner: value })}
-        />
-        <FacetSelect
-          label="Source"
-          value={source}
-          options={['capability', 'extension', 'mcp', 'atip', 'core']}
-          words={{ mcp: 'MCP server', atip: 'ATIP', core: 'Capstan' }}
-          onChange={(value) => change({ source: value })}
-        />
-        <FacetSelect
-          label="Risk at most"
-          value={risk_max}
-          options={['LOW', 'MED', 'HIGH']}
-          words={{ LOW: 'Low', MED: 'Medium', HIGH: 'High' }}
-          onChange={(value) => change({ risk_max: value })}
-        />
-      </FacetBar>
-      <ListBody of={tools}>
-        {() => (
-          <DataTable
-            ref={table}
-            label="Tools"
-            of={filter}
-            rows={items}
-            columns={COLUMNS}
-            idOf={({ tool_id }) => tool_id}
-            row_height={narrow ? 60 : 54}
-            active={active}
-            onActive={setActive}
-            onOpen={open}
-            empty={
-              <EmptyState icon={<Wrench />} title="No tool matches">
-                <p>Look for other words, or add a source of tools.</p>
-              </EmptyState>
-            }
-          />
-        )}
-      </ListBody>
+      {of_sources ? (
+        <Sources />
+      ) : (
+        <>
+          <FacetBar>
+            <SearchBox
+              placeholder="What a tool does"
+              value={q ?? ''}
+              onChange={(text) => change({ q: text || undefined })}
+            />
+            <FacetSelect
+              label="Runner"
+              value={runner}
+              options={RUNNERS}
+              words={Object.fromEntries(RUNNERS.map((name) => [name, name]))}
+              onChange={(value) => change({ runner: value })}
+            />
+            <FacetSelect
+              label="Source"
+              value={source}
+              options={['capability', 'extension', 'mcp', 'openapi', 'atip', 'app', 'core']}
+              words={{ mcp: 'MCP server', openapi: 'OpenAPI', atip: 'ATIP', app: 'Your own', core: 'Capstan' }}
+              onChange={(value) => change({ source: value })}
+            />
+            <FacetSelect
+              label="Risk at most"
+              value={risk_max}
+              options={['LOW', 'MED', 'HIGH']}
+              words={{ LOW: 'Low', MED: 'Medium', HIGH: 'High' }}
+              onChange={(value) => change({ risk_max: value })}
+            />
+          </FacetBar>
+          <ListBody of={tools}>
+            {() => (
+              <DataTable
+                ref={table}
+                label="Tools"
+                of={filter}
+                rows={items}
+                columns={COLUMNS}
+                idOf={({ tool_id }) => tool_id}
+                row_height={narrow ? 60 : 54}
+                active={active}
+                onActive={setActive}
+                onOpen={open}
+                empty={
+                  <EmptyState icon={<Wrench />} title="No tool matches">
+                    <p>Look for other words, or add a source of tools.</p>
+                  </EmptyState>
+                }
+              />
+            )}
+          </ListBody>
+        </>
+      )}
     </Page>
   );
 }

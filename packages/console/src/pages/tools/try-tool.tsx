@@ -19,7 +19,7 @@ import { Segmented } from '../../ui/tabs.js';
 const TONES = { allow: 'green', hold: 'amber', deny: 'red' } as const;
 const WORDS = { allow: 'It would run', hold: 'It would be held', deny: 'It would be denied' } as const;
 
-/** Dry: what policy says. Real: a call. With `?from=inv_…` it begins with the inputs of that call. */
+/** A dry run shows the decision of the policy; otherwise the tool is called. `?from=inv_…` starts with the inputs of that call. */
 export function TryTool({ tool }: { tool: ToolDetail }) {
   const navigate = useNavigate();
   const [{ from = '' }] = useSearchState();
@@ -52,7 +52,13 @@ export function TryTool({ tool }: { tool: ToolDetail }) {
     attempt(async () => setVerdict(await post<Explanation>('/v1/policy/explain', { tool_id: tool.tool_id, inputs })));
   const invoke = () =>
     attempt(async () => {
-      const call = await post<Invocation>('/v1/invocations', { tool_id: tool.tool_id, inputs });
+      const call = await post<Invocation>('/v1/invocations', {
+        tool_id: tool.tool_id,
+        inputs,
+        // The same files, and found by the same filters.
+        ...(model?.session_id ? { session_id: model.session_id } : {}),
+        ...(model ? { labels: model.labels } : {}),
+      });
       await navigate({ to: '/invocations/$id', params: { id: call.invocation_id } });
     });
   const errors = Object.fromEntries((verdict?.errors ?? []).map(({ field, message }) => [field, message]));

@@ -15,7 +15,7 @@ import { useToast } from '../../ui/toast.js';
 
 const TONES = { pending: 'blue', delivered: 'green', failed: 'red' } as const;
 
-/** What was sent, and how it was answered. */
+/** The deliveries, with their responses. */
 export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): void }) {
   const path = `/v1/webhooks/${encodeURIComponent(webhook.webhook_id)}/deliveries`;
   const deliveries = useQuery({

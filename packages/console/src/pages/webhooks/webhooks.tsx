@@ -150,18 +150,26 @@ function NewWebhook({ onClose, onCreated }: { onClose(): void; onCreated(secret:
   const [url, setUrl] = useState('');
   const [kind, setKind] = useState('standard');
   const [events, setEvents] = useState('hold.*\nrun.failed');
+  const [signing_secret, setSigningSecret] = useState('');
+  const [users, setUsers] = useState('');
   const submit = async () => {
     const wanted = events.split(/[\s,]+/).filter(Boolean);
     const { secret } = await send<CreatedWebhook>('POST', '/v1/webhooks', {
       url,
       kind,
       events: wanted.length > 0 ? wanted : ['*'],
+      ...(kind === 'slack' && signing_secret ? { secret: signing_secret, users: usersIn(users) } : {}),
     });
-    onCreated(secret);
+    if (kind === 'standard') onCreated(secret);
   };
   return (
     <FormDialog title="New webhook" action="Create" onClose={onClose} onSubmit={submit}>
-      <TextField label="Address" value={url} onChange={setUrl} placeholder="https://" />
+      <TextField
+        label="Address"
+        value={url}
+        onChange={setUrl}
+        placeholder={kind === 'email' ? 'mailto:ann@example.com' : 'https://'}
+      />
       <SelectField
         label="Kind"
         value={kind}
@@ -169,8 +177,30 @@ function NewWebhook({ onClose, onCreated }: { onClose(): void; onCreated(secret:
         options={[
           ['standard', 'Standard Webhooks'],
           ['slack', 'Slack'],
+          ['teams', 'Microsoft Teams'],
+          ['email', 'Email'],
         ]}
       />
+      {kind === 'slack' ? (
+        <>
+          <TextField
+            label="Signing secret of the Slack app (optional)"
+            code
+            value={signing_secret}
+            onChange={setSigningSecret}
+            hint="With it, messages have buttons to approve and reject."
+          />
+          <TextField
+            label="Who decides in Slack"
+            code
+            lines={3}
+            value={users}
+            onChange={setUsers}
+            placeholder="U024BE7LH=ann"
+            hint="One a line: the id of the user in Slack, and whom they decide as here"
+          />
+        </>
+      ) : null}
       <TextField
         label="Events"
         code
@@ -182,3 +212,14 @@ function NewWebhook({ onClose, onCreated }: { onClose(): void; onCreated(secret:
     </FormDialog>
   );
 }
+
+const usersIn = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    text
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .map((line) => {
+        const [id = '', actor = ''] = line.split('=', 2);
+        return [id, actor];
+      }),
+  );
