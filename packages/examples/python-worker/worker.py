@@ -143,20 +143,23 @@ def beat_on():
 
 def claim_on():
     seq = 0
+    wait_s = 5
     while not stopping.is_set():
         with lock:
             while len(running) >= SLOTS and not stopping.is_set():
                 free.wait(1)
             names = list(running)
         asked = time.monotonic()
-        body = {"worker_id": WORKER, "slots": SLOTS - len(names), "wait_s": 5, "running": names, "seq": seq}
+        body = {"worker_id": WORKER, "slots": SLOTS - len(names), "wait_s": wait_s, "running": names, "seq": seq}
         seq += 1
         try:
-            answer = send("POST", "claim", body, wait_s=5)
+            answer = send("POST", "claim", body, wait_s)
         except OSError as error:
             print("claim: %s" % error, flush=True)
+            wait_s = 0
             time.sleep(0.5)
             continue
+        wait_s = 5
         lease["until"] = max(lease["until"], asked + answer["lease_ms"] / 1000)
         for message in answer["calls"]:
             # Once the lease may have ended, the call may be another worker's.
