@@ -2,12 +2,12 @@ import { admit, type Call, type FactsOf } from '@capstan/admission';
 import type { Backbone } from '@capstan/backbone';
 import { Failure } from '@capstan/contracts';
 import type { CompiledPolicy } from '@capstan/policy';
-import type { NewInvocation } from '@capstan/store';
+import type { NewInvocation } from '@capstan/store/invocation';
 
-/** A denial is a row too: it is kept on record, with the decision. */
+/** A denied call is also a row, which records the decision. */
 export type Admitted = { ok: true; row: NewInvocation } | { ok: false; reason: string };
 
-/** Admission of a call that nobody sends at the moment: a step of a plan, or a start of a schedule. */
+/** Admits a call without a waiting client: a step of a plan, or a start of a schedule. */
 export function admitUnsent(
   parts: Pick<Backbone, 'catalog' | 'rules'>,
   policy: CompiledPolicy,

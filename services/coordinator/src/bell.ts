@@ -1,4 +1,4 @@
-/** For one who waits until something happens, but not for ever. */
+/** Waits for a signal, up to a timeout. One caller may wait at a time. */
 export class Bell {
   #wake: ((rung: boolean) => void) | null = null;
 
@@ -6,7 +6,7 @@ export class Bell {
     this.#wake?.(true);
   }
 
-  /** False when it did not ring for so long. */
+  /** Returns false on timeout. */
   async wait(ms: number): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     try {

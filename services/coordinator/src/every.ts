@@ -1,15 +1,15 @@
-/** A pause of so many sweeps, more or less: processes that were started together do not look together for ever. */
+/** A jittered pause of `sweeps` sweeps, so that processes started together do not stay in step. */
 export const every =
   (sweep_ms: number, sweeps: number): (() => Promise<number>) =>
   () =>
     Promise.resolve(sweep_ms * sweeps * (0.8 + 0.4 * Math.random()));
 
-/** How many sweeps pass before a duty looks for what signals should have told of. */
+/** How many sweeps pass before a duty looks for work whose signal may have been lost. */
 export const BACKSTOP = {
-  /** What a process that died may have left behind without a signal. */
+  /** Work that a crashed process may have left behind without a signal. */
   left_behind: 5,
-  /** What has a time at which it is due. */
+  /** Work that is due at a known time. */
   due: 15,
-  /** What signals or `lookForWork` tell of. */
+  /** Work announced by signals or found by `lookForWork`. */
   told: 60,
 };

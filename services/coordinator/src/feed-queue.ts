@@ -1,20 +1,20 @@
 import type { Backbone } from '@capstan/backbone';
 import { type QueueName, RUNNER_QUEUES } from '@capstan/contracts';
 import { areShort, flowOf, onReceipt } from '@capstan/queue';
-import { claimForQueue, type Flow, readFlow, type Turn } from '@capstan/store';
+import { claimForQueue, type Flow, readFlow, type Turn } from '@capstan/store/claim';
 import { repeat } from './repeat.js';
 
-/** So many calls for each slot are in Redis at most: a worker finds the next one there, and tenants take turns behind it. */
+/** The most calls in Redis per worker slot. More would let one tenant's backlog delay the others. */
 const AHEAD_PER_SLOT = 2;
-/** Short calls are over before the next look: there have to be enough of them for that time. */
+/** Short calls finish before the next look at the queue, so Redis needs enough of them to last until then. */
 const SHORT_AHEAD = 2000;
 const LOOK_MS = 25;
 const REST_MS = 5000;
 
 /**
- * Keeps Redis only as full as its workers need, whatever waits in Postgres: tenants are served in turn, priorities are kept,
- * and Redis stays small. While calls wait, or Redis has enough, gateways are told to let new ones wait in Postgres. Answers when
- * to look again.
+ * Keeps in Redis only the calls its workers need; the rest wait in Postgres. So tenants are served in turn, priorities are
+ * respected, and Redis stays small. While calls wait, or Redis has enough, gateways are signaled to leave new calls in Postgres.
+ * The returned function feeds once and returns when to run again.
  */
 function createFeeder({ store, queue, relay }: Backbone): () => Promise<number> {
   const turns = new Map<QueueName, Turn>(RUNNER_QUEUES.map((runner) => [runner, { last: '' }]));
@@ -44,14 +44,14 @@ function createFeeder({ store, queue, relay }: Backbone): () => Promise<number> 
   };
 }
 
-/** How many more calls Redis may hold: none without a worker, and none while as many are on the way as its workers need. */
+/** How many more calls Redis may hold: none without a worker, and none while its workers have enough on the way. */
 function roomFor({ runner, slots, on_the_way }: Flow): number {
   if (slots === 0) return 0;
   const ahead = slots * AHEAD_PER_SLOT;
   return (areShort(runner) ? Math.max(SHORT_AHEAD, ahead) : ahead) - on_the_way;
 }
 
-/** Woken when calls have become ready, and when a queue that was paused may go on. */
+/** Feeds Redis when calls become ready and when a queue is paused or resumed. */
 export function runFeed(backbone: Backbone): { stop(): Promise<void> } {
   const { relay, log } = backbone;
   const feed = createFeeder(backbone);

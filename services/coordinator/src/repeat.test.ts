@@ -5,7 +5,7 @@ import { repeat } from './repeat.js';
 const silent = pino({ level: 'silent' });
 const PAUSE_MS = 1000;
 
-/** A duty whose turns end when the test says so. */
+/** A duty whose turns end on command of the test. */
 function startDuty() {
   const turns: { end(found: number): void; fail(error: Error): void }[] = [];
   const duty = () => new Promise<number>((resolve, reject) => void turns.push({ end: resolve, fail: reject }));
@@ -21,7 +21,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('a duty', () => {
-  test('is done at once, and again after its pause', async () => {
+  test('runs at once, and again after its pause', async () => {
     const { turns, end } = startDuty();
     expect(turns).toHaveLength(1);
     await end(0);
@@ -31,14 +31,14 @@ describe('a duty', () => {
     expect(turns).toHaveLength(2);
   });
 
-  test('is done again at once while it finds work', async () => {
+  test('runs again at once while it finds work', async () => {
     const { turns, end } = startDuty();
     await end(1);
     await vi.advanceTimersByTimeAsync(1);
     expect(turns).toHaveLength(2);
   });
 
-  test('is done at once when it is woken', async () => {
+  test('runs at once when woken', async () => {
     const { turns, end, repeated } = startDuty();
     await end(0);
     repeated.wake();
@@ -46,7 +46,7 @@ describe('a duty', () => {
     expect(turns).toHaveLength(2);
   });
 
-  test('woken during its turn is done again after it, once', async () => {
+  test('woken several times during an iteration runs once more after it', async () => {
     const { turns, end, repeated } = startDuty();
     repeated.wake();
     repeated.wake();
@@ -57,14 +57,14 @@ describe('a duty', () => {
     expect(turns).toHaveLength(2);
   });
 
-  test('is never done twice at a time', async () => {
+  test('never runs twice at the same time', async () => {
     const { turns, repeated } = startDuty();
     repeated.wake();
     await vi.advanceTimersByTimeAsync(10 * PAUSE_MS);
     expect(turns).toHaveLength(1);
   });
 
-  test('that fails is tried again after a second', async () => {
+  test('that fails is retried after a second', async () => {
     const { turns } = startDuty();
     turns[0]?.fail(new Error('Postgres is away'));
     await vi.advanceTimersByTimeAsync(999);
@@ -73,7 +73,7 @@ describe('a duty', () => {
     expect(turns).toHaveLength(2);
   });
 
-  test('whose pause cannot be told is tried again after a second', async () => {
+  test('whose pause cannot be determined is retried after a second', async () => {
     let turns = 0;
     const duty = () => Promise.resolve(turns++ && 0);
     repeat(silent, 'duty', duty, () => Promise.reject(new Error('Postgres is away')));
@@ -81,7 +81,7 @@ describe('a duty', () => {
     expect(turns).toBe(2);
   });
 
-  test('is stopped after the turn under way, and not begun again', async () => {
+  test('finishes its current iteration when stopped, and does not run again', async () => {
     const { turns, end, repeated } = startDuty();
     let stopped = false;
     const stopping = repeated.stop().then(() => {
@@ -96,7 +96,7 @@ describe('a duty', () => {
     expect(turns).toHaveLength(1);
   });
 
-  test('is stopped at once while it rests, and leaves no timer behind', async () => {
+  test('stops at once while it pauses, and leaves no timer behind', async () => {
     const { turns, end, repeated } = startDuty();
     await end(0);
     await repeated.stop();

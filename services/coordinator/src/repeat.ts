@@ -3,8 +3,8 @@ import type { Backbone } from '@capstan/backbone';
 export type Repeated = { wake(): void; stop(): Promise<void> };
 
 /**
- * Does a duty now, then again when woken or after `pause()` milliseconds, whichever comes first; at once while it finds
- * work (answers more than 0). An error costs this turn only.
+ * Runs a duty now, then again when woken or after `pause()` milliseconds, whichever comes first. While the duty finds work
+ * (returns more than 0), it runs again at once. An error costs one iteration.
  */
 export function repeat(
   log: Backbone['log'],
@@ -29,7 +29,7 @@ export function repeat(
     try {
       return (await duty()) > 0 ? 0 : await pause();
     } catch (error) {
-      log.warn({ err: error, duty: name }, 'a duty failed; it is tried again');
+      log.warn({ err: error, duty: name }, 'coordinator duty failed; will retry');
       return 1000;
     }
   };

@@ -14,12 +14,12 @@ import { Registry } from 'prom-client';
 import { coordinatorEnv, retentionOf, webhookOptions } from './env.js';
 import { startCoordinator } from './start-coordinator.js';
 
-/** `capstan coordinator`: runs until it is told to stop. */
+/** `capstan coordinator`: runs until it receives a signal to stop. */
 export async function runCoordinator(): Promise<void> {
   const env = coordinatorEnv(process.env);
   const told = untilSignal();
   const log = createLog('coordinator', env.CAPSTAN_LOG_LEVEL, { format: env.CAPSTAN_LOG_FORMAT });
-  const telemetry = await startTelemetry('coordinator', process.env);
+  const telemetry = await startTelemetry('coordinator', process.env, log);
   await requireSchema(env.DATABASE_URL, log);
   const backbone = await openBackbone({
     database_url: env.DATABASE_URL,
@@ -37,7 +37,7 @@ export async function runCoordinator(): Promise<void> {
   });
   const probes = await openProbes(
     backbone,
-    Registry.merge([processMetrics('coordinator', backbone), storeMetrics(backbone)]),
+    Registry.merge([processMetrics('coordinator', backbone), storeMetrics(backbone), coordinator.metrics.registry]),
     env,
   );
   await told;

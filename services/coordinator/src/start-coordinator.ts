@@ -1,12 +1,14 @@
 import type { Backbone } from '@capstan/backbone';
 import type { KeptFor } from '@capstan/contracts';
 import type { SealKey } from '@capstan/integrity';
-import type { ArtifactStorage } from '@capstan/store';
-import { chainAudit } from '@capstan/store';
+import { PolicyCache } from '@capstan/policy';
+import type { ArtifactStorage } from '@capstan/store/artifact';
+import { chainAudit } from '@capstan/store/audit';
 import { BACKSTOP, every } from './every.js';
 import { runFeed } from './feed-queue.js';
 import { runHolds } from './hold/run-holds.js';
 import { runLog } from './log/run-log.js';
+import { type CoordinatorMetrics, createCoordinatorMetrics } from './metrics.js';
 import { runPlans } from './plan/run-plans.js';
 import { runQuotas } from './quota/run-quotas.js';
 import { runRedelivery } from './redeliver-lost.js';
@@ -21,22 +23,22 @@ import { runWebhooks, type WebhookOptions } from './webhook/run-webhooks.js';
 
 export type CoordinatorOptions = {
   sweep_ms: number;
-  /** Where a tenant has no settings of its own. */
+  /** For tenants without settings of their own. */
   retention: KeptFor;
   artifacts?: ArtifactStorage;
   seal_key?: SealKey | null;
   webhooks?: WebhookOptions;
 };
-export type Coordinator = { stop(): Promise<void> };
+export type Coordinator = { metrics: CoordinatorMetrics; stop(): Promise<void> };
 
 const AUDIT_BATCH = 1000;
 
-/** A batch that is not full was all there is: what comes while the duty rests is then done together. */
+/** Lets a duty pause after a batch that is not full, so that work arriving during the pause is done together. */
 const ifFull = (found: number, batch: number): number => (found < batch ? 0 : found);
 
 /**
- * Each duty claims its rows with SKIP LOCKED or an advisory lock, so a second coordinator is a spare, not a duplicate. Duties wake by
- * signals and when something is due; their sweeps only find what was missed, so that an idle installation stays idle.
+ * Starts all duties. Each claims its rows with SKIP LOCKED or an advisory lock, so several coordinators can run. Duties wake on
+ * signals and when work is due; sweeps only find work whose signal was lost, so an idle installation stays idle.
  */
 export function startCoordinator(
   backbone: Backbone,
@@ -44,13 +46,15 @@ export function startCoordinator(
 ): Coordinator {
   const { store, queue, log } = backbone;
   const told = every(sweep_ms, BACKSTOP.told);
+  const metrics = createCoordinatorMetrics();
+  const policies = PolicyCache.asStored();
 
-  const rescue = repeat(log, 'rescue', () => rescueLost(backbone), told);
+  const rescue = repeat(log, 'rescue', () => rescueLost(backbone, metrics), told);
   const audit = repeat(log, 'audit-chain', async () => ifFull(await chainAudit(store, AUDIT_BATCH), AUDIT_BATCH), told);
   const deadlines = runDeadlines(backbone, sweep_ms);
-  const plans = runPlans(backbone, sweep_ms);
-  const schedules = runSchedules(backbone, sweep_ms);
-  const holds = runHolds(backbone, sweep_ms);
+  const plans = runPlans(backbone, policies, sweep_ms);
+  const schedules = runSchedules(backbone, policies, sweep_ms);
+  const holds = runHolds(backbone, policies, sweep_ms);
   const quotas = runQuotas(backbone, sweep_ms);
   const notices = runWebhooks(backbone, sweep_ms, webhooks);
   const old = runRetention(backbone, retention, artifacts);
@@ -62,7 +66,7 @@ export function startCoordinator(
   });
   const counts = runStats(backbone, sweep_ms);
   const ends = runLog(backbone, sweep_ms, seal_key);
-  // Where the queue is Postgres itself, nothing can be committed without being delivered.
+  // If the queue is Postgres itself, every committed call is delivered.
   const deliveries = queue.kind === 'redis' ? [runFeed(backbone), runRedelivery(backbone, sweep_ms)] : [];
   const duties = [
     rescue,
@@ -81,6 +85,7 @@ export function startCoordinator(
   ];
   log.info('coordinator started');
   return {
+    metrics,
     stop: async () => {
       await Promise.all(duties.map((duty) => duty.stop()));
       log.info('coordinator stopped');

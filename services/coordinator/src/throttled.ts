@@ -1,4 +1,4 @@
-/** Calls through at once, then at most once in `pause()` milliseconds; a call within the pause is made at its end. */
+/** Forwards a call at once, then at most one per `pause()` milliseconds. Calls during the pause are forwarded as one at its end. */
 export function throttled(through: () => void, pause: () => number): { call(): void; stop(): void } {
   let timer: NodeJS.Timeout | null = null;
   let again = false;

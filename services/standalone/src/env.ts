@@ -11,7 +11,7 @@ export const StandaloneEnv = z.object({
   DATABASE_URL: BackboneEnv.shape.DATABASE_URL.optional(),
   CAPSTAN_API_KEY: GatewayEnv.shape.CAPSTAN_API_KEY,
   CAPSTAN_DATA_DIR: z.string().default('.capstan'),
-  // Somebody is reading along: only what they should act on.
+  // The log goes to a terminal, so it only shows what somebody should act on.
   CAPSTAN_LOG_LEVEL: BackboneEnv.shape.CAPSTAN_LOG_LEVEL.unwrap().default('warn'),
 });
 export type StandaloneEnv = z.infer<typeof StandaloneEnv>;

@@ -3,7 +3,7 @@ import { migrate, openStore, readSchema, type Store } from '@capstan/store';
 
 export type MigrateOptions = { down?: boolean; status?: boolean; to?: string };
 
-/** `capstan migrate`: brings the database of DATABASE_URL up to date, one step back, or to a certain step; or says where it is. */
+/** `capstan migrate`: migrates the database of DATABASE_URL up, one step down, or to a given step; or shows its status. */
 export async function runMigrate({ down = false, status = false, to }: MigrateOptions): Promise<void> {
   const env = readEnv(BackboneEnv, process.env);
   const store = openStore({ url: env.DATABASE_URL, name: 'capstan-migrate', connections: 2 });

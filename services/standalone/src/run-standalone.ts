@@ -1,5 +1,6 @@
 import { untilSignal } from '@capstan/backbone';
 import { standaloneEnv } from './env.js';
+import { commandFor } from './own-address.js';
 import { startStandalone } from './start-standalone.js';
 
 /** `capstan up`, `capstan dev` and `npm start`. `onUp` is called once it is up. */
@@ -14,14 +15,14 @@ export async function runStandalone(onUp?: (up: { url: string; key: string }) =>
   data   ${standalone.data_dir}
   queue  ${env.REDIS_URL ? 'BullMQ on Redis' : 'Postgres'}
 
-  Try    npx capstan invoke cap:test_math:add '{"a":2,"b":3}'
+  Try    ${commandFor(standalone.url)} invoke cap:test_math:add '{"a":2,"b":3}'
   Stop   Ctrl-C
 
 `);
   try {
     await onUp?.(standalone);
     await Promise.race([asked, standalone.failed]);
-    process.stdout.write('  Stopping: what runs may finish first.\n');
+    process.stdout.write('  Stopping. Running calls may finish first.\n');
   } finally {
     await standalone.stop();
   }

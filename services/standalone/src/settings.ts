@@ -1,3 +1,4 @@
+import { issueText } from '@capstan/contracts';
 import { CoordinatorEnv } from '@capstan/coordinator';
 import { GatewayEnv } from '@capstan/gateway';
 import { WorkerEnv } from '@capstan/worker';
@@ -6,9 +7,9 @@ import { StandaloneEnv } from './env.js';
 
 export type Setting = {
   name: string;
-  /** Who reads it. */
+  /** The services that read it. */
   services: string[];
-  /** Null where there is none. */
+  /** The default value; null if there is none. */
   fallback: string | null;
 };
 
@@ -18,16 +19,16 @@ const SERVICES: Record<string, z.ZodObject> = {
   worker: WorkerEnv,
   up: StandaloneEnv,
 };
-/** Settings of which there may be any number, and those that are OpenTelemetry's. */
+/** Settings with variable names, and those of OpenTelemetry. */
 const FAMILIES = /^(CAPSTAN_DB_|CAPSTAN_SECRET_|OTEL_)/;
 
-/** Every setting that a service reads, and those of `names` that are one of many. */
+/** All settings of the services, and those of `names` that belong to a family. */
 export function listSettings(names: readonly string[] = []): Setting[] {
   const settings = new Map<string, Setting>();
   for (const [service, schema] of Object.entries(SERVICES))
     for (const [name, type] of Object.entries(schema.shape)) {
       const setting = settings.get(name) ?? { name, services: [], fallback: fallbackOf(type) };
-      // `capstan up` is all of the others.
+      // `capstan up` runs all services, so it is only named for settings of its own.
       if (service !== 'up' || setting.services.length === 0) setting.services.push(service);
       settings.set(name, setting);
     }
@@ -50,7 +51,7 @@ function fallbackOf(type: z.core.$ZodType): string | null {
 const SECRET = /KEY|SECRET|PASSWORD|TOKEN|HEADERS|COOKIE/;
 const NO_SECRET = /_FILE$|_DIR$|_URL$/;
 
-/** A value for people to read: secrets hidden, passwords in URLs as well. */
+/** A value for display: hides secrets, including passwords in URLs. */
 export function showSetting(name: string, value: string): string {
   if (SECRET.test(name) && !NO_SECRET.test(name)) return '(hidden)';
   return value.replace(
@@ -59,9 +60,9 @@ export function showSetting(name: string, value: string): string {
   );
 }
 
-/** What a service would say if it were started with these. */
+/** The errors that a start with these settings would report. */
 export function checkSettings(env: NodeJS.ProcessEnv): string[] {
   const parsed = StandaloneEnv.safeParse(env);
   if (parsed.success) return [];
-  return parsed.error.issues.map(({ path, message }) => `${path.join('.')} is not right: ${message}`);
+  return parsed.error.issues.map((issue) => `${issue.path.join('.')} is invalid: it ${issueText(issue)}`);
 }

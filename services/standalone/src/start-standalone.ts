@@ -1,28 +1,29 @@
-import { mkdir } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Backbone, createLog, openArtifacts, openBackbone, openSealKey, startTelemetry } from '@capstan/backbone';
 import { RUNNER_QUEUES } from '@capstan/contracts';
 import { retentionOf, startCoordinator, webhookOptions } from '@capstan/coordinator';
 import { ownRedactor } from '@capstan/execution';
 import { ensureExtension, gatewayOptions, prepareFirstStart, startGateway } from '@capstan/gateway';
 import { migrate } from '@capstan/store';
+import { newSecret } from '@capstan/store/key';
 import { canContain, startWorker, workerOptions } from '@capstan/worker';
-import { adminKey } from './admin-key.js';
 import { startEmbeddedPostgres } from './embedded-postgres/start-embedded-postgres.js';
 import { ensureInstallationPolicy } from './ensure-installation-policy.js';
 import type { StandaloneEnv } from './env.js';
-import { exampleExtensions } from './example-extensions.js';
 import { ownAddress } from './own-address.js';
-import { secretsKey } from './secrets-key.js';
 
 export type Standalone = { url: string; key: string; data_dir: string; stop(): Promise<void>; failed: Promise<never> };
 
-/** Everything in one process, on an embedded Postgres unless DATABASE_URL names another. */
+/** Starts all services in one process, on an embedded Postgres unless DATABASE_URL is set. */
 export async function startStandalone(env: StandaloneEnv): Promise<Standalone> {
   const data_dir = resolve(env.CAPSTAN_DATA_DIR);
   env.CAPSTAN_ARTIFACTS_DIR ??= join(data_dir, 'artifacts');
   await mkdir(data_dir, { recursive: true });
-  /** What was started, to be stopped in reverse, also when the start fails half-way. */
+  /** How to stop what was started. Called in reverse order, also if the start fails halfway. */
   const started: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const end of started.reverse().splice(0)) await end();
@@ -33,7 +34,7 @@ export async function startStandalone(env: StandaloneEnv): Promise<Standalone> {
       format: env.CAPSTAN_LOG_FORMAT,
       redact: ownRedactor(env).text,
     });
-    const telemetry = await startTelemetry('standalone', process.env);
+    const telemetry = await startTelemetry('standalone', process.env, log);
     started.push(telemetry.stop);
     const backbone = await openBackbone({
       database_url: database.url,
@@ -49,7 +50,9 @@ export async function startStandalone(env: StandaloneEnv): Promise<Standalone> {
     const secrets_key = await secretsKey(data_dir, env.CAPSTAN_SECRETS_KEY);
     const work_dir = env.CAPSTAN_WORK_DIR ?? join(data_dir, 'work');
     if (await ensureInstallationPolicy(backbone.store, () => canContain(work_dir)))
-      log.warn('no sandbox works here, so tools of LOW risk of the tenant default run without one; see capstan doctor');
+      log.warn(
+        'no sandbox works on this machine, so LOW risk tools of the tenant default run without one; see capstan doctor',
+      );
     await prepareFirstStart(backbone, key);
     for (const folder of exampleExtensions()) await ensureExtension(backbone, folder);
     const url = await startServices(
@@ -86,15 +89,15 @@ async function startServices(
   const worker = await startWorker(backbone, {
     ...options,
     runner_types: RUNNER_QUEUES.filter((runner) => options.runners.has(runner)),
-    onWedged: (runner) => backbone.log.error({ runner }, 'work waits and nothing is taken; restart Capstan'),
+    onWedged: (runner) => backbone.log.error({ runner }, 'work is waiting but the worker takes none; restart Capstan'),
   });
   started.push(worker.stop);
   const gateway = await startGateway(backbone, {
     ...listening,
-    // Somebody's own machine: nobody else can reach it.
+    // Only reachable from this machine, so there may be just one person.
     solo_release: isLoopback(listening.host),
     service: 'standalone',
-    metrics_beside: [worker.metrics.registry],
+    metrics_beside: [worker.metrics.registry, coordinator.metrics.registry],
     attempts: worker.metrics,
   });
   started.push(gateway.stop);
@@ -113,12 +116,46 @@ async function embedded(data_dir: string, started: Started) {
   const failed = postgres.exited.then(({ code, signal }) => {
     if (stopping) return never();
     throw new Error(
-      `The embedded Postgres ended by itself (${signal ?? code}); its log is ${join(data_dir, 'postgres.log')}.`,
+      `The embedded Postgres stopped unexpectedly (${signal ?? code}); its log is ${join(data_dir, 'postgres.log')}.`,
     );
   });
-  // Looked at by whoever waits for the standalone; a failure before that must not end the process unhandled.
+  // The caller awaits it later. A failure before that must not be an unhandled rejection.
   failed.catch(() => {});
   return { url: postgres.url, failed };
 }
 
 const never = () => new Promise<never>(() => {});
+
+/** The configured key, else that of an earlier start, else a new one. Stored where the CLI looks for it. */
+async function adminKey(data_dir: string, set: string | undefined): Promise<string> {
+  const file = join(data_dir, 'admin.key');
+  const key = set ?? (await readKey(file)) ?? newSecret();
+  await writeFile(file, `${key}\n`, { mode: 0o600 });
+  await chmod(file, 0o600);
+  return key;
+}
+
+async function readKey(file: string): Promise<string | null> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return text.trim() || null;
+}
+
+/** Next to the bundled command, and in the repository. */
+const PLACES = ['./examples/extensions/', '../../../packages/examples/extensions/'];
+
+/** The folders of the extensions that a first start installs; empty if the examples are missing. */
+function exampleExtensions(): string[] {
+  const folders = PLACES.map((place) => fileURLToPath(new URL(`${place}text-tools`, import.meta.url)));
+  return folders.filter((folder) => existsSync(folder)).slice(0, 1);
+}
+
+/** The configured key, else that of an earlier start, else a new one, so that secrets can be stored without any setup. */
+async function secretsKey(data_dir: string, set: string | undefined): Promise<string> {
+  if (set !== undefined) return set;
+  const file = join(data_dir, 'secrets.key');
+  const kept = (await readFile(file, 'utf8').catch(() => '')).trim();
+  if (kept !== '') return kept;
+  const fresh = randomBytes(32).toString('base64');
+  await writeFile(file, `${fresh}\n`, { mode: 0o600, flag: 'wx' });
+  return fresh;
+}

@@ -1,7 +1,9 @@
 import type { AnalyzePorts } from '@capstan/runners';
-import { lastResponse, readUsage, type Store } from '@capstan/store';
+import type { Store } from '@capstan/store';
+import { readUsage } from '@capstan/store/extension';
+import { lastResponse } from '@capstan/store/session';
 
-/** What the analyze runner asks of Postgres. */
+/** The analyze runner's queries to Postgres. */
 export const createAnalyzePorts = (store: Store): AnalyzePorts => ({
   lastResponse: async (tenant, session_id) => {
     const last = await lastResponse(store, tenant, session_id);

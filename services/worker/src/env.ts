@@ -6,7 +6,7 @@ const MIN_UID = 1000;
 const MAX_UID = 2 ** 31 - 2;
 const NOBODY = 65_534;
 
-/** `first-last`: ids of users that nobody else on the machine has. */
+/** `first-last`: user ids that nothing else on the machine uses. */
 const UserRange = z
   .string()
   .regex(/^\d+-\d+$/, 'first-last, such as 1900000000-1900065535')
@@ -18,7 +18,7 @@ const UserRange = z
     message: `ids from ${MIN_UID} to ${MAX_UID}, the first not above the last`,
   })
   .refine(({ first, last }) => last < NOBODY || first > NOBODY, {
-    message: `without ${NOBODY}, who is nobody and may run Postgres`,
+    message: `without ${NOBODY}, which is nobody and may run Postgres`,
   });
 export const WorkerEnv = BackboneEnv.extend({
   ...ARTIFACTS_ENV,
@@ -29,7 +29,7 @@ export const WorkerEnv = BackboneEnv.extend({
   CAPSTAN_WEDGE_MS: z.coerce.number().int().min(1000).default(60_000),
   CAPSTAN_WORK_DIR: z.string().optional(),
   CAPSTAN_WORKSPACE: z.string().optional(),
-  /** Of a worker that is root: the users of tools, one for each tenant. */
+  /** For a worker that runs as root: the users that tools run as, one for each tenant. */
   CAPSTAN_TOOL_UIDS: UserRange.optional(),
   CAPSTAN_LLM_PROVIDER: z.enum(['openai', 'anthropic']).optional(),
   CAPSTAN_LLM_BASE_URL: z

@@ -3,16 +3,17 @@ import { chmod, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
-import { readExtensionFiles, type Store } from '@capstan/store';
+import type { Store } from '@capstan/store';
+import { readExtensionFiles } from '@capstan/store/extension';
 
-/** The folder with the executables of an extension, by the hash of their set. */
+/** Returns the folder with the executables of an extension, by their common hash. */
 export type ExtensionTools = (tools_hash: string) => Promise<string>;
 
 const HASH = /^sha256:([0-9a-f]{64})$/;
 
 /**
- * Executables come from Postgres once and stay on disk, read-only: a set never changes, since its hash is its name. A
- * folder is filled beside its place and moved there whole, so that several workers on one disk do not meet.
+ * Executables are read from Postgres once and stay on disk, read-only. A folder is named by the hash of its files, so it never
+ * changes. It is filled under a temporary name and then renamed, so that several workers on one disk do not interfere.
  */
 export function createExtensionTools(store: Store, cache: string): ExtensionTools {
   const ready = new Map<string, Promise<string>>();
@@ -21,7 +22,7 @@ export function createExtensionTools(store: Store, cache: string): ExtensionTool
     if (known) return known;
     const made = materialise(store, cache, tools_hash);
     ready.set(tools_hash, made);
-    // What failed may work the next time: Postgres was away, the disk was full.
+    // Try again next time: Postgres may have been unavailable, or the disk full.
     made.catch(() => ready.delete(tools_hash));
     return made;
   };
@@ -37,22 +38,35 @@ async function materialise(store: Store, cache: string, tools_hash: string): Pro
   const hashes = files.map(({ name, content }) => [name, createHash('sha256').update(content).digest('hex')]);
   if (hashJson(Object.fromEntries(hashes)) !== tools_hash)
     throw new Failure('RUNNER_FAILED', {
-      detail: 'the executables of the extension are not those that were installed',
+      detail: 'the executables of the extension do not match the installed ones',
       retryable: false,
     });
   const draft = join(cache, `.${digest}-${randomUUID()}`);
-  await mkdir(draft, { recursive: true });
+  const folders = foldersOf(draft, files);
+  for (const folder of folders) await mkdir(folder, { recursive: true });
   try {
     for (const { name, content } of files) await writeFile(join(draft, name), content, { mode: 0o555, flag: 'wx' });
-    await chmod(draft, 0o555);
+    for (const folder of folders.toReversed()) await chmod(folder, 0o555);
     await rename(draft, place);
   } catch (error) {
-    await chmod(draft, 0o755).catch(() => {});
+    for (const folder of folders) await chmod(folder, 0o755).catch(() => {});
     await rm(draft, { recursive: true, force: true });
-    // Another worker was faster.
+    // Fine if another worker has created it meanwhile.
     if (!(await isFolder(place))) throw error;
   }
   return place;
+}
+
+/** The root and all folders of these files, parents first. */
+function foldersOf(root: string, files: readonly { name: string }[]): string[] {
+  const all = new Set([root]);
+  for (const { name } of files) {
+    const parts = name.split('/').slice(0, -1);
+    parts.forEach((_, depth) => {
+      all.add(join(root, ...parts.slice(0, depth + 1)));
+    });
+  }
+  return [...all];
 }
 
 const isFolder = (path: string): Promise<boolean> =>

@@ -1,4 +1,4 @@
-export { canContain, defaultRange, openCgroups, openInits } from '@capstan/runners';
+export { canContain, defaultRange, openCgroups, openInits } from '@capstan/sandbox';
 export * from './analyze-ports.js';
 export * from './env.js';
 export * from './extension-tools.js';

@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
 import type { Backbone } from '@capstan/backbone';
 import type { QueueName } from '@capstan/contracts';
-import { type Heartbeat, keepLease, markDraining, registerWorker, stopWorker } from '@capstan/store';
+import { type Heartbeat, keepLease, markDraining, registerWorker, stopWorker } from '@capstan/store/worker';
 import { nanoid } from 'nanoid';
 
 export type Lease = {
   worker_id(): string;
-  /** Whether what this worker claimed is surely still its own. Judged by when renewals were asked for, so never too late. */
+  /** True if the worker certainly still owns what it claimed. Counted from when a renewal was sent, so it never errs on the late side. */
   isHeld(): boolean;
   drain(): Promise<void>;
   stop(): Promise<void>;
@@ -21,11 +21,11 @@ type LeaseOptions = {
   onBeat(beat: Heartbeat): void;
   /** The lease ended before it was renewed: everything claimed under it belongs to others now. */
   onLost(): void;
-  /** It goes on under another id. */
+  /** The worker continues under a new id. */
   onRegistered(worker_id: string): void;
 };
 
-/** Kept by a timer and one small statement, whatever the tools are doing. */
+/** Registers the worker and renews its lease on a timer with one small statement, whatever the tools are doing. */
 export async function holdLease({ store, log }: Backbone, options: LeaseOptions): Promise<Lease> {
   const { runners, concurrency, slots, lease_ms } = options;
   let worker_id = '';
@@ -50,7 +50,7 @@ export async function holdLease({ store, log }: Backbone, options: LeaseOptions)
       const heard = await keepLease(store, worker_id, lease_ms);
       if (heard.kept) held_until = asked + lease_ms;
       else {
-        log.warn({ worker_id }, 'the lease was lost; starting anew under another id');
+        log.warn({ worker_id }, 'the lease was lost; continuing under a new worker id');
         options.onLost();
         await register();
         options.onRegistered(worker_id);

@@ -1,35 +1,36 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Backbone } from '@capstan/backbone';
-import { mcpTrust } from '@capstan/catalog';
-import type { NewMcpServer, Trust } from '@capstan/contracts';
-import { type McpCredentials, McpOAuth, oauthFetch } from '@capstan/execution';
-import type { McpPorts, McpServerSettings } from '@capstan/runners';
+import { mayBePrivate } from '@capstan/catalog';
+import type { NewMcpServer } from '@capstan/contracts';
+import { type McpCredentials, McpOAuth, oauthFetch, readCredentials, withChallenge } from '@capstan/execution';
+import type { McpPorts, McpServerSettings, ServerTokens } from '@capstan/runners';
+import type { Store } from '@capstan/store';
 import {
   getMcpServer,
   markMcpServerStale,
-  mcpResourceTopic,
   putMcpCredentials,
   readMcpCredentials,
-  type SecretKeys,
   SHARED_OWNER,
-  type Store,
-} from '@capstan/store';
+} from '@capstan/store/mcp-server';
+import { mcpResourceTopic } from '@capstan/store/mcp-session';
+import type { SecretKeys } from '@capstan/store/secret';
 
-/** A change is forgotten at once by signal, and after this long should the signal be lost. */
+/** A signal clears the cache at once when a server changes. This is the limit in case the signal is lost. */
 const CACHE_MS = 5000;
-
-/** Whoever owns the name of a server that is trusted less could have it resolve to an address of ours. */
-const MAY_BE_PRIVATE: ReadonlySet<Trust> = new Set(['vendor', 'org', 'community']);
 
 type Cached = { settings: McpServerSettings | null; until: number };
 
-/** MCP servers as the runner knows them, from Postgres. */
+/** Gives the runner the configuration and credentials of MCP servers from Postgres. */
 export function createMcpPorts(
   { store, relay, log }: Pick<Backbone, 'store' | 'relay' | 'log'>,
   keys?: SecretKeys,
 ): McpPorts {
   const cache = new Map<string, Cached>();
   const listeners: (() => void)[] = [];
+  const hearers: ((isChanged: (name: string, uri: string) => boolean) => void)[] = [];
   relay.subscribe('refresh', (what) => {
+    const isChanged = (name: string, uri: string) => what.includes(mcpResourceTopic(name, uri));
+    for (const hear of hearers) hear(isChanged);
     if (!what.includes('mcp-servers')) return;
     cache.clear();
     for (const listener of listeners) listener();
@@ -49,19 +50,22 @@ export function createMcpPorts(
     onChange: (listener) => {
       listeners.push(listener);
     },
-    // What changed is a matter between the server and whoever subscribed: a hash is enough to tell it by.
+    // Only a hash is published: the URI concerns nobody but the server and its subscribers.
     updated: (name, uri) => relay.publish('refresh', [mcpResourceTopic(name, uri)]),
-    // A server with a token in its headers is spoken to with that.
+    onUpdated: (listener) => {
+      hearers.push(listener);
+    },
+    // The actor is empty if the configured headers contain credentials: such a server needs no login.
     tokens: (server, actor, egress) =>
       keys && server.actor !== ''
         ? {
-            provider: providerFor({ store, keys }, server.config, server.tenant, actor),
+            ...credentialsOf({ store, keys }, server.config, server.tenant, actor),
             fetch: oauthFetch(egress, server.allow_private),
           }
         : undefined,
     stale: (name) => {
       markStale(name).catch((error: unknown) =>
-        log.warn({ err: error, server: name }, 'a stale MCP server was not noted'),
+        log.warn({ err: error, server: name }, 'a stale MCP server could not be recorded'),
       );
     },
   };
@@ -69,29 +73,38 @@ export function createMcpPorts(
 
 const toSettings = (config: NewMcpServer): McpServerSettings => ({
   config,
-  allow_private: MAY_BE_PRIVATE.has(mcpTrust(config)),
+  allow_private: mayBePrivate(config),
 });
 
-/** Those of whoever makes the call, else those of the tenant. Refreshed ones are sealed again where they were. */
-function providerFor(
+/** The caller's own credentials, else those of the tenant. Refreshed ones are sealed and stored in the same place. */
+function credentialsOf(
   { store, keys }: { store: Store; keys: SecretKeys },
   config: NewMcpServer,
   tenant: string,
   actor: string,
-) {
+): Omit<ServerTokens, 'fetch'> {
   const place = (owner: string) => ({ server: config.name, tenant, owner });
   let owner = SHARED_OWNER;
   const load = async (): Promise<McpCredentials> => {
     const own = await readMcpCredentials(store.db, keys, place(actor));
     owner = own === null ? SHARED_OWNER : actor;
-    const text = own ?? (await readMcpCredentials(store.db, keys, place(SHARED_OWNER)));
-    return text === null ? {} : JSON.parse(text);
+    return readCredentials(own ?? (await readMcpCredentials(store.db, keys, place(SHARED_OWNER))));
   };
-  return new McpOAuth({
+  const save = (credentials: McpCredentials) =>
+    putMcpCredentials(store.db, keys, place(owner), JSON.stringify(credentials));
+  const provider = new McpOAuth({
     ...{ config, load, redirect_url: 'http://127.0.0.1/' },
     save: async (credentials) => {
-      // What was never given here is for a login to get.
-      if (credentials.tokens) await putMcpCredentials(store.db, keys, place(owner), JSON.stringify(credentials));
+      // Without tokens there is nothing to keep: only a login can get them.
+      if (credentials.tokens) await save(credentials);
     },
   });
+  return {
+    provider,
+    challenged: async (challenge) => {
+      const known = await load();
+      const heard = withChallenge(known, challenge);
+      if (!isDeepStrictEqual(known.challenge, heard.challenge)) await save(heard);
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -13,22 +14,23 @@ import {
 } from '@capstan/backbone';
 import type { QueueName } from '@capstan/contracts';
 import { ownRedactor, secretSources } from '@capstan/execution';
-import { createRunners, llmSettings } from '@capstan/runners';
-import { parseSecretKeys } from '@capstan/store';
+import { areShort } from '@capstan/queue';
+import { createRunners, type DbConnection, dbConnections, llmSettings } from '@capstan/runners';
+import { parseSecretKeys } from '@capstan/store/secret';
 import { Registry } from 'prom-client';
+import { z } from 'zod';
 import { createAnalyzePorts } from './analyze-ports.js';
-import { databaseSettings } from './database-settings.js';
 import { type WorkerEnv, workerEnv } from './env.js';
 import { createExtensionTools } from './extension-tools.js';
 import { createMcpPorts } from './mcp-ports.js';
 import { startWorker } from './start-worker.js';
 
-/** Short runs are limited by the rounds to Postgres, so they travel in larger groups. */
-const SHORT_RUNS: ReadonlySet<QueueName> = new Set(['builtin', 'file']);
+/** Short runs are limited by round trips to Postgres, so they are processed in larger batches. */
+const SHORT_RUNS = 200;
 /** A page takes most of a core while it loads. */
 const BROWSER_PAGES = 4;
 const defaultConcurrency = (runner: QueueName) =>
-  SHORT_RUNS.has(runner) ? 200 : runner === 'browser' ? BROWSER_PAGES : 16;
+  areShort(runner) ? SHORT_RUNS : runner === 'browser' ? BROWSER_PAGES : 16;
 
 /** `capstan worker`: runs until it is told to stop. */
 export async function runWorker(options: { runners: QueueName[]; concurrency?: number | undefined }): Promise<void> {
@@ -38,7 +40,7 @@ export async function runWorker(options: { runners: QueueName[]; concurrency?: n
     format: env.CAPSTAN_LOG_FORMAT,
     redact: ownRedactor(env).text,
   });
-  const telemetry = await startTelemetry('worker', process.env);
+  const telemetry = await startTelemetry('worker', process.env, log);
   await requireSchema(env.DATABASE_URL, log);
   const backbone = await openBackbone({
     database_url: env.DATABASE_URL,
@@ -51,7 +53,7 @@ export async function runWorker(options: { runners: QueueName[]; concurrency?: n
     runner_types: options.runners,
     concurrency: (runner) => options.concurrency ?? defaultConcurrency(runner),
     onWedged: (runner) => {
-      log.fatal({ runner }, 'work waits and nothing is taken: ending, to be started again');
+      log.fatal({ runner }, 'work is waiting but this worker takes none; exiting so that it can be restarted');
       process.exit(1);
     },
   });
@@ -65,7 +67,7 @@ export async function runWorker(options: { runners: QueueName[]; concurrency?: n
   await telemetry.stop();
 }
 
-/** What is the same for every worker of an installation. */
+/** The options that all workers of an installation share. */
 export function workerOptions(env: Omit<WorkerEnv, 'DATABASE_URL'> & { DATABASE_URL?: string }, backbone: Backbone) {
   const work_dir = env.CAPSTAN_WORK_DIR ?? join(tmpdir(), 'capstan-work');
   return {
@@ -89,3 +91,26 @@ export function workerOptions(env: Omit<WorkerEnv, 'DATABASE_URL'> & { DATABASE_
     secrets: secretSources(env),
   };
 }
+
+const Document = z.record(z.string(), z.string());
+
+/** The databases that tools may query: from the environment, and from the JSON file CAPSTAN_DB_FILE. */
+const databaseSettings = (env: NodeJS.ProcessEnv): DbConnection[] => {
+  const path = env.CAPSTAN_DB_FILE;
+  return dbConnections(env, path === undefined || path === '' ? {} : readConnections(path));
+};
+
+const readConnections = (path: string): Record<string, string> => {
+  const read = Document.safeParse(parse(readFileSync(path, 'utf8')));
+  // The error must not quote the file, because its URLs contain passwords.
+  if (!read.success) throw new Error(`CAPSTAN_DB_FILE: ${path} is not a JSON object of names and URLs`);
+  return read.data;
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};

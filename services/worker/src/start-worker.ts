@@ -3,7 +3,6 @@ import type { Backbone } from '@capstan/backbone';
 import type { QueueName, RunnerType } from '@capstan/contracts';
 import {
   auditStarts,
-  createIntake,
   createKeeper,
   createLogWriter,
   createPolicies,
@@ -12,26 +11,25 @@ import {
   createSessionPorts,
   createSettler,
   createWorkerMetrics,
+  HeldTasks,
+  Intake,
+  type Policies,
   Receipts,
-  type Running,
   runInvocation,
   type SecretSources,
-  type StopReason,
+  type Settler,
   type WorkerContext,
   type WorkerMetrics,
 } from '@capstan/execution';
-import { type Consumer, offerOf } from '@capstan/queue';
+import type { Consumer } from '@capstan/queue';
 import type { Redactor } from '@capstan/redact';
 import type { Runner } from '@capstan/runners';
-import {
-  type ArtifactStorage,
-  artifactStorage,
-  type Heartbeat,
-  parseSecretKeys,
-  pausedRunners,
-  useApproval,
-} from '@capstan/store';
-import { holdLease } from './lease.js';
+import { type ArtifactStorage, artifactStorage } from '@capstan/store/artifact';
+import { useApproval } from '@capstan/store/hold';
+import { parseSecretKeys } from '@capstan/store/secret';
+import { holdLease, type Lease } from './lease.js';
+import { Load } from './load.js';
+import { Pauses } from './pauses.js';
 import { type Watched, watchForWedge } from './watchdog.js';
 
 export type WorkerOptions = {
@@ -42,9 +40,9 @@ export type WorkerOptions = {
   wedge_ms: number;
   runners: ReadonlyMap<RunnerType, Runner>;
   redactor: Redactor;
-  /** Where files that runs leave are kept; in Postgres alone without it. */
+  /** Where artifacts are stored; in Postgres by default. */
   artifacts?: ArtifactStorage;
-  /** Where `secret://name` is looked up, beside Postgres. */
+  /** Where `secret://name` is looked up, besides Postgres. */
   secrets?: SecretSources;
   onWedged(runner: QueueName): void;
 };
@@ -57,142 +55,145 @@ export type Worker = {
 };
 
 export async function startWorker(backbone: Backbone, options: WorkerOptions): Promise<Worker> {
-  const { store, queue, relay, log } = backbone;
-  const running = new Map<string, Running>();
-  const stopAll = (reason: StopReason) => {
-    for (const one of running.values()) one.stop(reason);
-  };
-  const cancel = (ids: string[]) => {
-    for (const id of ids) running.get(id)?.stop('cancel');
-  };
-  const consumers = new Map<QueueName, Consumer>();
-  const applyPauses = (paused: QueueName[]) => {
-    for (const [runner, consumer] of consumers) paused.includes(runner) ? consumer.pause() : consumer.resume();
-  };
-
-  let alive = true;
-  let stopping = false;
-  const receipts = new Receipts(2 * options.lease_ms);
-  const offers = () => {
-    const worker_id = lease.worker_id();
-    return [...consumers].map(([runner, consumer]) => offerOf(worker_id, runner, alive ? consumer.offered() : 0));
-  };
-  const settler = createSettler(backbone, {
-    receipts,
-    offers,
-    isAlive: () => alive,
-    isBusy: () => running.size > 0,
-  });
-  const paused = await pausedRunners(store);
-  let pausedNow = paused;
-  const onBeat = ({ cancel: ids, paused: now, receipts: mine }: Heartbeat) => {
-    cancel(ids);
-    intake.adopt(mine);
-    relay.publish('room', offers());
-    if (now.join() === pausedNow.join()) return;
-    pausedNow = now;
-    applyPauses(now);
-  };
+  const { store, relay, log } = backbone;
+  const load = new Load();
+  const pauses = await Pauses.of(store, load.consumers);
   const slots = Object.fromEntries(options.runner_types.map((runner) => [runner, options.concurrency(runner)]));
+  const metrics = createWorkerMetrics(slots, load.running);
+  const receipts = new Receipts(2 * options.lease_ms);
+  const offers = () => load.offers(lease.worker_id());
+
   const lease = await holdLease(backbone, {
     runners: options.runner_types,
-    concurrency: options.runner_types.reduce((sum, runner) => sum + options.concurrency(runner), 0),
+    concurrency: Object.values(slots).reduce((sum, count) => sum + count, 0),
     slots,
     lease_ms: options.lease_ms,
-    onBeat,
-    onLost: () => stopAll('lost'),
+    onBeat: (beat) => {
+      load.cancel(beat.cancel);
+      intake.adopt(beat.receipts);
+      relay.publish('room', offers());
+      pauses.heard(beat.paused);
+    },
+    onLost: () => load.stopAll('lost'),
     onRegistered: (worker_id) => intake.receiveAs(worker_id),
   });
-
-  const metrics = createWorkerMetrics(slots, running);
-  const logs = createLogWriter(store, relay, (error) => log.warn({ err: error }, 'log lines were lost'));
+  const settler = createSettler(backbone, {
+    ...{ receipts, offers },
+    isAlive: () => load.isAlive(),
+    isBusy: () => load.isBusy(),
+  });
   const policies = await createPolicies(store, relay);
-  const context: WorkerContext = {
-    catalog: backbone.catalog,
-    rules: backbone.rules,
-    runners: options.runners,
+  const context = contextOf(backbone, options, {
+    running: load.running,
     policies,
-    redactor: options.redactor,
-    running,
     metrics,
-    mayBegin: () => !stopping && lease.isHeld(),
-    approval: ({ invocation_id }, about_to_run) => useApproval(store, invocation_id, about_to_run),
-    audit: auditStarts(store),
+    mayBegin: () => load.isWorking() && lease.isHeld(),
+    holdsLease: lease.isHeld,
     settle: (one, settlement) => void settler.settle(one, settlement),
-    logs,
-    keep: createKeeper(store, options.artifacts ?? artifactStorage(null)),
-    secret: createSecretResolver(store, options.secrets ?? { env: {}, keys: parseSecretKeys(undefined) }),
-    session: createSessionPorts(store),
-    questions: createQuestionPorts({ store, relay }),
-    log,
-  };
-
-  const intake = createIntake(backbone, {
+    questions: createQuestionPorts({ store, relay }, (in_ms) => heldTasks?.expect(in_ms)),
+  });
+  const heldTasks = options.runner_types.includes('mcp') ? new HeldTasks(context, backbone) : null;
+  const intake = new Intake(backbone, {
     worker_id: lease.worker_id,
     lease_ms: options.lease_ms,
     receipts,
-    isAlive: () => alive,
+    isAlive: () => load.isAlive(),
     run: (claimed) => runInvocation(context, claimed),
-    consumer: (runner) => consumers.get(runner),
+    consumer: (runner) => load.consumers.get(runner),
   });
-  const watched: Watched[] = [];
-  for (const runner of options.runner_types) {
-    const watch = { runner, lastTake: performance.now() };
-    const consumer = queue.consume(
-      { runner, concurrency: options.concurrency(runner), lease_ms: options.lease_ms },
-      intake.sourceOf(runner, () => {
-        watch.lastTake = performance.now();
-      }),
-    );
-    consumers.set(runner, consumer);
-    watched.push(Object.assign(watch, { consumer }));
-  }
+
+  const watched = consumeAll(backbone, options, intake, load.consumers);
   intake.receiveAs(lease.worker_id());
   backbone.dispatcher.wake(options.runner_types);
-  applyPauses(paused);
-  let looks = 0;
-  /** Also where nothing seems to have changed: a pause may have come and gone, and what was delivered meanwhile with it. */
-  const lookAtPauses = async () => {
-    looks += 1;
-    const mine = looks;
-    const now = await pausedRunners(store);
-    // A slow look must not bring back a pause that a later one has seen end.
-    if (mine !== looks) return;
-    pausedNow = now;
-    applyPauses(now);
-  };
+  pauses.apply();
   const unsubscribe = [
-    relay.subscribe('cancel', cancel),
+    relay.subscribe('cancel', (ids) => load.cancel(ids)),
     relay.subscribe('refresh', (what) => {
-      if (what.includes('queues')) lookAtPauses().catch(() => {});
+      if (what.includes('queues')) pauses.look().catch(() => {});
     }),
+    watchForWedge(backbone.queue, watched, options.wedge_ms, options.onWedged),
   ];
-  const unwatch = watchForWedge(queue, watched, options.wedge_ms, options.onWedged);
   log.info({ worker_id: lease.worker_id(), runners: options.runner_types }, 'worker started');
 
-  /** Takes no more, lets what runs end within the grace period, and hands the rest back. */
-  const stop = async () => {
-    stopping = true;
-    unwatch();
-    await lease.drain().catch(() => {});
-    await Promise.all([...consumers.values()].map((consumer) => consumer.stop()));
-    relay.publish('room', offers());
-    await untilEmpty(running, options.drain_ms);
-    stopAll('shutdown');
-    await untilEmpty(running, 10_000);
-    const settled = settler.idle();
-    await Promise.race([settled, delay(10_000, undefined, { ref: false })]);
-    alive = false;
-    for (const off of unsubscribe) off();
-    policies.close();
-    await lease.stop().catch(() => {});
-    await Promise.all([...options.runners.values()].map((runner) => runner.close?.()));
-    log.info({ worker_id: lease.worker_id() }, 'worker stopped');
-  };
-  return { worker_id: lease.worker_id, paused: () => pausedNow, metrics, stop };
+  const parts: Parts = { load, lease, heldTasks, settler, policies, offers, unsubscribe };
+  const stop = () => shutDown(backbone, options, parts);
+  return { worker_id: lease.worker_id, paused: () => pauses.now(), metrics, stop };
 }
 
-async function untilEmpty(running: Map<string, unknown>, timeout_ms: number): Promise<void> {
-  const deadline = performance.now() + timeout_ms;
-  while (running.size > 0 && performance.now() < deadline) await delay(20);
+/** How long tools may take to stop, and then how long writing their results may take. */
+const STOP_MS = 10_000;
+
+type Parts = {
+  load: Load;
+  lease: Lease;
+  heldTasks: HeldTasks | null;
+  settler: Settler;
+  policies: Policies;
+  offers(): string[];
+  unsubscribe: readonly (() => void)[];
+};
+
+/** Claims nothing more, lets running tools finish within `drain_ms`, stops the rest, and writes their results. */
+async function shutDown({ relay, log }: Backbone, options: WorkerOptions, parts: Parts): Promise<void> {
+  const { load, lease, heldTasks, settler, policies, offers, unsubscribe } = parts;
+  load.drain();
+  await lease.drain().catch(() => {});
+  await heldTasks?.stop();
+  await load.stopConsumers();
+  relay.publish('room', offers());
+  await load.untilEmpty(options.drain_ms);
+  load.stopAll('shutdown');
+  await load.untilEmpty(STOP_MS);
+  await Promise.race([settler.idle(), delay(STOP_MS, undefined, { ref: false })]);
+  load.end();
+  for (const off of unsubscribe) off();
+  policies.close();
+  await lease.stop().catch(() => {});
+  await Promise.all([...options.runners.values()].map((runner) => runner.close?.()));
+  log.info({ worker_id: lease.worker_id() }, 'worker stopped');
+}
+
+type OwnParts = Pick<
+  WorkerContext,
+  'running' | 'policies' | 'metrics' | 'mayBegin' | 'holdsLease' | 'settle' | 'questions'
+>;
+
+/** The context of the pipeline. */
+function contextOf(
+  { store, relay, log, catalog, rules }: Backbone,
+  options: WorkerOptions,
+  own: OwnParts,
+): WorkerContext {
+  return {
+    ...own,
+    catalog,
+    rules,
+    log,
+    runners: options.runners,
+    redactor: options.redactor,
+    approval: ({ invocation_id }, about_to_run) => useApproval(store, invocation_id, about_to_run),
+    audit: auditStarts(store),
+    logs: createLogWriter(store, relay, (error) => log.warn({ err: error }, 'log lines were lost')),
+    keep: createKeeper(store, options.artifacts ?? artifactStorage(null)),
+    secret: createSecretResolver(store, options.secrets ?? { env: {}, keys: parseSecretKeys(undefined) }),
+    session: createSessionPorts(store),
+  };
+}
+
+/** Starts a consumer for each runner type. Returns them with the time of their last claim, for the watchdog. */
+function consumeAll(
+  { queue }: Backbone,
+  { runner_types, concurrency, lease_ms }: WorkerOptions,
+  intake: Intake,
+  consumers: Map<QueueName, Consumer>,
+): Watched[] {
+  return runner_types.map((runner) => {
+    const taken = { last: performance.now() };
+    const source = intake.sourceOf(runner, () => {
+      taken.last = performance.now();
+    });
+    const consumer = queue.consume({ runner, concurrency: concurrency(runner), lease_ms }, source);
+    consumers.set(runner, consumer);
+    return { runner, consumer, lastTake: () => taken.last };
+  });
 }

@@ -1,35 +1,36 @@
 import { proposeRelease } from '@capstan/admission';
 import { type Backbone, tellReady } from '@capstan/backbone';
 import { type Grant, Risk, whyMayNotRelease } from '@capstan/contracts';
-import { type CompiledPolicy, compilePolicy } from '@capstan/policy';
-import { getHold, grantsFor, type HeldCall, policyInForce, type Readied, takeGrant, voteOnHold } from '@capstan/store';
-import type { Kept } from '../kept.js';
+import type { PolicyCache } from '@capstan/policy';
+import type { Readied } from '@capstan/store/claim';
+import { getHold, grantsFor, type HeldCall, policyInForce, takeGrant, voteOnHold } from '@capstan/store/hold';
 
 type HoldName = { tenant: string; hold_id: string };
 
 /**
- * Votes that were given in advance. Each is one vote of who gave it, under the rules for any vote: where two people have to
- * agree, it takes two grants, or a grant and a person. Whoever does this twice, or at the same time as another, finds the vote
- * cast already.
+ * Casts votes that were given in advance. A grant counts as one vote of the person who gave it, under the rules for any vote: a
+ * hold that needs two people needs two grants, or a grant and a vote. Safe to repeat and to run concurrently: a second attempt finds
+ * the vote already cast.
  */
 export async function applyGrants(
   backbone: Backbone,
-  kept: Kept<CompiledPolicy>,
+  policies: PolicyCache,
   { tenant, hold_id }: HoldName,
 ): Promise<void> {
   const { store } = backbone;
   const hold = await getHold(store.db, tenant, hold_id);
-  // One that came back is for a person to look at; and what would come back each time must not go round for ever.
+  // A call that was held again needs a person. Releasing it by a grant could loop forever.
   if (hold?.status !== 'pending' || hold.round > 1 || hold.question) return;
   const grants = await grantsFor(store.db, hold);
   if (grants.length === 0) return;
   const policy = await policyInForce(store.db, hold);
   if (!policy) return;
-  const compiled = await kept.get(policy.policy_hash, async () => compilePolicy(policy.document));
-  const proposed = proposeRelease(backbone, hold, compiled);
-  // A person sees why, once they try to release it.
+  const proposed = proposeRelease(backbone, hold, policies.of(policy));
+  // The reason is shown to the person who tries to release it.
   if (!proposed.ok) return;
-  const { risk } = proposed.descriptor;
+  const { risk, changed } = proposed.descriptor;
+  // The grant was given for the tool as it was then.
+  if (changed) return;
   const approvals = proposed.proposal.decision.approvals ?? hold.approvals;
   for (const grant of grants) {
     if (!covers(grant, risk) || whyMayNotRelease(approvals, hold.actor, grant)) continue;
@@ -40,7 +41,7 @@ export async function applyGrants(
 const covers = ({ max_risk }: Grant, risk: Risk): boolean =>
   max_risk === null || Risk.options.indexOf(risk) <= Risk.options.indexOf(max_risk);
 
-/** True when nothing more is to be voted on. */
+/** Returns true if the hold needs no further votes. */
 async function useGrant(
   backbone: Backbone,
   hold: HeldCall,
@@ -72,7 +73,7 @@ async function useGrant(
   return used.kind !== 'voted' && used.kind !== 'known';
 }
 
-/** Others have used it up meanwhile: the vote is undone with its transaction. */
+/** Other holds have used up the grant in the meantime. Thrown to roll back the vote. */
 class UsedUp extends Error {}
 
 function tell(backbone: Backbone, { invocation_id }: HeldCall, readied: Readied): void {

@@ -1,5 +1,5 @@
 import type { Backbone } from '@capstan/backbone';
-import type { CompiledPolicy } from '@capstan/policy';
+import type { PolicyCache } from '@capstan/policy';
 import {
   announceHolds,
   endOverdueQuestions,
@@ -9,34 +9,31 @@ import {
   newGrants,
   pendingHolds,
   warnOfHolds,
-} from '@capstan/store';
+} from '@capstan/store/hold';
 import { BACKSTOP, every } from '../every.js';
-import { Kept } from '../kept.js';
 import { repeat } from '../repeat.js';
 import { applyGrants } from './apply-grants.js';
 
 const BATCH = 500;
-const KEPT_POLICIES = 50;
 
 /**
- * What is done about holds while nobody looks: votes that were given in advance, and the news of holds that came or are about to
- * expire. Expiry itself is that of every invocation that waits.
+ * Applies grants to holds, and announces new and soon expiring holds. `runDeadlines` expires holds, as it does all waiting
+ * invocations.
  */
-export function runHolds(backbone: Backbone, sweep_ms: number): { stop(): Promise<void> } {
+export function runHolds(backbone: Backbone, policies: PolicyCache, sweep_ms: number): { stop(): Promise<void> } {
   const { store, relay, log } = backbone;
-  const policies = new Kept<CompiledPolicy>(KEPT_POLICIES);
   const backstop = every(sweep_ms, BACKSTOP.due);
   let warn_in_ms: number | null = null;
   const turn = async (): Promise<number> => {
     const { fresh, granted, overdue, ...next } = await holdsToDo(store);
     if (overdue) await endOverdueQuestions(store);
     warn_in_ms = next.warn_in_ms;
-    // Before they are told of: what a grant releases at once is no news to anybody. Should this process end here, the next
-    // one finds them just as fresh.
+    // Grants are applied before holds are announced, so that a hold released at once notifies nobody. If this process dies here,
+    // the holds are still unannounced and the next turn finds them.
     const came = fresh ? await freshHolds(store.db, BATCH) : [];
     for (const hold of came) await applyGrants(backbone, policies, hold);
     if (granted) await lookAgain(backbone, policies);
-    // None but those looked at: what has come meanwhile may have a grant.
+    // Only these: a hold created in the meantime may be covered by a grant.
     const announced =
       came.length > 0
         ? await announceHolds(
@@ -48,13 +45,13 @@ export function runHolds(backbone: Backbone, sweep_ms: number): { stop(): Promis
     if (announced.length + warned > 0) relay.publish('due', ['events']);
     return came.length === BATCH || warned === BATCH ? 1 : 0;
   };
-  // What came while it was at work woke it again; another coordinator may have what is due.
+  // New holds wake this duty. A hold that is due may be locked by another coordinator, so it is not polled.
   const untilDue = async () => {
     const next_ms = warn_in_ms ?? Infinity;
     return Math.min(next_ms > 0 ? next_ms : sweep_ms, await backstop());
   };
   const holds = repeat(log, 'holds', turn, untilDue);
-  // Told for whatever waits; what is about webhooks alone is none of its business.
+  // `now` is sent for everything that waits, such as a new hold. The other ids of `due` concern other duties.
   const unsubscribe = relay.subscribe('due', (ids) => ids.includes('now') && holds.wake(), holds.wake);
   return {
     stop: async () => {
@@ -64,8 +61,8 @@ export function runHolds(backbone: Backbone, sweep_ms: number): { stop(): Promis
   };
 }
 
-/** Holds that were pending before a grant came. */
-async function lookAgain(backbone: Backbone, policies: Kept<CompiledPolicy>): Promise<void> {
+/** Applies new grants to holds that were already pending. */
+async function lookAgain(backbone: Backbone, policies: PolicyCache): Promise<void> {
   const { db } = backbone.store;
   const grants = await newGrants(db, BATCH);
   if (grants.length === 0) return;

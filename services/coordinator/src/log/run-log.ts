@@ -1,12 +1,12 @@
 import type { Backbone } from '@capstan/backbone';
 import type { SealKey } from '@capstan/integrity';
-import { appendToLog, hasDueForLog, LOG_BATCH } from '@capstan/store';
+import { appendToLog, hasDueForLog, LOG_BATCH } from '@capstan/store/merkle';
 import { every } from '../every.js';
 import { type Repeated, repeat } from '../repeat.js';
 
 /**
- * Appends what has ended to the logs of its tenants. A look costs one statement, and is taken half as often while nothing ends;
- * after a full batch the next follows at once.
+ * Appends ended calls to the logs of their tenants. A check costs one statement and happens half as often while nothing ends.
+ * After a full batch the next one follows at once.
  */
 export function runLog({ store, log }: Backbone, sweep_ms: number, key: SealKey | null): Repeated {
   const [busy, idle] = [every(sweep_ms, 1), every(sweep_ms, 2)];

@@ -1,20 +1,19 @@
+import type { Query } from '@capstan/store';
 import {
   type Ending,
   endFans,
   findBegun,
   findMissedEndings,
   moveSteps,
-  type Query,
   readEndings,
   savePlanRuns,
-} from '@capstan/store';
-import { callOf } from './begun.js';
-import type { Calls } from './calls.js';
+} from '@capstan/store/plan';
+import type { CallWriter } from './call-writer.js';
 import type { Parts } from './parts.js';
 import { CHUNK, type RunTurn } from './run-turn.js';
-import { type ReadyStep, startSteps } from './start-steps.js';
+import { callOf, type ReadyStep, startSteps } from './start-steps.js';
 
-/** So many rounds of steps that end as they start, and then others have their turn. */
+/** The most rounds in one turn. A step that ends as it starts makes others ready, and other runs must get their turn. */
 const MAX_ROUNDS = 20;
 const MAX_ENDINGS = 10_000;
 
@@ -22,15 +21,15 @@ export type Turns = ReadonlyMap<string, RunTurn>;
 type Found = { endings: readonly Ending[]; missed: readonly string[] };
 
 /**
- * Part of a turn of claimed runs, within their transaction: take over what ended → start what is ready by it → until nothing
- * more follows. Every statement is over all runs and steps at once, and its work is that of the steps that move, however
- * large the plans are. Answers the runs with more to do than one turn does.
+ * One part of a turn, in its transaction: applies completions, starts the steps they make ready, and repeats until none are left.
+ * Each statement covers all runs at once and costs only the steps that change, however large the plans are. Returns the runs with
+ * work left for another turn.
  */
 export async function advance(
   parts: Parts,
   query: Query,
   turns: Turns,
-  calls: Calls,
+  calls: CallWriter,
   { endings, missed }: Found,
 ): Promise<Set<string>> {
   const found = await findMissed(query, missed);
@@ -58,7 +57,7 @@ function takeOver(turns: Turns, endings: readonly Ending[]): void {
   for (const ending of endings) turns.get(ending.run_id)?.takeOver(ending);
 }
 
-/** An equal share for each run: a large one keeps none waiting. */
+/** Takes an equal share of ready steps from each run, so that a large run does not delay the others. */
 function takeReady(turns: Turns, most: number): ReadyStep[] {
   const able = [...turns.values()].filter((turn) => turn.canStart());
   const share = Math.ceil(most / able.length);
@@ -67,15 +66,19 @@ function takeReady(turns: Turns, most: number): ReadyStep[] {
   );
 }
 
-/** What is to stop starts nothing more. */
+/** Drops the pending steps of runs that are stopping. */
 async function drop(query: Query, turns: Turns): Promise<void> {
   const stopping = [...turns.values()].filter(({ row }) => row.stopping && !row.dropped);
   if (stopping.length === 0) return;
   const pending = stopping.flatMap(({ run_id, state }) => state.pending().map((place) => ({ run_id, ...place })));
   const begun = await findBegun(query, pending.map(callOf));
   for (const turn of stopping) turn.drop((place) => begun.has(callOf({ run_id: turn.run_id, ...place })));
-  // What has begun has to be known there; and what waited to be resolved is not waited for any more.
-  await flush(query, stopping);
+  // Steps found to be running must be written before their completions can be looked up. The lookup also returns ambiguous steps,
+  // which a stopping run no longer waits for.
+  await moveSteps(
+    query,
+    stopping.flatMap((turn) => turn.takeMoves()),
+  );
   takeOver(
     turns,
     await findMissed(
@@ -85,14 +88,7 @@ async function drop(query: Query, turns: Turns): Promise<void> {
   );
 }
 
-async function flush(query: Query, turns: readonly RunTurn[]): Promise<void> {
-  await moveSteps(
-    query,
-    turns.flatMap((turn) => turn.takeMoves()),
-  );
-}
-
-/** While workers work, so that less is left for the end. */
+/** Writes ended steps while the workers are busy, so that less is left to write at the end of the turn. */
 export async function writeEnded(query: Query, turns: Turns): Promise<void> {
   await moveSteps(
     query,
@@ -100,7 +96,7 @@ export async function writeEnded(query: Query, turns: Turns): Promise<void> {
   );
 }
 
-/** What the turn came to. */
+/** Writes the changes of the turn. */
 export async function keep({ relay }: Parts, query: Query, turns: readonly RunTurn[]): Promise<void> {
   await endFans(
     query,

@@ -1,19 +1,19 @@
-import type { StepState } from '@capstan/store';
+import type { StepState } from '@capstan/store/plan';
 
 const PENDING = 0;
 const STARTED = 1;
 const ENDED = 2;
 
-/** What may go on as if nothing had happened. */
+/** The statuses after which a run continues. */
 export const TOLERATED: ReadonlySet<StepState['status']> = new Set(['succeeded', 'skipped']);
 
-/** The elements of a step that is fanned out: a byte for each. */
+/** The state of the elements of a fanned-out step, one byte each. */
 export class Fan {
   unended: number;
   unsuccessful = 0;
   readonly #stands: Uint8Array;
   #pending: number;
-  /** All before it were taken. */
+  /** The first element not taken yet. */
   #next = 0;
 
   constructor(readonly elements: number) {

@@ -1,23 +1,24 @@
-import { findIdlePlanRuns, type Store } from '@capstan/store';
+import type { Store } from '@capstan/store';
+import { findIdlePlanRuns } from '@capstan/store/plan';
 
 const MAX_FOUND = 500;
-/** A run that was looked at in vain is looked at again after so long: one that waits for a person is not worth a look each time. */
+/** How long a run that was found is not returned again in the same state. A run that waits for a person would be found each time. */
 const LOOK_AGAIN_MS = 15_000;
 
 export type IdleSearch = {
   find(): Promise<{ stuck: string[]; suspects: number }>;
-  /** Another had it: should that one be frozen, it is to be found again soon. */
+  /** Lets the next search return the run again: another coordinator had claimed it, and that one may be frozen. */
   again(run_id: string): void;
 };
 
 /**
- * Finds runs with something to do that no signal told of. Most that look like it are on their way: what moved since the last
- * search is in good hands, here or in another process. Of what happened before the first search nothing was heard.
+ * Finds runs with pending work that no signal announced. A run that changed since the last search is being advanced, here or by
+ * another process, so only unchanged ones are returned. The first search returns all, because earlier signals were not received.
  */
 export function createIdleSearch(store: Store, isHeardOf: (run_id: string) => boolean): IdleSearch {
-  /** Those that had something to do at the last search, and how they stood. */
+  /** Runs with pending work at the last search, and their state. */
   let before: Map<string, string> | null = null;
-  /** How those stood that were found lately. */
+  /** The state in which recently returned runs were found. */
   const lately = new Map<string, string>();
   let forgotten = performance.now();
 

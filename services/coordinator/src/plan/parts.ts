@@ -1,3 +1,3 @@
 import type { Backbone } from '@capstan/backbone';
 
-export type Parts = Pick<Backbone, 'catalog' | 'dispatcher' | 'relay' | 'rules' | 'store'>;
+export type Parts = Pick<Backbone, 'catalog' | 'denials' | 'dispatcher' | 'relay' | 'rules' | 'store'>;

@@ -1,6 +1,7 @@
 import { type Json, type StepStatus, stepInvocationId } from '@capstan/contracts';
 import type { CompiledStep, EndedStep, StepContext } from '@capstan/plan';
-import { type Ending, type Item, type Query, readItems, readPayloads, type StepKey } from '@capstan/store';
+import type { Query } from '@capstan/store';
+import { type Ending, type Item, readItems, readPayloads, type StepKey } from '@capstan/store/plan';
 import type { Turns } from './advance.js';
 import type { RunTurn } from './run-turn.js';
 
@@ -8,8 +9,8 @@ type Element = { item: Json; index: number } | null;
 type ContextOf = (turn: RunTurn, one: StepKey) => { context: StepContext; element: Element };
 
 /**
- * What steps that are ready take: of others that ended before, and of the lists that they are fanned out over. What the turn
- * has at hand is not read again.
+ * Reads what ready steps refer to: the outputs of ended steps, and the elements of the lists they are fanned out over. Outputs that
+ * the turn already has are not read again.
  */
 export async function readContexts(
   query: Query,
@@ -38,7 +39,7 @@ export async function readContexts(
 type Taken = { turn: RunTurn; step: number; output: boolean };
 const keyOf = ({ run_id, step }: { run_id: string; step: number }): string => `${run_id} ${step}`;
 
-/** The steps that they take something of, each once: many may take the same, and that may be thousands of elements. */
+/** The steps that the ready ones refer to, each once: many may refer to the same step, which may have thousands of elements. */
 function takenBy(turns: Turns, ready: readonly StepKey[]): Map<string, Taken> {
   const taken = new Map<string, Taken>();
   const seen = new Set<string>();
@@ -56,7 +57,7 @@ function takenBy(turns: Turns, ready: readonly StepKey[]): Map<string, Taken> {
 
 const readsOf = ({ reads }: CompiledStep) => [...reads.before, ...reads.args];
 
-/** Of a step, or of all its elements. */
+/** The invocation ids of a step, or of all its elements. */
 function callsOf({ run_id, state }: RunTurn, step: number): string[] {
   const fan = state.fanOf(step);
   if (!fan) return [stepInvocationId(run_id, step, null)];
@@ -83,7 +84,7 @@ function endedOf(turn: RunTurn, step: number, outputs: ReadonlyMap<string, Json>
   return { status, outputs: calls.length === 0 ? [] : [output, ...more] };
 }
 
-/** A list that stands in the plan is at hand; others are kept with the elements. */
+/** Reads the list items of ready elements. A list written in the plan is not read; items of other lists are stored with the elements. */
 async function itemsOf(query: Query, turns: Turns, ready: readonly StepKey[]) {
   const listOf = (one: StepKey) => turns.get(one.run_id)?.step(one.step).for_each;
   const kept = new Map<string, Item>();

@@ -1,17 +1,18 @@
 import type { Backbone } from '@capstan/backbone';
+import type { PolicyCache } from '@capstan/policy';
 import { BACKSTOP, every } from '../every.js';
 import { repeat } from '../repeat.js';
-import { createPlanEngine } from './plan-engine.js';
+import { PlanEngine } from './plan-engine.js';
 
 const SOON_MS = 10;
 const MAX_SOON_MS = 1000;
-/** So many times as long as a turn takes. */
+/** Completions are collected for this many times the duration of the last turn. */
 const GATHER = 3;
 
-/** Advances plans when a step of theirs ends, and looks now and then for what no signal told of. */
-export function runPlans(backbone: Backbone, sweep_ms: number): { stop(): Promise<void> } {
+/** Advances plans when their steps end, and periodically looks for missed signals. */
+export function runPlans(backbone: Backbone, policies: PolicyCache, sweep_ms: number): { stop(): Promise<void> } {
   const { relay, log } = backbone;
-  const engine = createPlanEngine(backbone);
+  const engine = new PlanEngine(backbone, policies);
   const turns = repeat(
     log,
     'plans',

@@ -7,15 +7,15 @@ const stateOf = (...steps: object[]) => new RunState(compilePlan({ steps }));
 const ready = (state: RunState, most = 10) => state.takeReady(most).map(({ step: at, element }) => [at, element]);
 const end = (state: RunState, at: number, element = -1) => state.apply({ step: at, element, status: 'succeeded' });
 
-describe('steps are ready', () => {
-  test('that need nothing, in the order of the plan, each once', () => {
+describe('a step', () => {
+  test('that needs nothing is ready at once, in plan order, and taken once', () => {
     const state = stateOf(step('a', []), step('b', ['a']), step('c', []));
     expect(ready(state, 1)).toEqual([[0, -1]]);
     expect(ready(state)).toEqual([[2, -1]]);
     expect(state.hasReady()).toBe(false);
   });
 
-  test('with the last that they need, however often it ends', () => {
+  test('becomes ready when the last step it needs ends, even if another end is applied twice', () => {
     const state = stateOf(step('a', []), step('b', []), step('c', ['a', 'b']));
     ready(state);
     end(state, 0);
@@ -25,7 +25,7 @@ describe('steps are ready', () => {
     expect(ready(state)).toEqual([[2, -1]]);
   });
 
-  test('not when another process has started them', () => {
+  test('that another process has started does not become ready', () => {
     const state = stateOf(step('a', []), step('b', ['a']), step('c', ['a']));
     state.apply({ step: 1, element: -1, status: 'started' });
     end(state, 0);
@@ -33,7 +33,7 @@ describe('steps are ready', () => {
   });
 });
 
-describe('a step that is fanned out', () => {
+describe('a fanned-out step', () => {
   const fanned = () => {
     const state = stateOf(step('a', [], { for_each: [1, 2, 3, 4] }), step('b', []));
     state.takeReady(10);
@@ -41,7 +41,7 @@ describe('a step that is fanned out', () => {
     return state;
   };
 
-  test('has its elements ready, some at a time', () => {
+  test('hands out its ready elements in portions', () => {
     const state = fanned();
     expect(ready(state, 3)).toEqual([
       [0, 0],
@@ -53,7 +53,7 @@ describe('a step that is fanned out', () => {
     expect(state.hasReady()).toBe(false);
   });
 
-  test('leaves those out that another process has started', () => {
+  test('does not hand out elements that another process has started', () => {
     const state = fanned();
     for (const element of [0, 2]) state.apply({ step: 0, element, status: 'started' });
     expect(ready(state)).toEqual([
@@ -75,7 +75,7 @@ describe('a step that is fanned out', () => {
     ]);
   });
 
-  test('and has ended is known with its elements', () => {
+  test('that has ended can be restored with its elements', () => {
     const state = stateOf(step('a', [], { for_each: [1, 2] }), step('b', ['a']));
     state.apply({ step: 0, element: -1, status: 'failed', elements: 2 });
     for (const element of [0, 1]) state.apply({ step: 0, element, status: element === 0 ? 'failed' : 'succeeded' });
@@ -83,7 +83,7 @@ describe('a step that is fanned out', () => {
     expect(ready(state)).toEqual([[1, -1]]);
   });
 
-  test('is not started itself, only its elements are', () => {
+  test('does not count as started itself; only its elements do', () => {
     const state = fanned();
     state.apply({ step: 0, element: 1, status: 'started' });
     expect([-1, 0, 1].map((element) => state.isStarted({ step: 0, element }))).toEqual([false, false, true]);

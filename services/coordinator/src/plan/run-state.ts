@@ -1,31 +1,30 @@
 import type { CompiledPlan, CompiledStep } from '@capstan/plan';
-import type { StepState } from '@capstan/store';
+import type { StepState } from '@capstan/store/plan';
 import { Fan } from './fan.js';
 
 /** A step, or (with `element` >= 0) one of its elements. */
 export type Place = { step: number; element: number };
 type Status = StepState['status'];
-/** What moves a step: read from its row, or decided by a turn. */
+/** A change of a step: read from its row, or made by a turn. */
 export type Change = Place & { status: Status; elements?: number | null; told?: boolean };
 
 const isEnded = (status: Status): boolean => status !== 'pending' && status !== 'started';
 
 /**
- * What this process knows of the steps of a run: how each stands, and which are ready. It is what their rows say, as of the
- * change `seq`; a turn that finds the run further on reads what has moved since, so that nothing is ever counted twice and no
- * turn reads the steps that did not move.
+ * The cached state of the steps of a run, and which are ready. It equals their rows as of version `seq`. A turn that finds a newer
+ * version reads only the steps that changed since, so nothing is counted twice.
  */
 export class RunState {
   readonly plan: CompiledPlan;
-  /** 0 while nothing is known. */
+  /** 0 if nothing is cached. */
   seq = 0;
   readonly #status: Status[];
-  /** How many steps each waits for. */
+  /** How many unended steps each step waits for. */
   readonly #unmet: number[];
   readonly #fans = new Map<number, Fan>();
-  /** Those with something to start, in the order of the plan. */
+  /** Steps with something to start, in plan order. */
   readonly #ready: number[];
-  /** Of which it was said that they wait for somebody to say what became of them. */
+  /** Ambiguous steps that were already announced. */
   readonly #told = new Set<string>();
 
   constructor(plan: CompiledPlan) {
@@ -49,7 +48,7 @@ export class RunState {
     return this.#fans.get(step);
   }
 
-  /** Whether it was called, and has not ended as far as is known. */
+  /** True if the step or element was called and is not known to have ended. */
   isStarted({ step, element }: Place): boolean {
     const fan = this.#fans.get(step);
     if (element >= 0) return fan?.isStarted(element) ?? false;
@@ -64,7 +63,7 @@ export class RunState {
     return this.#ready.length > 0;
   }
 
-  /** For a turn, which moves all of them or stops the run. */
+  /** Takes ready steps and elements. The caller must start or end all of them, or stop the run. */
   takeReady(most: number): Place[] {
     const taken: Place[] = [];
     for (let step = this.#ready[0]; step !== undefined && taken.length < most; step = this.#ready[0]) {
@@ -82,7 +81,7 @@ export class RunState {
     else this.#moveStep(step, status, elements);
   }
 
-  /** All that was not started, ready or not. */
+  /** All steps that were not started, ready or not. */
   pending(): Place[] {
     return this.#status.flatMap((status, step) =>
       status === 'pending'
@@ -125,7 +124,7 @@ export class RunState {
     if (this.#ready[at] === step) this.#ready.splice(at, 1);
   }
 
-  /** Where it is, or would be, among those that are ready. */
+  /** The index or insertion point of a step among the ready ones. */
   #placeOf(step: number): number {
     let low = 0;
     let high = this.#ready.length;

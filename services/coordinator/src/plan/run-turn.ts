@@ -1,30 +1,30 @@
 import type { JsonObject, RunStatus } from '@capstan/contracts';
 import type { CompiledStep } from '@capstan/plan';
 import type { CompiledPolicy } from '@capstan/policy';
-import type { ClaimedRun, EndedFan, Ending, SavedRun, StepMove, Titled } from '@capstan/store';
+import type { ClaimedRun, EndedFan, Ending, SavedRun, StepMove, Titled } from '@capstan/store/plan';
 import { TOLERATED } from './fan.js';
 import type { Place, RunState } from './run-state.js';
 
-/** How many steps are started in one turn, and then others have theirs. */
+/** The most steps started in one turn, so that other runs get theirs. */
 export const CHUNK = 1000;
 
 const WORTH_WRITING = 100;
-const TO_RESOLVE = 'nobody knows whether it took effect; resolve it, or redrive it';
+const TO_RESOLVE = 'it is not known whether the call took effect; resolve or redrive it';
 
 type End = Exclude<StepMove['status'], 'pending' | 'started'>;
 
-/** A run during a turn of the engine: what it had when it was claimed, and what becomes of it. */
+/** A run during a turn: its state when claimed, and its changes. */
 export class RunTurn {
   readonly run_id: string;
-  /** The last change before this turn. */
+  /** The version of the run before this turn. */
   readonly since: number;
   /**
-   * Whether another turn, of which nothing is known, may have moved or begun what is pending here. Also before the first change
-   * of a run: one that goes on from another has steps that have ended, or are fanned out.
+   * True if the cached state may be stale: another turn may have changed the run or called its pending steps. Also true before the
+   * first turn, unless the run is untouched: a run that continues another one begins with ended or fanned-out steps.
    */
   readonly unsure: boolean;
   readonly more: SavedRun['more'] = { total: 0, live: 0, completed: 0, denied: 0, failed: 0, canceled: 0, skipped: 0 };
-  /** What has moved, and is not written yet. What starts and ends within a turn is written once. */
+  /** Changes not written yet. A step that starts and ends within a turn is written once. */
   readonly #moves = new Map<string, StepMove>();
   #ended = 0;
   readonly ended_fans: EndedFan[] = [];
@@ -60,7 +60,7 @@ export class RunTurn {
     return this.row.seq;
   }
 
-  /** How many more steps may be under way. */
+  /** How many more steps may run at once. */
   room(): number {
     const { paused, stopping, max_parallel, live } = this.row;
     if (paused || stopping) return 0;
@@ -71,13 +71,13 @@ export class RunTurn {
     return this.room() > 0 && this.state.hasReady();
   }
 
-  /** It is called, and how it ends will be heard of. */
+  /** Marks a step as called. Its completion arrives later. */
   start(place: Place): void {
     this.#countCall(place.step);
     this.#move(place, 'started', null, true);
   }
 
-  /** It is called once for each element. They are counted in its place. */
+  /** Marks a step as fanned out. Its elements are called and counted in its place. */
   fanOut(step: number, elements: number): void {
     this.fanned.add(step);
     this.row.unended += elements;
@@ -86,7 +86,7 @@ export class RunTurn {
     this.state.apply({ step, element: -1, status: 'started', elements });
   }
 
-  /** It ends without having been called, or is denied. */
+  /** Ends a step that was denied or needs no call. */
   endUncalled(place: Place, status: keyof typeof COUNTED, reason: string | null): void {
     this.more.live -= 1;
     if (status !== 'skipped') this.row.ended += 1;
@@ -94,7 +94,7 @@ export class RunTurn {
     this.#end(place, status, reason, reason, status === 'denied');
   }
 
-  /** Its call has ended. Each is ended once, however often that is heard of. */
+  /** Applies the end of a call. Repeated completions are ignored. */
   takeOver(ending: Ending): void {
     if (!this.state.isStarted(ending)) return;
     if (ending.unresolved && this.#waitsFor(ending.step)) {
@@ -106,7 +106,7 @@ export class RunTurn {
     this.#end(ending, ending.status, null, ending.error, true);
   }
 
-  /** All that has not been started will not be; what a turn that was lost had begun is under way. */
+  /** Ends all pending steps, except those that a lost turn has already called. */
   drop(hasBegun: (place: Place) => boolean): void {
     const { status, reason } = DROPPED[this.row.stopping ?? 'failed'];
     for (const place of this.state.pending())
@@ -115,7 +115,7 @@ export class RunTurn {
     this.row.dropped = true;
   }
 
-  /** For whoever writes them. */
+  /** Takes the changes that are not written yet. */
   takeMoves(): StepMove[] {
     const moves = [...this.#moves.values()];
     this.#moves.clear();
@@ -123,7 +123,7 @@ export class RunTurn {
     return moves;
   }
 
-  /** Those that do not move again, where there are enough of them to be worth it. */
+  /** Takes the changes that are final, if there are enough of them to be worth a statement. */
   takeEnded(): StepMove[] {
     if (this.#ended < WORTH_WRITING) return [];
     this.#ended = 0;
@@ -132,7 +132,7 @@ export class RunTurn {
     return ended.map(([, move]) => move);
   }
 
-  /** What is to be kept. With nothing left that has not ended the run is over, and no longer counts as live itself. */
+  /** The new row of the run. Once every step has ended the run is over, and no longer counts as live itself. */
   save(): SavedRun {
     const { run_id, stopping, dropped, live, unended, ended, seq, calls } = this.row;
     const active = unended > 0;
@@ -161,7 +161,7 @@ export class RunTurn {
     this.row.live += 1;
   }
 
-  /** Whether the run goes on only once it is known what became of a step: where its failure would stop it. */
+  /** True if the run waits for an ambiguous step to be resolved, because its failure would stop the run. */
   #waitsFor(step: number): boolean {
     return this.row.stopping === null && this.step(step).on_error === 'stop';
   }
@@ -173,7 +173,7 @@ export class RunTurn {
     if (place.element >= 0) this.#endFan(place.step);
   }
 
-  /** With its last element a step has ended. */
+  /** A step ends with its last element. */
   #endFan(step: number): void {
     const fan = this.state.fanOf(step);
     if (!fan || fan.unended > 0 || this.state.statusOf(step) !== 'started') return;
@@ -219,8 +219,8 @@ const COUNTED = {
 
 const DROPPED = {
   canceled: { status: 'canceled', reason: 'the run was canceled' },
-  failed: { status: 'skipped', reason: 'the run stopped before it' },
+  failed: { status: 'skipped', reason: 'the run stopped before this step' },
 } as const;
 
-/** A reason may quote what a tool answered: short, and nothing that Postgres refuses. */
+/** A reason may quote tool output: shorten it, and remove characters that Postgres refuses. */
 const storable = (text: string): string => text.slice(0, 1000).toWellFormed().replaceAll('\u0000', '\ufffd');

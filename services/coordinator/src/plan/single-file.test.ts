@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { SingleFile } from './single-file.js';
+import { SingleFile } from './call-writer.js';
 
-/** Writes when it is told to. */
+/** A file whose writes end on command of the test. */
 function openFile(size = { first: 2, most: 4 }) {
   const batches: number[][] = [];
   const ends: { resolve(): void; reject(error: Error): void }[] = [];
@@ -12,7 +12,7 @@ function openFile(size = { first: 2, most: 4 }) {
   return { file, batches, ends };
 }
 
-test('some are written while more come, which go together in the next', async () => {
+test('rows added during a write go into the next batch together', async () => {
   const { file, batches, ends } = openFile();
   for (const row of [1, 2, 3, 4, 5]) file.add(row);
   expect(batches).toEqual([[1, 2]]);
@@ -27,7 +27,7 @@ test('some are written while more come, which go together in the next', async ()
   await written;
 });
 
-test('a write has so many at most, and the rest goes with the next', async () => {
+test('a batch is limited in size, and the remaining rows go into the next one', async () => {
   const { file, batches, ends } = openFile({ first: 10, most: 2 });
   for (const row of [1, 2, 3]) file.add(row);
   expect(batches).toEqual([]);
@@ -39,7 +39,7 @@ test('a write has so many at most, and the rest goes with the next', async () =>
   expect(batches).toEqual([[1, 2], [3]]);
 });
 
-test('after one that failed nothing is written', async () => {
+test('nothing is written after a failed write', async () => {
   const { file, batches, ends } = openFile();
   for (const row of [1, 2, 3]) file.add(row);
   ends[0]?.reject(new Error('no room'));

@@ -1,15 +1,15 @@
 import { type Backbone, tellReady } from '@capstan/backbone';
-import { forgetUses, promoteWaiting } from '@capstan/store';
+import { HOUR_MS } from '@capstan/contracts';
+import { forgetUses, promoteWaiting } from '@capstan/store/quota';
 import { BACKSTOP, every } from '../every.js';
 import { repeat } from '../repeat.js';
 import { throttled } from '../throttled.js';
 
 const BATCH = 500;
 const EAGER_MS = 5;
-const HOUR_MS = 3_600_000;
 const MAX_SERVED = 10_000;
 
-/** Woken by settlements, which make room, and by submissions, which may find some. Without quotas it only sweeps. */
+/** Queues calls deferred by quotas. Wakes when a call ends, which makes room, and when one is submitted. Without quotas it only sweeps. */
 export function runQuotas(backbone: Backbone, sweep_ms: number): { stop(): Promise<void> } {
   const { store, relay, catalog, rules, log } = backbone;
   const served = new Map<string, number>();
@@ -21,7 +21,7 @@ export function runQuotas(backbone: Backbone, sweep_ms: number): { stop(): Promi
     tellReady(backbone, promoted);
     return promoted.ids.length;
   };
-  // Under a quota calls may wait for a minute or a day to begin, of which no signal tells.
+  // Calls may wait for the next minute or day of a quota, which no signal announces.
   const often = every(sweep_ms, 1);
   const seldom = every(sweep_ms, BACKSTOP.told);
   const duty = repeat(log, 'quotas', promote, () => (rules.quotas().length > 0 ? often() : seldom()));
@@ -38,9 +38,13 @@ export function runQuotas(backbone: Backbone, sweep_ms: number): { stop(): Promi
   const unsubscribe = [
     relay.subscribe('followed', woken),
     relay.subscribe('due', woken, woken),
-    // Another limit, or none.
+    // A quota was changed or removed. Calls that it deferred may have been announced before the rules know it, when nothing listens.
     relay.subscribe('refresh', (what) => {
-      if (what.includes('quotas')) soon.call();
+      if (what.includes('quotas'))
+        void rules
+          .refresh()
+          .catch(() => {})
+          .then(soon.call);
     }),
   ];
   return {

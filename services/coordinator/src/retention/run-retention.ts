@@ -1,22 +1,21 @@
 import type { Backbone } from '@capstan/backbone';
-import type { KeptFor } from '@capstan/contracts';
-import { type ArtifactStorage, artifactStorage } from '@capstan/store';
+import { HOUR_MS, type KeptFor } from '@capstan/contracts';
+import { type ArtifactStorage, artifactStorage } from '@capstan/store/artifact';
 import { repeat } from '../repeat.js';
-import { forgetOld } from './forget-old.js';
+import { forgetOld, newForgetting } from './forget-old.js';
 
-const HOUR_MS = 3_600_000;
-
-/** Every hour, and when somebody changes what is kept. */
+/** Applies retention every hour, and when its settings change. */
 export function runRetention(
   backbone: Backbone,
   installation: KeptFor,
   artifacts: ArtifactStorage = artifactStorage(null),
 ): { stop(): Promise<void> } {
   const { relay, log } = backbone;
+  const forgetting = newForgetting();
   const duty = repeat(
     log,
     'retention',
-    () => forgetOld(backbone, installation, artifacts),
+    () => forgetOld(backbone, installation, artifacts, forgetting),
     () => Promise.resolve(HOUR_MS),
   );
   const unsubscribe = relay.subscribe('due', (ids) => ids.includes('retention') && duty.wake());

@@ -1,35 +1,34 @@
 import type { Backbone } from '@capstan/backbone';
 import { MAX_QUEUED_FIRES, type ScheduleFire } from '@capstan/contracts';
 import { createTimetable, type Timetable } from '@capstan/plan';
-import type { CompiledPolicy } from '@capstan/policy';
+import type { PolicyCache } from '@capstan/policy';
 import { publishEnded } from '@capstan/queue';
+import type { Db } from '@capstan/store';
+import { cancelInvocations } from '@capstan/store/invocation';
+import { controlPlanRun } from '@capstan/store/plan';
+import { tenantPolicyInForce } from '@capstan/store/policy';
 import {
-  cancelInvocations,
   claimDueSchedule,
   claimQueuedFire,
-  controlPlanRun,
   countQueuedFires,
-  type Db,
   type DueSchedule,
   hasFired,
   isRunLive,
   recordFire,
   schedulesWithQueued,
   setNextFire,
-} from '@capstan/store';
-import type { Kept } from '../kept.js';
+} from '@capstan/store/schedule';
 import { type StartedFire, startScheduled } from './start-scheduled.js';
-import { tenantPolicy } from './tenant-policy.js';
 
-/** A start that is later than this was missed: with `catch_up: 0` it is left out. */
+/** A start that is overdue by more than this was missed, and is skipped with `catch_up: 0`. */
 const MISSED_MS = 30_000;
 const MAX_WAITING = 100;
 
 /**
- * Fires the schedule that is due longest. Claim, next time and what is started are one transaction, so that each start
- * happens once with any number of coordinators, and Postgres' clock says when.
+ * Fires the schedule that has been due longest. The claim, the next start time and the call or run it creates are one transaction,
+ * so each start happens once with any number of coordinators. Times are those of Postgres' clock.
  */
-export async function fireNextSchedule(backbone: Backbone, policies: Kept<CompiledPolicy>): Promise<number> {
+export async function fireNextSchedule(backbone: Backbone, policies: PolicyCache): Promise<number> {
   const fired = await backbone.store.db.transaction().execute(async (db) => {
     const schedule = await claimDueSchedule(db);
     if (!schedule) return null;
@@ -47,8 +46,8 @@ export async function fireNextSchedule(backbone: Backbone, policies: Kept<Compil
   return fired ? 1 : 0;
 }
 
-/** Starts what waited for the one before, now that it has ended. */
-export async function fireQueued(backbone: Backbone, policies: Kept<CompiledPolicy>): Promise<void> {
+/** Fires queued starts whose previous run has ended. */
+export async function fireQueued(backbone: Backbone, policies: PolicyCache): Promise<void> {
   for (const schedule_id of await schedulesWithQueued(backbone.store, MAX_WAITING)) {
     const started = await backbone.store.db.transaction().execute(async (db) => {
       const queued = await claimQueuedFire(db, schedule_id);
@@ -69,7 +68,7 @@ const timetableOf = ({ cron, time_zone, every_ms, created_at }: DueSchedule): Ti
     since: new Date(created_at),
   });
 
-/** Of what was missed the last few are made up for. */
+/** The starts that are due, including the last `catch_up` of those that were missed. */
 function dueOf({ next_at, catch_up }: DueSchedule, timetable: Timetable, now: Date): string[] {
   const due = timetable.due(new Date(next_at ?? now), now, Math.max(1, catch_up));
   const wanted = catch_up > 0 ? due : due.filter((at) => now.getTime() - at.getTime() < MISSED_MS);
@@ -78,7 +77,7 @@ function dueOf({ next_at, catch_up }: DueSchedule, timetable: Timetable, now: Da
 
 async function fire(
   backbone: Backbone,
-  policies: Kept<CompiledPolicy>,
+  policies: PolicyCache,
   db: Db,
   schedule: DueSchedule,
   fire_at: string,
@@ -92,26 +91,26 @@ async function fire(
     await recordFire(db, schedule_id, left);
     return { ...left, committed: () => {} };
   };
-  // Each takes the place of the one before: of those that are due together only the newest would be left.
+  // Each start would cancel the one before, so of those due together only the newest is started.
   if (overlap === 'cancel' && fire_at !== newest) return left('skipped', `the start of ${newest} took its place`);
   if (live && overlap === 'skip') return left('skipped', `${last_run_id} had not ended`);
-  if (waiting >= MAX_QUEUED_FIRES) return left('skipped', `${waiting} wait already`);
+  if (waiting >= MAX_QUEUED_FIRES) return left('skipped', `${waiting} starts are already queued`);
   if (overlap === 'queue' && (live || waiting > 0)) return left('queued', `${last_run_id} had not ended`);
-  // First the old one, then the new one: should this process die in between, another starts the new one. The old one was
-  // committed before, so that another connection sees it.
+  // Cancel the old run first: if this process dies in between, another coordinator starts the new one. The old run was committed
+  // earlier, so another connection can see it.
   if (live && last_run_id !== null) await cancelRun(backbone, schedule, last_run_id);
   return start(backbone, policies, db, schedule, fire_at);
 }
 
 async function start(
   backbone: Backbone,
-  policies: Kept<CompiledPolicy>,
+  policies: PolicyCache,
   db: Db,
   schedule: DueSchedule,
   fire_at: string,
 ): Promise<StartedFire> {
-  const policy = await tenantPolicy(db, policies, schedule.tenant);
-  const started = await startScheduled(backbone, db, schedule, fire_at, policy);
+  const in_force = await tenantPolicyInForce(db, schedule.tenant);
+  const started = await startScheduled(backbone, db, schedule, fire_at, in_force ? policies.of(in_force) : null);
   await recordFire(db, schedule.schedule_id, started);
   schedule.last_run_id = started.run_id ?? schedule.last_run_id;
   return started;

@@ -1,30 +1,26 @@
 import type { Backbone } from '@capstan/backbone';
-import type { CompiledPolicy } from '@capstan/policy';
-import { nextFireIn } from '@capstan/store';
+import type { PolicyCache } from '@capstan/policy';
+import { nextFireIn } from '@capstan/store/schedule';
 import { BACKSTOP, every } from '../every.js';
-import { Kept } from '../kept.js';
 import { repeat } from '../repeat.js';
 import { fireNextSchedule, fireQueued } from './fire-schedules.js';
 
-const KEPT_POLICIES = 100;
-
-/** Sleeps until a schedule is due, or one is added that is due sooner. */
+/** Sleeps until a schedule is due, or until one is added that is due sooner. */
 export type Schedules = {
-  /** A start that waited may be due: the one before has ended. */
+  /** Wakes the duty for queued starts, because a previous run may have ended. */
   wakeQueued(): void;
   stop(): Promise<void>;
 };
 
-export function runSchedules(backbone: Backbone, sweep_ms: number): Schedules {
+export function runSchedules(backbone: Backbone, policies: PolicyCache, sweep_ms: number): Schedules {
   const { store, relay, log } = backbone;
-  const policies = new Kept<CompiledPolicy>(KEPT_POLICIES);
   const backstop = every(sweep_ms, BACKSTOP.due);
   let next_ms: number | null = null;
   const turn = async (): Promise<number> => {
     next_ms = await nextFireIn(store);
     return next_ms === 0 ? fireNextSchedule(backbone, policies) : 0;
   };
-  // What is due and locked is in the hands of another coordinator.
+  // A schedule that is due but locked is being fired by another coordinator.
   const untilDue = async () => Math.min(next_ms === 0 ? sweep_ms : (next_ms ?? Infinity), await backstop());
   const fire = repeat(log, 'schedules', turn, untilDue);
   const queued = repeat(

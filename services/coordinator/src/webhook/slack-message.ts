@@ -1,80 +1,66 @@
 import type { Json, JsonObject } from '@capstan/contracts';
+import { visibleText } from '@capstan/contracts/visible-text';
+import { type Saying, sayingOf, type Told } from './told.js';
 
-type Told = { type: string; subject: string; data: JsonObject };
+/** The hold that the buttons decide, with the inputs that the message shows. */
+export type Decidable = { hold_id: string; input_hash: string; inputs: Json };
 
-/** What Slack's incoming webhooks take, and all that speak like them. */
-export function slackMessage(told: Told, public_url: string): { text: string } {
-  const { subject, data } = told;
-  if (told.type === 'quota.warning')
-    return {
-      text: `Quota ${literal(subject)}: ${textOf(data.used)} of ${textOf(data.max)} ${textOf(data.limit)} are used`,
-    };
-  if (told.type === 'webhook.disabled')
-    return { text: `Webhook ${literal(subject)} was disabled: ${textOf(data.reason)}` };
-  const parts = [textOf(data.tool_id), linkTo(told, public_url), ...whyOf(told)];
-  return { text: `${headOf(told)}: ${parts.filter((part) => part !== '').join(' · ')}` };
+export type SlackMessage = { text: string; blocks?: JsonObject[] };
+
+/**
+ * A message for Slack's incoming webhooks and compatible services. If there is a hold to decide, it has buttons and shows the
+ * inputs, so that nobody approves inputs they have not seen.
+ */
+export function slackMessage(told: Told, public_url: string, decidable: Decidable | null = null): SlackMessage {
+  const saying = sayingOf(told);
+  const text = lineOf(saying, told.subject, public_url);
+  return decidable ? { text, blocks: blocksOf(text, decidable) } : { text };
 }
 
-const familyOf = ({ type }: Told): string => type.split('.', 1)[0] ?? '';
-
-/** To the page of the console, where a person can decide. */
-function linkTo(told: Told, public_url: string): string {
-  const family = familyOf(told);
-  const kind = family === 'hold' || family === 'run' ? `${family}s` : 'invocations';
-  return `<${public_url}/${kind}/${encodeURIComponent(told.subject)}|${told.subject}>`;
+function lineOf({ head, tool, path, why }: Saying, subject: string, public_url: string): string {
+  if (path === null) return literal(head);
+  const link = `<${public_url}${path}|${literal(subject)}>`;
+  const parts = [literal(tool), link, ...why.map(literal)].filter((part) => part !== '');
+  return `${literal(head)}: ${parts.join(' · ')}`;
 }
 
-function headOf({ type, data }: Told): string {
-  switch (type) {
-    case 'hold.created':
-      return data.returned_because ? 'Approval needed once more' : 'Approval needed';
-    case 'hold.expiring':
-      return 'Approval expires soon';
-    case 'hold.decided': {
-      // Nobody lets a hold expire.
-      const by = data.status === 'expired' ? '' : textOf(data.decided_by);
-      return `Hold ${textOf(data.status)}${by === '' ? '' : ` by ${by}`}`;
-    }
-    default:
-      return type.replace('.', ' ');
-  }
+/** Slack allows 3,000 characters in a block. The page of the hold shows the rest. */
+const MAX_SHOWN = 2500;
+
+function blocksOf(text: string, { hold_id, input_hash, inputs }: Decidable): JsonObject[] {
+  const whole = visibleText(JSON.stringify(inputs, null, 2));
+  const shown = whole.length > MAX_SHOWN ? `${whole.slice(0, MAX_SHOWN)}\n… open the hold to see the rest` : whole;
+  // Inputs that are not shown completely cannot be approved here.
+  const may_release = shown === whole;
+  const button = (action_id: 'release' | 'reject', label: string, style: string): JsonObject => ({
+    type: 'button',
+    action_id,
+    style,
+    text: { type: 'plain_text', text: label },
+    value: JSON.stringify({ hold_id, input_hash }),
+  });
+  return [
+    { type: 'section', text: { type: 'mrkdwn', text } },
+    {
+      type: 'rich_text',
+      elements: [{ type: 'rich_text_preformatted', elements: [{ type: 'text', text: shown }] }],
+    },
+    {
+      type: 'input',
+      block_id: 'comment',
+      optional: true,
+      label: { type: 'plain_text', text: 'Comment, or reason for rejecting' },
+      element: { type: 'plain_text_input', action_id: 'comment', max_length: 1000 },
+    },
+    {
+      type: 'actions',
+      elements: [
+        ...(may_release ? [button('release', 'Approve', 'primary')] : []),
+        button('reject', 'Reject', 'danger'),
+      ],
+    },
+  ];
 }
 
-/** What helps to decide, or says what happened. */
-function whyOf({ type, data }: Told): string[] {
-  const until = `until ${timeOf(data.expires_at)}`;
-  switch (type) {
-    case 'hold.created':
-      return [
-        riskOf(data),
-        textOf(data.returned_because),
-        textOf(data.reason),
-        `asked by ${textOf(data.actor)}`,
-        until,
-      ];
-    case 'hold.expiring':
-      return [riskOf(data), textOf(data.reason), until];
-    // Why it was held says nothing of why it was decided so.
-    case 'hold.decided':
-      return [textOf(data.comment)];
-  }
-  return [textOf(data.reason) || textOf(data.error) || textOf(member(data.result, 'error')) || denialOf(data)];
-}
-
-const member = (value: Json | undefined, name: string): Json | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value[name] : undefined;
-
-const denialOf = ({ decision }: JsonObject): string => {
-  const rule = textOf(member(decision, 'rule_matched')) || textOf(member(decision, 'code'));
-  return rule === '' ? '' : `by ${rule}`;
-};
-
-const riskOf = ({ risk }: JsonObject): string => (textOf(risk) === '' ? '' : `risk ${textOf(risk)}`);
-
-const timeOf = (value: unknown): string => textOf(value).replace(/^(.{10})T(.{5}).*$/, '$1 $2 UTC');
-
-const textOf = (value: unknown): string =>
-  typeof value === 'string' || typeof value === 'number' ? literal(String(value).slice(0, 500)) : '';
-
-/** The characters that mean something in Slack's text. */
+/** Escapes the characters with a meaning in Slack's markup. */
 const literal = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

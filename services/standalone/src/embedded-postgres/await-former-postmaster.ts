@@ -6,12 +6,12 @@ import { isPostmasterOf, LOCK_FILE, readLockFile, readOwner } from './postmaster
 import { processIsAlive } from './process-is-alive.js';
 import type { StartLog } from './start-log.js';
 
-/** A little longer than a guardian gives Postgres before it kills it. */
+/** A little longer than a guardian waits before it kills Postgres. */
 const PATIENCE_MS = 100_000;
 
 /**
- * Returns when no postmaster runs on the folder: at once as a rule, or after the one whose owner was killed has
- * stopped. Throws when its owner is alive.
+ * Returns when no postmaster runs on the folder: usually at once, or when a postmaster whose owner was killed has
+ * stopped. Throws if the owner is alive.
  */
 export async function awaitFormerPostmaster(data_dir: string, log: StartLog): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
@@ -28,7 +28,7 @@ export async function awaitFormerPostmaster(data_dir: string, log: StartLog): Pr
   }
 }
 
-/** Postgres overlooks a lock of a dead process by itself, but not one whose pid another process has by now. */
+/** Postgres ignores the lock of a dead process, but not one whose pid has been reused by another process. */
 async function removeMisleadingLock(data_dir: string, pid: number): Promise<void> {
   if (processIsAlive(pid)) await rm(join(data_dir, LOCK_FILE), { force: true });
 }

@@ -4,11 +4,11 @@ import { readLockFile } from './postmaster-files.js';
 import type { GuardedServer, ServerExit } from './start-guarded.js';
 import type { StartLog } from './start-log.js';
 
-/** Recovery after a crash replays at most some gigabytes of log. */
+/** Recovery after a crash replays a few gigabytes of log at most. */
 const PATIENCE_MS = 300_000;
 const REPORT_EVERY_MS = 10_000;
 
-/** Until Postgres takes connections, or ends instead. It tells of it in its lock file only, so this looks there. */
+/** Waits until Postgres accepts connections or exits. It reports this only in its lock file, so the file is polled. */
 export async function awaitReady(
   server: GuardedServer,
   { data_dir, log }: { data_dir: string; log: StartLog },
@@ -30,7 +30,7 @@ export async function awaitReady(
     if (now - started > PATIENCE_MS) {
       await server.stop();
       throw new EmbeddedPostgresError(`Postgres did not become ready within ${PATIENCE_MS / 1000} s on ${data_dir}.`, {
-        suggestion: `See ${data_dir}.log for what it was doing, and start again: recovery goes on where it was.`,
+        suggestion: `See ${data_dir}.log for what it was doing, and start again: recovery continues where it stopped.`,
       });
     }
   }

@@ -5,8 +5,8 @@ import { type Launch, possibleLaunches } from './launch.js';
 import { runLaunched } from './run-launched.js';
 
 /**
- * The first way to run Postgres that works here, found by trying: permissions depend on modes, ACLs, mounts and
- * what a container allows, more than could be computed.
+ * Finds the first way to run Postgres that works here, by trying: permissions depend on modes, ACLs, mounts and the
+ * container, which is more than could be computed.
  */
 export async function chooseLaunch(binaries: Binaries, data_dir: string): Promise<Launch & { major: string }> {
   const failures: string[] = [];

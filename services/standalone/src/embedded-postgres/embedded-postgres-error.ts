@@ -1,4 +1,4 @@
-/** The embedded Postgres cannot run; the message ends with what to do about it. */
+/** The embedded Postgres cannot run. The message ends with what to do about it. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
   readonly suggestion: string;

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 import { passwordFile } from './superuser-password.js';
 
-/** Logs in to the database, and makes it when there is none. */
+/** Connects to the database, and creates it if it does not exist. */
 export async function ensureDatabase(url: string, data_dir: string): Promise<void> {
   const problem = await tryLogin(url);
   if (problem === undefined) return;

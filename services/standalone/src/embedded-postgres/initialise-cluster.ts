@@ -19,8 +19,8 @@ interface Cluster {
 }
 
 /**
- * Makes the database in a folder beside its place and moves it there when it is whole, so that what is found in
- * data_dir is never half of one. Two starts at once both make one, and the slower throws its own away.
+ * Creates the database under a temporary name and renames it when it is complete, so that data_dir never contains a
+ * partial one. If two starts run at once, both create a database, and the slower one discards its own.
  */
 export async function initialiseCluster({ data_dir, binaries, launch, durable }: Cluster): Promise<void> {
   await removeAbandonedDrafts(data_dir);
@@ -62,7 +62,7 @@ async function moveIntoPlace(draft: string, data_dir: string): Promise<void> {
     await rename(draft, data_dir);
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    if (code === 'ENOTEMPTY' || code === 'EEXIST') return; // another start was faster
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') return; // another start has created it first
     throw new EmbeddedPostgresError(`The new database cannot be moved to ${data_dir}: ${String(cause)}`, {
       suggestion: 'Set CAPSTAN_DATA_DIR to a plain folder; a volume is mounted on the folder above the database.',
       cause,
@@ -74,10 +74,10 @@ async function moveIntoPlace(draft: string, data_dir: string): Promise<void> {
 
 const draftPrefix = (data_dir: string): string => `${data_dir}.initdb-`;
 
-/** Of this process. A container gives its processes the same pids each time, so our pid in a name is no proof. */
+/** The drafts of this process. A container reuses pids on each start, so our pid in a name does not prove that a draft is ours. */
 const draftsUnderWay = new Set<string>();
 
-/** What a killed process left; the name says which process. */
+/** Removes drafts of killed processes; the name contains the pid. */
 async function removeAbandonedDrafts(data_dir: string): Promise<void> {
   const prefix = basename(draftPrefix(data_dir));
   for (const name of await readdir(dirname(data_dir))) {

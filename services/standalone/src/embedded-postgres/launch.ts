@@ -2,10 +2,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 
-/** As whom Postgres runs, which refuses to run as root. */
+/** The user that Postgres runs as. It refuses to run as root. */
 export interface Launch {
   readonly name: string;
-  /** To whom its files have to belong; undefined when that is us already and cannot be otherwise. */
+  /** The required owner of its files; undefined if they can only be ours. */
   readonly owner: Identity | undefined;
   /** What goes in front of a command. */
   readonly prefix: readonly string[];
@@ -18,29 +18,29 @@ interface Identity {
   readonly gid: number;
 }
 
-/** Nothing of our environment: PGDATA, PGOPTIONS and the like would change Postgres, and it may hold secrets. */
+/** Our own environment is not passed on: PGDATA, PGOPTIONS and the like would affect Postgres, and it may contain secrets. */
 export const LAUNCH_ENV = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin',
   LC_ALL: 'C',
   TZ: 'UTC',
 } as const;
 
-/** Every way worth trying, the best first. Which of them reach both the binaries and the data is for a probe. */
+/** All ways worth trying, best first. A probe finds out which of them can access both the binaries and the data. */
 export async function possibleLaunches(data_dir: string): Promise<Launch[]> {
   const users = await readUsers();
   if (process.getuid?.() !== 0) return hasName() ? [asOurselves] : [inNamespace(users, undefined)];
   const maker = await unprivilegedOwner(data_dir);
   const neighbour = await ownerAbove(dirname(data_dir));
   return [
-    // Files that are another user's already stay theirs: one start with `sudo` does not shut them out.
+    // Files keep their owner, so that one start with `sudo` does not lock that user out.
     ...(maker === undefined ? [] : [asUser(`as user ${maker.uid}`, maker)]),
     ...['nobody', 'postgres'].flatMap((name) => {
       const user = users.get(name);
       return user === undefined ? [] : [asUser(`as user ${name}`, user)];
     }),
-    // Root without its privileges passes through folders of root alone (/root, a mkdtemp folder).
+    // Root without privileges can still enter folders that only root may enter (/root, a mkdtemp folder).
     inNamespace(users, { uid: 0, gid: 0 }),
-    // Below another user's private folder (`sudo` in a home) only that user gets through.
+    // Inside another user's private folder (`sudo` in a home folder) only that user has access.
     ...(neighbour === undefined ? [] : [asUser(`as user ${neighbour.uid}`, neighbour)]),
   ];
 }
@@ -54,9 +54,9 @@ const asUser = (name: string, identity: Identity): Launch => ({
   credentials: identity,
 });
 
-/** A user namespace in which we have another uid, while outside the files stay ours. */
+/** A user namespace in which we have another uid, while the files remain ours outside of it. */
 function inNamespace(users: Map<string, Identity>, owner: Identity | undefined): Launch {
-  // initdb looks the uid up and wants a name for it.
+  // initdb needs a uid that has a name.
   const inside = users.get('nobody') ?? [...users.values()].find((user) => user.uid > 0) ?? { uid: 65534, gid: 65534 };
   return {
     name: 'in a user namespace',

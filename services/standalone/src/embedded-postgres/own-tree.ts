@@ -2,8 +2,8 @@ import { lchown, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Gives a folder and all in it to one user. Every entry is looked at, each time: a walk cut short by a kill leaves
- * two owners, and a look costs some tens of milliseconds for the thousand files of a small database.
+ * Gives a folder and everything in it to one user. Every entry is checked each time, because a walk that was killed
+ * leaves two owners. This costs some tens of milliseconds for the thousand files of a small database.
  */
 export async function ownTree(path: string, owner: { uid: number; gid: number }): Promise<void> {
   const entry = await lstat(path);

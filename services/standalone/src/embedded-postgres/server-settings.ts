@@ -6,7 +6,7 @@ interface ServerOptions {
   settings: Readonly<Record<string, string>>;
 }
 
-/** For a small box that also runs everything else. */
+/** For a small machine that also runs everything else. */
 const SMALL_BOX = {
   shared_buffers: '128MB',
   max_connections: '100',
@@ -19,8 +19,8 @@ const SMALL_BOX = {
 } as const;
 
 /**
- * For tests: the last commits are gone after a kill of Postgres, all of it after a crash of the machine. What its processes
- * share lies in its folder, so that it goes with it when they were killed.
+ * For tests: killing Postgres loses the last commits, and a crash of the machine loses everything. Its shared memory is in its folder,
+ * so that it is deleted with the folder after a kill.
  */
 const NOT_DURABLE = {
   fsync: 'off',
@@ -29,7 +29,7 @@ const NOT_DURABLE = {
   dynamic_shared_memory_type: 'mmap',
 } as const;
 
-/** The arguments of `postgres`. What it listens on is ours to say, so it comes last. */
+/** The arguments of `postgres`. The address and port come last, so that settings cannot override them. */
 export function serverArguments({ port, durable, settings }: ServerOptions): string[] {
   const all: Record<string, string> = {
     ...SMALL_BOX,
@@ -37,7 +37,7 @@ export function serverArguments({ port, durable, settings }: ServerOptions): str
     ...settings,
     listen_addresses: '127.0.0.1',
     port: String(port),
-    // A socket's path may have 107 bytes, and a data folder lies deeper than that easily.
+    // The path of a socket is limited to 107 bytes, and a data folder easily exceeds that.
     unix_socket_directories: '',
     logging_collector: 'off',
     [OWNER_SETTING]: String(process.pid),

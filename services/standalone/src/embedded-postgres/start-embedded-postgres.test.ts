@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 describe('a first start', () => {
-  test('makes a database with a password of its own in a private file', async () => {
+  test('creates a database, with a new password in a private file', async () => {
     const data_dir = join(await newFolder(), 'deep', 'postgres');
     const postgres = await start(data_dir);
     expect(await query(postgres.url, 'SELECT current_database(), current_user')).toEqual([
@@ -41,10 +41,10 @@ describe('a first start', () => {
     expect((await stat(`${data_dir}.password`)).mode & 0o777).toBe(0o600);
   });
 
-  test('that was killed half way is done again, and its remains are removed', async () => {
+  test('that was killed halfway is repeated, and its leftovers are removed', async () => {
     const data_dir = join(await newFolder(), 'postgres');
     const killed = startInProcess(data_dir);
-    await vi.waitFor(async () => expect(await drafts(data_dir)).toHaveLength(1), { interval: 5, timeout: 20_000 });
+    await vi.waitFor(async () => expect(await drafts(data_dir)).toHaveLength(1), { interval: 5, timeout: 30_000 });
     killed.process.kill('SIGKILL');
     await once(killed.process, 'exit');
     const [remains] = await drafts(data_dir);
@@ -54,26 +54,26 @@ describe('a first start', () => {
     expect(await drafts(data_dir)).not.toContain(remains);
   });
 
-  test('made twice at once leaves one database, and the slower is told who has it', async () => {
+  test('that happens twice at once leaves one database, and the slower one is told who owns it', async () => {
     const data_dir = join(await newFolder(), 'postgres');
     const outcomes = await Promise.allSettled([start(data_dir), start(data_dir)]);
     expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected']);
-    // Which of the two it is told depends on how far the other had come; both name the folder and the process.
+    // Which error it gets depends on how far the other start was; both name the folder and the process.
     expect(String(outcomes.find((outcome) => outcome.status === 'rejected')?.reason)).toMatch(
       /already runs a Postgres|is in use by .* has pid \d+/,
     );
     expect(await drafts(data_dir)).toEqual([]);
   });
 
-  test('refuses a folder that has something else in it', async () => {
+  test('refuses a folder that contains other files', async () => {
     const data_dir = await newFolder();
     await writeFile(join(data_dir, 'thesis.txt'), 'mine');
     await expect(start(data_dir)).rejects.toThrow(/has files but no database/);
   });
 });
 
-describe('what was written is there', () => {
-  test('after a stop and a start', async () => {
+describe('committed data is still there', () => {
+  test('after a restart', async () => {
     const data_dir = await newDatabase();
     const first = await start(data_dir);
     await query(first.url, `INSERT INTO notes VALUES ('kept')`);
@@ -83,7 +83,7 @@ describe('what was written is there', () => {
     expect(await query(second.url, 'SELECT text FROM notes')).toEqual([{ text: 'kept' }]);
   });
 
-  test('after Postgres was killed, which its starter sees', async () => {
+  test('after Postgres was killed, and the owner is told of its exit', async () => {
     const data_dir = await newDatabase();
     const first = await start(data_dir, { settings: { synchronous_commit: 'on' } });
     await query(first.url, `INSERT INTO notes VALUES ('kept')`);
@@ -93,7 +93,7 @@ describe('what was written is there', () => {
     expect(await query(second.url, 'SELECT text FROM notes')).toEqual([{ text: 'kept' }]);
   });
 
-  test('at once after the process that started it was killed', async () => {
+  test('as soon as Postgres is started again after its owner was killed', async () => {
     const data_dir = await newDatabase();
     const owner = startInProcess(data_dir);
     const { url } = await owner.started;
@@ -105,7 +105,7 @@ describe('what was written is there', () => {
   });
 
   test.runIf(as_root)(
-    'whoever Postgres ran as before: in a folder of root alone, in an open one, and back',
+    'when Postgres runs as different users: in a folder that only root can enter, in an open one, and back',
     async () => {
       const data_dir = await newDatabase();
       const owners: number[] = [];
@@ -125,21 +125,21 @@ describe('what was written is there', () => {
         { text: '711' },
         { text: '700' },
       ]);
-      // Where this repository lies below a folder of root alone, so do the binaries, and only root can run them.
+      // If this repository is below a folder that only root can enter, so are the binaries, and only root can run them.
       const unprivileged = (await isOpenToAll(import.meta.dirname)) ? expect.toSatisfy((uid: number) => uid > 0) : 0;
       expect(owners).toEqual([0, unprivileged, 0]);
     },
   );
 });
 
-describe('nothing stays behind', () => {
+describe('no process of Postgres is left', () => {
   test('after a stop', async () => {
     const data_dir = await newDatabase();
     const postgres = await start(data_dir);
     const running = await findProcessesOf(data_dir);
     expect(running.length).toBeGreaterThan(3);
     await postgres.stop();
-    await vi.waitFor(async () => expect(await findProcessesOf(data_dir)).toEqual([]), { timeout: 5000 });
+    await vi.waitFor(async () => expect(await findProcessesOf(data_dir)).toEqual([]), { timeout: 30_000 });
   });
 
   test.each(['SIGKILL', 'SIGTERM'] as const)('after %s to the process that started it', async (signal) => {
@@ -148,7 +148,7 @@ describe('nothing stays behind', () => {
     await owner.started;
     owner.process.kill(signal);
     await once(owner.process, 'exit');
-    await vi.waitFor(async () => expect(await findProcessesOf(data_dir)).toEqual([]), { timeout: 5000 });
+    await vi.waitFor(async () => expect(await findProcessesOf(data_dir)).toEqual([]), { timeout: 30_000 });
   });
 
   test('after the guardian was killed', async () => {
@@ -156,11 +156,11 @@ describe('nothing stays behind', () => {
     const postgres = await start(data_dir);
     process.kill(await parentOf(postgres.pid), 'SIGKILL');
     expect(await postgres.exited).toEqual({ code: null, signal: 'SIGKILL' });
-    await vi.waitFor(async () => expect(await findProcessesOf(data_dir)).toEqual([]), { timeout: 5000 });
+    await vi.waitFor(async () => expect(await findProcessesOf(data_dir)).toEqual([]), { timeout: 30_000 });
   });
 });
 
-test('Ctrl-C reaches the process that started Postgres, and Postgres goes on', async () => {
+test('Ctrl-C reaches the process that started Postgres, and Postgres keeps running', async () => {
   const owner = startInProcess(await newDatabase());
   const { url } = await owner.started;
   process.kill(-(owner.process.pid ?? Number.NaN), 'SIGINT');
@@ -177,14 +177,14 @@ test('a folder in use by another process is refused with its pid', async () => {
   expect(refusal).toContain(`kill ${owner.process.pid}`);
 });
 
-test('a lock file whose pid is another process by now does not keep Postgres from starting', async () => {
+test('a lock file whose pid belongs to another process by now does not prevent Postgres from starting', async () => {
   const data_dir = await newDatabase();
   await writeFile(join(data_dir, 'postmaster.pid'), `${process.ppid}\n${data_dir}\n1\n5432\n\n127.0.0.1\n\nready   \n`);
   const postgres = await start(data_dir);
   expect(await query(postgres.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
-test('a port that is taken is refused by name', async () => {
+test('a port in use is refused with an error that names it', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -193,7 +193,7 @@ test('a port that is taken is refused by name', async () => {
   server.close();
 });
 
-test('a wrong setting is refused with what Postgres says of it', async () => {
+test('a wrong setting is refused with the error of Postgres', async () => {
   const settings = { max_connections: 'many' };
   await expect(start(await newDatabase(), { settings })).rejects.toThrow(
     /invalid value for parameter "max_connections"/,
@@ -245,7 +245,7 @@ async function query(connectionString: string, sql: string): Promise<unknown[]> 
   }
 }
 
-/** A process of its own (the built code, in its own group as from a terminal) that starts Postgres and stays. */
+/** A separate process (the built code, in its own group as from a terminal) that starts Postgres and keeps running. */
 function startInProcess(data_dir: string) {
   const module = new URL('../../dist/embedded-postgres/start-embedded-postgres.js', import.meta.url).href;
   const script = `
@@ -289,7 +289,7 @@ async function parentOf(pid: number): Promise<number> {
   return Number((await execa`ps -o ppid= -p ${pid}`).stdout);
 }
 
-/** Whether anyone may go through every folder down to this one. */
+/** True if everybody may enter every folder down to this one. */
 async function isOpenToAll(folder: string): Promise<boolean> {
   if (((await stat(folder)).mode & 0o001) === 0) return false;
   return folder === dirname(folder) || isOpenToAll(dirname(folder));

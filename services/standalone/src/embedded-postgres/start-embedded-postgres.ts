@@ -14,14 +14,14 @@ import { startServer } from './start-server.js';
 import { readSuperuserPassword } from './superuser-password.js';
 
 export interface EmbeddedPostgresOptions {
-  /** The folder of the database. Its log and its password are kept beside it: `<data_dir>.log`, `.password`. */
+  /** The folder of the database. Its log and password are stored next to it: `<data_dir>.log`, `<data_dir>.password`. */
   data_dir: string;
-  /** A free one when left out. */
+  /** A free one by default. */
   port?: number;
   log?: StartLog;
-  /** Settings of Postgres, over ours. */
+  /** Postgres settings that override ours. */
   settings?: Readonly<Record<string, string>>;
-  /** False only in tests: a killed Postgres loses its last commits, a crash of the machine all of it. */
+  /** False only in tests: killing Postgres loses the last commits, a crash of the machine everything. */
   durable?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface EmbeddedPostgres {
   readonly pid: number;
   /** Resolves when Postgres has ended, whoever ended it. */
   readonly exited: Promise<ServerExit>;
-  /** A fast shutdown: connections are cut, what is committed is on disk. */
+  /** A fast shutdown: connections are closed, and everything committed is on disk. */
   stop(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
   const version = await readVersion(data_dir);
   if (version === undefined) {
-    log.info(`making a database in ${data_dir}`);
+    log.info(`creating a database in ${data_dir}`);
     await initialiseCluster({ data_dir, binaries, launch, durable });
   } else if (version !== launch.major) {
     throw otherVersion(data_dir, version, launch.major);
@@ -68,7 +68,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   return { url, port: server.port, pid: server.pid, exited: server.exited, stop: server.stop };
 }
 
-/** The real path, because Postgres changes to its folder and other users have to get there. */
+/** The real path, because Postgres changes to its folder, and other users must be able to enter it. */
 async function locate(data_dir: string): Promise<string> {
   const path = resolve(data_dir);
   try {
@@ -76,14 +76,14 @@ async function locate(data_dir: string): Promise<string> {
     const entry = await lstat(path).catch(() => undefined);
     return entry === undefined ? join(await realpath(dirname(path)), basename(path)) : await realpath(path);
   } catch (cause) {
-    throw new EmbeddedPostgresError(`The folder for the database, ${path}, cannot be made: ${String(cause)}`, {
+    throw new EmbeddedPostgresError(`The folder for the database, ${path}, cannot be created: ${String(cause)}`, {
       suggestion: 'Set CAPSTAN_DATA_DIR to a folder that can be written, or DATABASE_URL to a PostgreSQL 15 or newer.',
       cause,
     });
   }
 }
 
-/** The major version of the database in the folder, undefined when the folder is empty or not there. */
+/** The major version of the database in the folder; undefined if the folder is empty or missing. */
 async function readVersion(data_dir: string): Promise<string | undefined> {
   try {
     return (await readFile(join(data_dir, 'PG_VERSION'), 'utf8')).trim();

@@ -7,13 +7,13 @@ import type { Readable } from 'node:stream';
 import { LAUNCH_ENV, type Launch } from './launch.js';
 
 /**
- * A shell between us and Postgres, which stops it when we are gone, however we went: it waits for the end of a pipe
- * that we hold. When Postgres ends, the shell ends with its code.
+ * A shell between us and Postgres that stops Postgres when this process ends for whatever reason: it waits for the end
+ * of a pipe that we hold. When Postgres exits, the shell exits with its code.
  *
- * - SIGINT is a fast shutdown. It is repeated because a shell starts background commands with SIGINT ignored, so
- *   that one sent before Postgres has set its handlers is lost. After a minute SIGQUIT (recovery at the next
- *   start), at last SIGKILL.
- * - The signals that a service manager sends to everything it started are for us to handle, not for the shell.
+ * - SIGINT is a fast shutdown. It is repeated because a shell starts background commands with SIGINT ignored, so a
+ *   signal sent before Postgres has set its handlers is lost. After a minute follows SIGQUIT (recovery at the next
+ *   start), and after 90 s SIGKILL.
+ * - The shell ignores signals that a service manager sends to everything it started; this process handles them.
  */
 const GUARDIAN = `
 exec 3<&0 </dev/null
@@ -45,7 +45,7 @@ export interface ServerExit {
 }
 
 export interface GuardedServer {
-  /** Of Postgres, not of its guardian. */
+  /** The pid of Postgres, not of its guardian. */
   readonly pid: number;
   readonly exited: Promise<ServerExit>;
   /** Closes the pipe; resolves when Postgres has ended. */
@@ -64,7 +64,7 @@ export async function startGuarded({ command, launch, log_file }: GuardedCommand
   stdin?.on('error', () => undefined); // it ended before we did
   const pid = stdout === null ? undefined : await readPid(stdout);
   const exited = ended.then((exit) => {
-    // When the guardian alone was killed, its background part is still there and stops Postgres now.
+    // If only the guardian was killed, its background part is still running and stops Postgres now.
     stdin?.destroy();
     return fromShell(exit);
   });
@@ -84,7 +84,7 @@ async function spawnGuardian({ command, launch, log_file }: GuardedCommand) {
       ...launch.credentials,
       env: LAUNCH_ENV,
       cwd: '/',
-      // A session of its own: Ctrl-C in a terminal goes to us alone, and Postgres lives until we have drained.
+      // A session of its own, so that Ctrl-C in a terminal only reaches us, and Postgres runs until we have drained.
       detached: true,
       stdio: ['pipe', 'pipe', log.fd],
     });
@@ -107,7 +107,7 @@ async function readPid(stdout: Readable): Promise<number | undefined> {
   return undefined;
 }
 
-/** A shell tells of a signal as 128 and its number. */
+/** A shell reports a signal as 128 plus its number. */
 function fromShell(exit: ServerExit): ServerExit {
   if (exit.code === null || exit.code <= 128) return exit;
   const number = exit.code - 128;

@@ -1,4 +1,4 @@
-/** What the start reports to; a pino logger is one. */
+/** The logger of a start; a pino logger fits. */
 export interface StartLog {
   info(message: string): void;
   warn(message: string): void;

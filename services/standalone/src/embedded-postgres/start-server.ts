@@ -1,10 +1,11 @@
+import { randomInt } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { awaitFormerPostmaster } from './await-former-postmaster.js';
 import { awaitReady } from './await-ready.js';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 import type { Binaries } from './find-binaries.js';
-import { freePort } from './free-port.js';
 import type { Launch } from './launch.js';
 import { boundServerLog, readServerLog, serverLogFile } from './server-log.js';
 import { serverArguments } from './server-settings.js';
@@ -23,7 +24,7 @@ interface ServerStart {
 
 const ATTEMPTS = 20;
 
-/** Starts Postgres, and again when it met something that passes: a port taken in between, a former run still ending. */
+/** Starts Postgres, and retries after temporary problems: a port that was just taken, an earlier run that is still stopping. */
 export async function startServer(start: ServerStart): Promise<GuardedServer & { port: number }> {
   const { data_dir, binaries, launch, durable, settings, log } = start;
   const log_file = serverLogFile(data_dir);
@@ -49,7 +50,7 @@ async function canPass(said: string, { port, data_dir, log }: ServerStart): Prom
     return true;
   }
   if (said.includes('pre-existing shared memory block')) {
-    // The postmaster was killed and its children, which see that by themselves, are not gone yet.
+    // The postmaster was killed, and its children, which notice by themselves, have not exited yet.
     await delay(250);
     return true;
   }
@@ -60,7 +61,7 @@ function explain(said: string, exit: unknown, { port, data_dir }: { port: number
   const tail = said.trim().split('\n').slice(-12).join('\n');
   if (said.includes('Address already in use')) {
     return new EmbeddedPostgresError(`Port ${port} on 127.0.0.1 is taken, so Postgres cannot listen on it.`, {
-      suggestion: 'Choose another port, or none: then a free one is found.',
+      suggestion: 'Choose another port, or leave it out to use a free one.',
     });
   }
   return new EmbeddedPostgresError(`Postgres ended while starting (${JSON.stringify(exit)}):\n${tail}`, {
@@ -73,3 +74,25 @@ const sizeOf = (path: string): Promise<number> =>
     (entry) => entry.size,
     () => 0,
   );
+
+// Below the range from which Linux takes the ports of outgoing connections (32768 up): a client that keeps
+// dialling a stopped server on a port of that range can be given that very port and connect to itself, and then
+// the server cannot come back.
+const LOWEST = 15_000;
+const HIGHEST = 32_000;
+
+async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const port = randomInt(LOWEST, HIGHEST);
+    if (await canListen(port)) return port;
+  }
+  throw new Error(`no free port found on 127.0.0.1 between ${LOWEST} and ${HIGHEST}`);
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}

@@ -5,15 +5,15 @@ import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 export const passwordFile = (data_dir: string): string => `${data_dir}.password`;
 
 /**
- * The password of the superuser, made before the database and never replaced, so that after a kill at any moment
- * the file is the one the database was made with.
+ * The password of the superuser. It is created before the database and never replaced, so that the file always matches
+ * the database, even if the process is killed at any moment.
  */
 export async function createSuperuserPassword(data_dir: string): Promise<string> {
   const path = passwordFile(data_dir);
   const draft = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
   await writeFile(draft, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx', flush: true });
   try {
-    // A link, unlike a rename, leaves the file of a start that was faster.
+    // Unlike a rename, a link does not replace the file of a start that was faster.
     await link(draft, path);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;

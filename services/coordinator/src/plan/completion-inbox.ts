@@ -1,34 +1,34 @@
 import { stepPlaceOf } from '@capstan/contracts';
-import type { Heard } from '@capstan/store';
+import type { Heard } from '@capstan/store/plan';
 
 const MAX_RUNS = 50;
 const MAX_HEARD = 2000;
 /**
- * A turn costs much the same for one ending as for hundreds. While more steps of a run than these are under way, endings are
- * gathered for a moment, until half of them have ended: workers have the other half to do.
+ * A turn costs about the same for one completion as for hundreds. While more steps of a run than this are running, completions
+ * are collected briefly, until half of the steps have ended: the other half keeps the workers busy.
  */
 const FEW = 8;
 
-/** What a turn is to do. */
+/** The work of a turn. */
 export type Due = {
   run_ids: string[];
   endings: Heard[];
-  /** Those of which something may have been missed. */
+  /** Runs for which a completion may have been missed. */
   missed: string[];
 };
 
-/** Which runs are to be looked at, why and how soon, as far as this process has heard. */
-export class Agenda {
+/** The runs that need a turn, why and how soon, according to the signals this process received. */
+export class CompletionInbox {
   readonly #heard = new Map<string, Heard[]>();
   readonly #missed = new Set<string>();
-  /** To be looked at now rather than soon. */
+  /** Runs that need a turn now rather than soon. */
   readonly #urgent = new Set<string>();
-  /** To be looked at for another reason than an ending. */
+  /** Runs that need a turn for a reason other than a completion. */
   readonly #looked = new Set<string>();
-  /** How many steps of a run are under way, where it is more than a few. */
+  /** The number of running steps of a run, if it is more than a few. */
   readonly #under_way = new Map<string, number>();
 
-  /** Ids of invocations that ended; those that are no steps are none of its business. Answers when a turn is due. */
+  /** Takes ids of ended invocations and ignores those that are not steps. Returns when a turn is due. */
   hear(invocation_ids: readonly string[]): 'now' | 'soon' | 'never' {
     let due: 'now' | 'soon' | 'never' = 'never';
     for (const invocation_id of invocation_ids) {
@@ -47,7 +47,7 @@ export class Agenda {
     this.#looked.add(run_id);
   }
 
-  /** Something of it may have been missed; it is looked up when it is the run's turn. */
+  /** A completion may have been missed; the run's next turn looks it up. */
   miss(run_id: string): void {
     this.#missed.add(run_id);
   }
@@ -56,12 +56,12 @@ export class Agenda {
     return this.#heard.has(run_id);
   }
 
-  /** How many runs are to be looked at now. */
+  /** The number of runs that need a turn now. */
   get urgent(): number {
     return this.#urgent.size;
   }
 
-  /** As many runs as a turn takes, with what was heard of them; the rest is for the next. */
+  /** Takes the runs of one turn with their completions; the rest stay for the next turn. */
   take(): Due {
     const run_ids: string[] = [];
     const endings: Heard[] = [];
@@ -79,7 +79,7 @@ export class Agenda {
     return { run_ids, endings, missed };
   }
 
-  /** What was heard of these runs since, if it is due and nothing else is; null when something else is. */
+  /** Takes further completions of the given runs, if they are due. Returns null if other work is due. */
   takeMore(run_ids: ReadonlySet<string>): Heard[] | null {
     if (this.#looked.size > 0) return null;
     const endings: Heard[] = [];
@@ -92,7 +92,7 @@ export class Agenda {
     return endings;
   }
 
-  /** How runs stand now. What was heard meanwhile was measured by how they stood before. */
+  /** Updates how many steps of each run are running, and judges again whether the completions received so far are due. */
   stand(run_ids: Iterable<string>, liveOf: (run_id: string) => number): void {
     for (const run_id of run_ids) {
       const under_way = liveOf(run_id);
