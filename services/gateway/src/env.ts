@@ -3,17 +3,17 @@ import { EXECUTION_ENV } from '@capstan/execution';
 import { z } from 'zod';
 import { OIDC_ENV } from './login/oidc-settings.js';
 
-/** `a, b`: blanks and empty entries do not count. */
+/** `a, b`: blanks and empty entries are ignored. */
 const List = z
   .string()
   .default('')
   .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []));
 const Origins = List.pipe(z.array(z.url({ protocol: /^https?$/ })));
-/** More would wait for longer than most callers do: one gateway on two cores answers about as many in a second or two. */
+/** One gateway on two cores answers about this many in a second or two. More would wait longer than most callers do. */
 export const DEFAULT_MAX_REQUESTS = 1000;
 /** A working day. */
 export const DEFAULT_SESSION_HOURS = 12;
-/** Clients give up after a minute unless they hear of progress. */
+/** Clients give up after a minute unless they get progress notifications. */
 export const DEFAULT_MCP_WAIT_MS = 45_000;
 export const DEFAULT_LEASE_MS = 15_000;
 const Port = z.coerce.number().int().min(0).max(65_535);
@@ -31,17 +31,18 @@ export const GatewayEnv = BackboneEnv.extend({
   CAPSTAN_MAX_REQUESTS: z.coerce.number().int().min(1).default(DEFAULT_MAX_REQUESTS),
   /** How long a body may take to arrive, beyond what its length explains. */
   CAPSTAN_BODY_MS: z.coerce.number().int().min(100).default(30_000),
-  /** How long YAML may take to be read. */
+  /** How long parsing YAML may take. */
   CAPSTAN_READ_MS: z.coerce.number().int().min(100).default(10_000),
-  /** How long requests under way may take after SIGTERM. */
+  /** How long requests in progress may take after SIGTERM. */
   CAPSTAN_DRAIN_MS: z.coerce.number().int().min(0).default(10_000),
   CAPSTAN_METRICS: z.stringbool().default(true),
   CAPSTAN_MCP_FILE: z.string().optional(),
+  CAPSTAN_MCP_REGISTRY_URL: z.url({ protocol: /^https?$/ }).optional(),
   CAPSTAN_MCP_WAIT_MS: z.coerce.number().int().min(0).max(900_000).default(DEFAULT_MCP_WAIT_MS),
   CAPSTAN_API_KEY: z.string().min(8).optional(),
   /** How long a worker of a pool may be silent before its calls are taken from it. */
   CAPSTAN_LEASE_MS: z.coerce.number().int().min(300).default(DEFAULT_LEASE_MS),
-  /** Where people reach the gateway. */
+  /** The URL under which people reach the gateway. */
   CAPSTAN_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   CAPSTAN_ALLOWED_HOSTS: List,
   CAPSTAN_ALLOWED_ORIGINS: Origins,

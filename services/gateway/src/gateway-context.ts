@@ -2,7 +2,8 @@ import type { Backbone } from '@capstan/backbone';
 import type { CapabilityRegistry } from '@capstan/catalog';
 import type { Egress } from '@capstan/egress';
 import type { SealKey } from '@capstan/integrity';
-import type { ArtifactStorage, SecretKeys } from '@capstan/store';
+import type { ArtifactStorage } from '@capstan/store/artifact';
+import type { SecretKeys } from '@capstan/store/secret';
 import type { DocumentReaders } from './aside/document-readers.js';
 import type { Authenticator } from './auth/authenticator.js';
 import type { Refusals } from './auth/refusals.js';
@@ -24,7 +25,7 @@ import type { AppWorkers } from './pool/app-workers.js';
 import type { PoolVersions } from './pool/pool-versions.js';
 import type { WebhookAddresses } from './webhook/webhook-addresses.js';
 
-/** What the routes work with. */
+/** The dependencies and settings of the routes. */
 export type GatewayContext = Backbone & {
   artifacts: ArtifactStorage;
   secret_keys: SecretKeys;
@@ -34,9 +35,9 @@ export type GatewayContext = Backbone & {
   authenticator: Authenticator;
   refusals: Refusals;
   checkCaller: CheckCaller;
-  /** Whether a page of this gateway sent it. */
+  /** Refuses requests that were not sent by a page of this gateway. */
   checkOrigin: CheckOrigin;
-  /** Whether an admin who is alone may release their own calls. */
+  /** True if an admin may release their own calls while there is no second person. */
   solo_release: boolean;
   /** The identity provider, if one is configured. */
   oidc: Oidc | null;
@@ -50,7 +51,7 @@ export type GatewayContext = Backbone & {
   changes: Changes;
   activity: Activity;
   readers: DocumentReaders;
-  /** The way to authorization servers. */
+  /** For requests to authorization servers. */
   egress: Egress;
   mcp_discovery: McpDiscovery;
   app_workers: AppWorkers;
@@ -58,12 +59,14 @@ export type GatewayContext = Backbone & {
   mcp_endpoint: McpEndpoint;
   mcp_listings: McpListings;
   mcp_news: McpNews;
-  /** How long a call over MCP is waited for when its client hears of no progress. */
+  /** How long to wait for a call over MCP whose client asked for no progress notifications. */
   mcp_wait_ms: number;
-  /** Where people reach the gateway, if that is configured. */
+  /** The MCP registry in which servers are looked up by name, if configured. */
+  mcp_registry_url: string | undefined;
+  /** The URL under which people reach the gateway, if configured. */
   public_url: string | undefined;
-  /** Whether it was told to stop; it goes on answering. */
+  /** True once the gateway was told to stop; it still answers. */
   isStopping(): boolean;
-  /** Aborts when the gateway takes no more connections, so that no open stream keeps it up. */
+  /** Aborts when the gateway stops accepting connections, so that open streams do not keep it running. */
   stopping: AbortSignal;
 };

@@ -11,12 +11,15 @@ import {
 import { CLOSED_INSTALLATION, DEFAULT_TENANT, INSTALLATION_POLICY } from '@capstan/contracts';
 import { ownRedactor, secretSources } from '@capstan/execution';
 import { DEFAULT_POLICY } from '@capstan/policy';
-import { ALL_ROLES, ensureKey, ensurePolicy, parseSecretKeys } from '@capstan/store';
+import { ALL_ROLES, ensureKey } from '@capstan/store/key';
+import { ensurePolicy } from '@capstan/store/policy';
+import { parseSecretKeys } from '@capstan/store/secret';
 import { DEFAULT_PORT, type GatewayEnv, gatewayEnv } from './env.js';
+import type { GatewayOptions } from './gateway-options.js';
 import { oidcSettings } from './login/oidc-settings.js';
-import { type GatewayOptions, startGateway } from './start-gateway.js';
+import { startGateway } from './start-gateway.js';
 
-/** Time for whoever has a request on its way, on a connection that is idle here. */
+/** Grace period for requests that are on their way over connections that look idle here. */
 const QUIET_MS = 1000;
 
 /** `capstan gateway`: serves until it is told to stop. */
@@ -24,7 +27,7 @@ export async function runGateway(): Promise<void> {
   const env = gatewayEnv(process.env);
   const told = untilSignal();
   const log = createLog('gateway', env.CAPSTAN_LOG_LEVEL, { format: env.CAPSTAN_LOG_FORMAT });
-  const telemetry = await startTelemetry('gateway', process.env);
+  const telemetry = await startTelemetry('gateway', process.env, log);
   await requireSchema(env.DATABASE_URL, log);
   const backbone = await openBackbone({
     database_url: env.DATABASE_URL,
@@ -56,6 +59,7 @@ export const gatewayOptions = (env: Omit<GatewayEnv, 'DATABASE_URL'>): GatewayOp
   max_requests: env.CAPSTAN_MAX_REQUESTS,
   mcp_file: env.CAPSTAN_MCP_FILE,
   mcp_wait_ms: env.CAPSTAN_MCP_WAIT_MS,
+  mcp_registry_url: env.CAPSTAN_MCP_REGISTRY_URL,
   capabilities_file: env.CAPSTAN_CAPABILITIES_FILE,
   oidc: oidcSettings(env),
   session_hours: env.CAPSTAN_SESSION_HOURS,
@@ -68,14 +72,14 @@ export const gatewayOptions = (env: Omit<GatewayEnv, 'DATABASE_URL'>): GatewayOp
   seal_key: openSealKey(env),
 });
 
-/** Beside everything else unless a port is named or they are switched off. */
+/** With the other routes, unless a port is set or metrics are switched off. */
 function metricsPlace(env: Omit<GatewayEnv, 'DATABASE_URL'>): Pick<GatewayOptions, 'metrics_at'> {
   if (!env.CAPSTAN_METRICS) return { metrics_at: null };
   const { CAPSTAN_METRICS_HOST: host, CAPSTAN_METRICS_PORT: port } = env;
   return port === undefined ? {} : { metrics_at: { host, port } };
 }
 
-/** The policies of the tenant `default` and of the installation, and the admin key when one is set. */
+/** Installs the policies of the tenant `default` and of the installation, and the admin key if one is set. What exists is kept. */
 export async function prepareFirstStart({ store }: Backbone, key: string | undefined): Promise<void> {
   await ensurePolicy(store, DEFAULT_TENANT, DEFAULT_POLICY);
   await ensurePolicy(store, INSTALLATION_POLICY, CLOSED_INSTALLATION);

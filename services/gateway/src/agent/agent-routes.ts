@@ -1,16 +1,15 @@
 import { buildAgent, checkConfig, toRuntime } from '@capstan/catalog';
 import { Agent, AgentChange, AgentRuntime, NewAgent, ProviderName, pageOf, SequenceQuery } from '@capstan/contracts';
-import { changeAgent, createAgent, deleteAgent, listAgents } from '@capstan/store';
+import { changeAgent, createAgent, deleteAgent, listAgents } from '@capstan/store/agent';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
-import { type Route, route } from '../http/route.js';
+import { READERS, type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { findAgent } from './find-agent.js';
 
-const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
 const RuntimeQuery = z.strictObject({ provider: ProviderName.default('openai') });
 
-/** Capabilities that are there and hold together, and configuration that they take. */
+/** Checks that the capabilities exist and fit together, and that they accept the configuration. */
 const check =
   ({ capabilities }: GatewayContext) =>
   (agent: NewAgent): void =>
@@ -20,7 +19,7 @@ export const agentRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/agents',
-    summary: 'Define an agent: its prompt, capabilities in order, and tools',
+    summary: 'Create an agent: its prompt, capabilities in order, and tools',
     roles: ['submit'],
     body: NewAgent,
     answers: { 201: { description: 'The agent', schema: Agent } },
@@ -45,7 +44,7 @@ export const agentRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/agents/{id}',
-    summary: 'One agent',
+    summary: 'Get an agent',
     roles: READERS,
     answers: { 200: { description: 'The agent', schema: Agent } },
     handle: (gateway, { principal, params }) => findAgent(gateway, principal, params.id ?? ''),
@@ -53,7 +52,7 @@ export const agentRoutes: Route[] = [
   route({
     method: 'PATCH',
     path: '/v1/agents/{id}',
-    summary: 'Change the fields given; lists and configuration are replaced whole',
+    summary: 'Change an agent; lists and configuration are replaced as a whole',
     roles: ['submit'],
     body: AgentChange,
     answers: { 200: { description: 'The agent', schema: Agent } },
@@ -66,7 +65,7 @@ export const agentRoutes: Route[] = [
   route({
     method: 'DELETE',
     path: '/v1/agents/{id}',
-    summary: 'Delete an agent; what it did stays on record',
+    summary: 'Delete an agent; its calls stay on record',
     roles: ['submit'],
     answers: { 204: { description: 'Gone' } },
     handle: async ({ store }, { principal, params, reply }) => {
@@ -77,10 +76,10 @@ export const agentRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/agents/{id}/runtime',
-    summary: 'The merged system prompt and the tools, in the format of a provider',
+    summary: 'Get the merged system prompt and tools of an agent, in the format of a provider',
     roles: READERS,
     query: RuntimeQuery,
-    answers: { 200: { description: 'What to send to the provider', schema: AgentRuntime } },
+    answers: { 200: { description: 'The prompt and tools to send to the provider', schema: AgentRuntime } },
     handle: async (gateway, { principal, params, query }) => {
       const agent = await findAgent(gateway, principal, params.id ?? '');
       return toRuntime(agent.agent_id, query.provider, buildAgent(agent, gateway.capabilities, gateway.catalog));

@@ -1,5 +1,5 @@
 import type { Agent, Principal } from '@capstan/contracts';
-import { getAgent } from '@capstan/store';
+import { getAgent } from '@capstan/store/agent';
 import type { GatewayContext } from '../gateway-context.js';
 import { notFound } from '../invocation/act-on.js';
 

@@ -1,4 +1,4 @@
-import { findArtifact, readArtifact } from '@capstan/store';
+import { findArtifact, readArtifact } from '@capstan/store/artifact';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 
@@ -8,11 +8,11 @@ export const artifactRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/artifacts/{sha256}',
-    summary: 'The content of an artifact that a result names',
+    summary: 'Download an artifact',
     roles: ['submit', 'operate', 'audit'],
     answers: {
       200: {
-        description: 'The bytes, under the media type and the name that the run gave them',
+        description: 'The bytes, with the media type and the name that the run gave them',
         media_type: '*/*',
       },
     },
@@ -20,10 +20,10 @@ export const artifactRoutes: Route[] = [
       const sha256 = params.sha256 ?? '';
       const found = SHA256.test(sha256) ? await findArtifact(store, principal.tenant, sha256) : undefined;
       if (!found) throw notFound(`artifact ${sha256.slice(0, 64)}`);
-      // Named by its content, it never changes; whether one may have it can.
+      // The content never changes, because its hash is its name. Whether the caller may read it can change.
       reply.headers({ etag: `"${sha256}"`, 'cache-control': 'private, no-cache' });
       if (request.headers['if-none-match'] === `"${sha256}"`) return reply.code(304).send();
-      // A tool wrote it: it is to be saved, and no browser may take it for a page of ours.
+      // A tool wrote it: browsers have to save it, and must never render it as a page of this origin.
       reply.headers({
         'content-type': headerText(found.media_type),
         'content-length': found.size,
@@ -40,7 +40,7 @@ const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/;
 const headerText = (media_type: string): string =>
   MEDIA_TYPE.test(media_type) ? media_type : 'application/octet-stream';
 
-/** As RFC 8187 wants it: encodeURIComponent leaves a few characters that it does not allow. */
+/** RFC 8187; encodeURIComponent leaves a few characters that it does not allow. */
 const encodeName = (name: string): string =>
   encodeURIComponent(name.toWellFormed().split('/').at(-1) ?? 'artifact').replace(
     /['()*]/g,

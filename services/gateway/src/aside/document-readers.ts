@@ -8,28 +8,28 @@ import { createTurns } from './turns.js';
 export type { Question } from './reader-thread.js';
 
 /**
- * Reads texts in threads, so that no text keeps the callers of others waiting. A tenant has one turn at a time; a thread that
- * takes too long, or too much memory, is ended.
+ * Parses texts in threads, so that no text blocks the event loop. Each tenant has one text parsed at a time. A thread that takes
+ * too long or too much memory is terminated.
  */
 export type DocumentReaders = {
-  /** The document, or a Failure that says what is wrong with the text. */
+  /** Resolves with the document; rejects with a Failure that says what is wrong with the text. */
   read<Document>(tenant: string, question: Question): Promise<Document>;
   close(): Promise<void>;
 };
 
 export type ReaderOptions = { threads?: number; max_ms?: number | undefined };
 
-/** YAML of this length can be written so that it takes a tenth of a second; a thread that runs already answers in a millisecond. */
+/** YAML of this length can be crafted to take a tenth of a second to parse. A running thread answers in a millisecond. */
 export const isLong = (text: string): boolean => text.length > 2000;
 
 const THREAD = new URL('./reader-thread.js', import.meta.url);
 const THREADS = 2;
-/** The longest plan that is taken, as YAML, on a busy machine. */
+/** Enough for the longest plan that is accepted, as YAML, on a busy machine. */
 const MAX_MS = 10_000;
-/** The few megabytes that a text may have can be written so that they become gigabytes. */
+/** A few megabytes of YAML can be crafted to expand to gigabytes. */
 const MAX_MEMORY_MB = 1024;
 const MOST_WAITING = 32;
-/** A thread that nobody has needed for this long is ended. */
+/** Threads that are idle for this long are terminated. */
 const IDLE_MS = 30_000;
 
 const REFUSALS: Record<Question['kind'], FailureName> = {
@@ -75,12 +75,12 @@ export function createDocumentReaders({ threads = THREADS, max_ms = MAX_MS }: Re
   };
 }
 
-/** It is ready when this answers: what loading takes is nobody's document's fault. */
+/** Resolves once the thread has loaded its modules, so that loading does not count towards a document's time limit. */
 async function startThread(): Promise<Worker> {
   const thread = new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB } });
-  // Whoever asks it keeps the process up.
+  // An idle thread must not keep the process running.
   thread.unref();
-  // Of one that is idle there is nobody to tell; the next question starts another.
+  // An idle thread that fails has no caller to tell. The next document starts another.
   thread.on('error', () => {});
   await once(thread, 'message');
   return thread;
@@ -89,7 +89,7 @@ async function startThread(): Promise<Worker> {
 async function ask<Document>(thread: Worker, question: Question, max_ms: number): Promise<ThreadAnswer<Document>> {
   thread.postMessage(question);
   const [answer]: ThreadAnswer<Document>[] = await once(thread, 'message', { signal: AbortSignal.timeout(max_ms) });
-  if (!answer) throw new Error('the thread of a document answered nothing');
+  if (!answer) throw new Error('the document thread returned no answer');
   return answer;
 }
 

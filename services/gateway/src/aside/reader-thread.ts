@@ -4,13 +4,13 @@ import { compilePlan, type PlanError, PlanFailure, placeErrors } from '@capstan/
 import { parsePolicy } from '@capstan/policy';
 import { toAnswer } from './thread-answer.js';
 
-/** A text to be read. Of a plan also, with `errors`, what is wrong with its document, to be told where that stands. */
+/** A text to parse. A plan with `errors` has been parsed before; its errors get the lines and columns they belong to. */
 export type Question =
   | { kind: 'plan'; text: string; errors?: readonly PlanError[] }
   | { kind: 'policy'; text: string }
   | { kind: 'commands'; text: string };
 
-/** Gives the document that a text is, or throws what is wrong with it, with its place. */
+/** Returns the parsed document; throws a Failure with lines and columns if it is not valid. */
 function read(question: Question): unknown {
   if (question.kind === 'policy') return parsePolicy(question.text);
   if (question.kind === 'commands') return readCommands(question.text);
@@ -19,5 +19,5 @@ function read(question: Question): unknown {
 }
 
 parentPort?.on('message', (question: Question) => parentPort?.postMessage(toAnswer(() => read(question))));
-// Everything is loaded.
+// All modules are loaded.
 parentPort?.postMessage('ready');

@@ -1,6 +1,6 @@
 import { Failure, type FailureName, type FailureOptions } from '@capstan/contracts';
 
-/** What a thread found. A Failure loses its class on the way between threads, so that it goes as what makes one. */
+/** A thread's result. Structured cloning would strip a Failure of its class, so its constructor arguments are sent instead. */
 export type ThreadAnswer<Document> =
   | { ok: true; document: Document }
   | { ok: false; kind: FailureName; options: Pick<FailureOptions, 'detail' | 'suggestion' | 'context'> };

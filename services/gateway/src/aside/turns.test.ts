@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createTurns } from './turns.js';
 
-/** Work that ends when it is told to, and notes when it begins. */
+/** Tasks that end on command of the test, and record their start. */
 function createWork() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -16,7 +16,7 @@ function createWork() {
   return { begun, work, end };
 }
 
-test('a tenant with much work has one turn at a time, and the others have theirs', async () => {
+test('a tenant with many tasks runs one at a time, and other tenants get their turn in between', async () => {
   const { begun, work, end } = createWork();
   const turns = createTurns(2, 10);
   const ended = ['a1', 'a2', 'a3', 'b1', 'c1'].map((name) => turns.take(name[0] ?? '', work(name)));
@@ -29,7 +29,7 @@ test('a tenant with much work has one turn at a time, and the others have theirs
   expect(await Promise.all(ended)).toEqual(['a1', 'a2', 'a3', 'b1', 'c1']);
 });
 
-test('work that fails gives its turn on', async () => {
+test('a task that fails frees its slot for the next one', async () => {
   const turns = createTurns(1, 10);
   const failing = turns.take('a', () => Promise.reject(new Error('broken')));
   const next = turns.take('b', async () => 'done');
@@ -37,7 +37,7 @@ test('work that fails gives its turn on', async () => {
   expect(await next).toBe('done');
 });
 
-test('a tenant for whom too much waits is told to come back', async () => {
+test('a tenant with too many waiting tasks is refused with OVERLOADED', async () => {
   const { work, end } = createWork();
   const turns = createTurns(1, 2);
   const taken = ['a1', 'a2', 'a3'].map((name) => turns.take('a', work(name)));

@@ -1,15 +1,15 @@
 import { Failure } from '@capstan/contracts';
 
-/** Does work of many tenants, each of which has one turn at a time: what one of them sends delays only its own. */
+/** A fair queue: each tenant runs one task at a time, so that much work of one tenant delays only that tenant. */
 export type Turns = { take<Result>(tenant: string, work: () => Promise<Result>): Promise<Result> };
 
-/** `at_once` turns in all, and at most `most_waiting` of one tenant that wait for theirs. */
+/** Runs up to `at_once` tasks at a time in all, and lets up to `most_waiting` of each tenant wait. */
 export function createTurns(at_once: number, most_waiting: number): Turns {
-  /** Those who have work, the one who waits longest first. */
+  /** Waiting tasks by tenant, in order of whose turn is next. */
   const waiting = new Map<string, (() => Promise<void>)[]>();
   const busy = new Set<string>();
 
-  /** Whoever had a turn waits behind all others for the next. */
+  /** Moves a tenant to the end of the line. */
   const goBehind = (tenant: string): void => {
     const queue = waiting.get(tenant);
     if (queue === undefined) return;
@@ -36,7 +36,7 @@ export function createTurns(at_once: number, most_waiting: number): Turns {
       const queue = waiting.get(tenant) ?? [];
       if (queue.length >= most_waiting)
         throw new Failure('OVERLOADED', {
-          detail: `${most_waiting} documents of this tenant wait to be read already.`,
+          detail: `${most_waiting} documents of this tenant are waiting to be parsed already.`,
         });
       return new Promise((resolve, reject) => {
         queue.push(() => work().then(resolve, reject));

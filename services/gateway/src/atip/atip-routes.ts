@@ -1,15 +1,20 @@
 import { AtipDocument, parseAtip } from '@capstan/catalog';
 import { Failure, InstalledAtipTool, JsonObject, pageOf, ToolChanges } from '@capstan/contracts';
-import { type AtipRow, putAtipDocument, readAtipDocument, readAtipDocuments, removeAtipDocument } from '@capstan/store';
+import {
+  type AtipRow,
+  putAtipDocument,
+  readAtipDocument,
+  readAtipDocuments,
+  removeAtipDocument,
+} from '@capstan/store/atip';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
 import { AllQuery, pageOfAll } from '../http/page-of-all.js';
-import { type Route, route } from '../http/route.js';
+import { READERS, type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { announceTools, requireInstallationAdmin } from '../tool/installation-admin.js';
 
 const SentDocument = z.object({ ...AtipDocument.shape, commands: z.record(z.string(), z.unknown()).optional() });
-const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
 
 function answer({ catalog }: GatewayContext, row: AtipRow): InstalledAtipTool {
   const document = AtipDocument.safeParse(row.document).data;
@@ -36,11 +41,11 @@ export const atipRoutes: Route[] = [
     path: '/v1/atip-tools',
     summary: 'Add the commands of an ATIP document as tools',
     roles: ['admin'],
-    // Checked by the catalog, against ATIP 0.6. Commands hold commands, which is more than is said here.
+    // The catalog validates it against ATIP 0.6. Commands can be nested, which this schema does not describe.
     body: z.unknown().meta({ override: SentDocument }),
     answers: {
       201: {
-        description: 'They can be called',
+        description: 'The tools were added and can be called',
         schema: InstalledAtipTool.extend({ changes: ToolChanges, warnings: z.array(z.string()) }),
       },
     },
@@ -61,7 +66,7 @@ export const atipRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/atip-tools',
-    summary: 'The ATIP documents that were added',
+    summary: 'List ATIP documents',
     roles: READERS,
     query: AllQuery,
     answers: { 200: { description: 'All', schema: pageOf(InstalledAtipTool) } },
@@ -76,7 +81,7 @@ export const atipRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/atip-tools/{name}',
-    summary: 'One ATIP document, as it was sent',
+    summary: 'Get an ATIP document as it was sent',
     roles: READERS,
     answers: { 200: { description: 'The document', schema: InstalledAtipTool.extend({ document: z.unknown() }) } },
     handle: async (gateway, { params }) => {

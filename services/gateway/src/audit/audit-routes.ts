@@ -1,21 +1,27 @@
 import { AuditEntry, AuditFilter, AuditVerification, pageOf, SequenceQuery } from '@capstan/contracts';
-import { exportAudit, listAudit, verifyAudit } from '@capstan/store';
+import { exportAudit, listAudit, verifyAudit } from '@capstan/store/audit';
 import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
 import { NDJSON, sendTexts } from '../http/send-lines.js';
-import { withExecutions } from './with-executions.js';
+import { inGroups, withExecutions } from './with-executions.js';
 
 const ListQuery = z.strictObject({ ...SequenceQuery.shape, ...AuditFilter.shape });
 
-async function* lines(pages: AsyncIterable<AuditEntry[]>): AsyncGenerator<string> {
-  for await (const page of pages) yield page.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+/** `complete` adds what is not stored with the page: an auditor's export must not contain less than the list. */
+async function* lines(
+  pages: AsyncIterable<AuditEntry[]>,
+  complete: (page: AuditEntry[]) => Promise<AuditEntry[]>,
+): AsyncGenerator<string> {
+  for await (const page of pages)
+    for (const group of inGroups(page))
+      yield (await complete(group)).map((entry) => `${JSON.stringify(entry)}\n`).join('');
 }
 
 export const auditRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/audit',
-    summary: 'What was changed or refused, by whom, newest first; as application/x-ndjson all of it, oldest first',
+    summary: 'List audit events, newest first; with Accept: application/x-ndjson, export all, oldest first',
     roles: ['audit', 'admin'],
     query: ListQuery,
     answers: {
@@ -27,16 +33,17 @@ export const auditRoutes: Route[] = [
     handle: async (gateway, { principal, query, request, reply }) => {
       const { store } = gateway;
       const { limit, cursor, ...filter } = query;
+      const complete = (entries: AuditEntry[]) => withExecutions(gateway, principal.tenant, entries);
       if (request.headers.accept?.includes('application/x-ndjson'))
-        return sendTexts(reply, NDJSON, lines(exportAudit(store, principal.tenant, filter)));
+        return sendTexts(reply, NDJSON, lines(exportAudit(store, principal.tenant, filter), complete));
       const page = await listAudit(store.db, principal.tenant, filter, { limit, cursor });
-      return { ...page, items: await withExecutions(gateway, principal.tenant, page.items) };
+      return { ...page, items: await complete(page.items) };
     },
   }),
   route({
     method: 'GET',
     path: '/v1/audit/verify',
-    summary: 'Recompute the chain of the tenant’s events, and name what does not match',
+    summary: 'Verify the hash chain of the tenant’s audit events, and name what does not match',
     roles: ['audit', 'admin'],
     answers: { 200: { description: 'The verdict', schema: AuditVerification } },
     handle: ({ store }, { principal }) => verifyAudit(store, principal.tenant),

@@ -1,8 +1,7 @@
 import type { Backbone } from '@capstan/backbone';
 import { DEFAULT_TENANT, type Failure, type Principal } from '@capstan/contracts';
-import { appendAudit } from '@capstan/store';
+import { appendAudit } from '@capstan/store/audit';
 
-/** Who was refused, from where, and what they wanted. */
 export type Refusal = { failure: Failure; principal: Principal | null; address: string; path: string };
 export type Refusals = { note(refusal: Refusal): void };
 
@@ -10,9 +9,9 @@ const WINDOW_MS = 60_000;
 const MAX_SOURCES = 1000;
 
 /**
- * Puts refused logins and missing roles on the audit: the first from each address at once, those that follow within a
- * minute as a count with the next one. Whoever tries keys by the thousand fills neither the audit nor the database. A key
- * that is not known has no tenant; it is told to those who run the installation.
+ * Writes refused logins and missing roles to the audit: the first from each source at once, those within the next minute as a
+ * count in the entry after that. So somebody who tries thousands of keys does not fill the database. An unknown key belongs to no
+ * tenant; it is audited in the tenant of the installation.
  */
 export function createRefusals(
   { store, log }: Pick<Backbone, 'store' | 'log'>,
@@ -39,7 +38,7 @@ export function createRefusals(
         detail,
       };
       appendAudit(store.db, [event]).catch((error: unknown) =>
-        log.warn({ err: error }, 'a refusal could not be put on the audit'),
+        log.warn({ err: error }, 'a refused request could not be written to the audit log'),
       );
     },
   };

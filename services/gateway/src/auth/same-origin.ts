@@ -5,8 +5,8 @@ import type { FastifyRequest } from 'fastify';
 export type CheckOrigin = (request: Pick<FastifyRequest, 'headers'>) => void;
 
 /**
- * Stricter than the check of /mcp, which lets in any page of this machine: a cookie has no port, so that whatever else
- * is served on localhost would act with the login of who looks at it.
+ * Stricter than the check of /mcp, which accepts pages from any port of this machine: cookies ignore the port, so any other page
+ * served on localhost could act with the login of whoever opens it.
  */
 export function createOriginCheck({ public_url }: { public_url?: string | undefined }): CheckOrigin {
   const own = public_url === undefined ? null : new URL(public_url).origin;

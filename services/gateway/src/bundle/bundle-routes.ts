@@ -1,18 +1,17 @@
 import { Failure, ImportedBundle } from '@capstan/contracts';
-import { bundleLoggedRun, bundleSealedRun, findBundle } from '@capstan/store';
-import { type Route, route } from '../http/route.js';
+import { bundleLoggedRun, bundleSealedRun, findBundle } from '@capstan/store/record';
+import { type Route, route, READERS } from '../http/route.js';
 import { NDJSON, sendTexts } from '../http/send-lines.js';
 import { notFound } from '../invocation/act-on.js';
 import { recordedRun } from '../verify/recorded-run.js';
 import { importBundle } from './import-bundle.js';
 
-const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
 
 export const bundleRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/runs/{id}/bundle',
-    summary: 'Everything that verifying and replaying a run needs, as one file',
+    summary: 'Download a run as a bundle: one file that can be verified and replayed',
     roles: READERS,
     answers: {
       200: {
@@ -31,10 +30,10 @@ export const bundleRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/bundles',
-    summary: 'Take in a bundle, once it verifies: the file as application/x-ndjson',
+    summary: 'Import a bundle (application/x-ndjson); it must verify',
     roles: ['operate', 'admin'],
     raw_body: 'stream',
-    answers: { 201: { description: 'It is kept', schema: ImportedBundle } },
+    answers: { 201: { description: 'The imported bundle', schema: ImportedBundle } },
     handle: async (gateway, { principal, request, reply }) => {
       const kept = await importBundle(gateway, principal, request.body);
       return reply.code(201).header('location', `/v1/bundles/${kept.bundle_id}`).send(kept);
@@ -43,7 +42,7 @@ export const bundleRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/bundles/{id}',
-    summary: 'A bundle that was taken in',
+    summary: 'Get an imported bundle',
     roles: READERS,
     answers: { 200: { description: 'The bundle', schema: ImportedBundle } },
     handle: async ({ store }, { principal, params }) => {

@@ -2,20 +2,21 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { Failure, type ImportedBundle, MAX_RESULT_DEPTH, type Principal, tooDeepAt } from '@capstan/contracts';
 import { BundleError, type BundleVerdict, bundleLines, type HeaderLine, verifyBundle } from '@capstan/integrity';
-import { keepBundle, type Spooled, spool } from '@capstan/store';
+import { type Spooled, spool } from '@capstan/store/artifact';
+import { keepBundle } from '@capstan/store/record';
 import type { GatewayContext } from '../gateway-context.js';
 
-/** A bundle that is larger goes to a file before it is looked at: no sender keeps a transaction open. */
+/** Larger bundles are spooled to a file before they are checked, so that a slow sender does not keep a transaction open. */
 const INLINE_BYTES = 1_048_576;
 const MAX_BYTES = 16 * 1024 ** 3;
 
-/** Checked before anything is kept: a bundle that does not verify is worth nothing to anybody. */
+/** Verifies a bundle, then stores it. A bundle that does not verify is refused as a whole. */
 export async function importBundle(
   { store }: GatewayContext,
   principal: Principal,
   body: unknown,
 ): Promise<ImportedBundle> {
-  if (!(body instanceof Readable)) throw invalid('The body is to be the file itself, as application/x-ndjson.');
+  if (!(body instanceof Readable)) throw invalid('The body must be the bundle file itself, as application/x-ndjson.');
   return spool(limited(body), { inline_bytes: INLINE_BYTES, max_bytes: MAX_BYTES }, async (spooled) =>
     keepBundle(store, principal, await check(spooled), linesOf(spooled)),
   );
@@ -37,7 +38,7 @@ async function* limited(body: Readable): AsyncGenerator<Buffer> {
 const linesOf = (spooled: Spooled): AsyncGenerator<string> =>
   bundleLines('file' in spooled ? createReadStream(spooled.file) : Readable.from([spooled.bytes]));
 
-/** A record holds a result, some levels down. What verifies it recurses. */
+/** A record contains a result some levels down, and verification recurses into it. */
 const MAX_DEPTH = MAX_RESULT_DEPTH + 100;
 
 async function* shallow(lines: AsyncGenerator<string>): AsyncGenerator<string> {
@@ -80,5 +81,5 @@ async function readable<T>(read: () => Promise<T>): Promise<T> {
 }
 
 const describe = ({ mismatches: [first] }: BundleVerdict): string =>
-  first ? `${first.table}.${first.field} of ${first.row}: ${first.why}` : 'it is not whole';
+  first ? `${first.table}.${first.field} of ${first.row}: ${first.why}` : 'it is incomplete';
 const invalid = (detail: string): Failure => new Failure('BUNDLE_INVALID', { detail });

@@ -1,16 +1,14 @@
 import { Capability, pageOf } from '@capstan/contracts';
 import { z } from 'zod';
 import { AllQuery, pageOfAll } from '../http/page-of-all.js';
-import { type Route, route } from '../http/route.js';
+import { READERS, type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
-
-const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
 
 export const capabilityRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/capabilities',
-    summary: 'What agents can be given: prompts and tools, by capability',
+    summary: 'List capabilities: prompts and tools that agents can have',
     roles: READERS,
     query: AllQuery,
     answers: {
@@ -24,7 +22,7 @@ export const capabilityRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/capabilities/{id}',
-    summary: 'One capability',
+    summary: 'Get a capability',
     roles: READERS,
     answers: { 200: { description: 'The capability', schema: Capability } },
     handle: ({ capabilities }, { params }) => {

@@ -1,6 +1,6 @@
 import { type CommandRoute, routeCommand } from '@capstan/catalog';
 import { CommandHelp, CommandInvocation, Failure, type Principal, TypedCommand } from '@capstan/contracts';
-import { readExtensions } from '@capstan/store';
+import { readExtensions } from '@capstan/store/extension';
 import { z } from 'zod';
 import { commandsOf, toAnswer } from '../extension/extension-answer.js';
 import type { GatewayContext } from '../gateway-context.js';
@@ -16,10 +16,10 @@ export const commandRoutes: Route[] = [
     roles: ['submit'],
     brings_work: true,
     query: z.strictObject({ wait: z.string().optional() }),
-    // What is not the text is checked by admission, as any submission.
+    // Admission validates the other fields, as for any submission.
     body: z.looseObject({ text: TypedCommand.shape.text }).meta({ override: TypedCommand }),
     answers: {
-      200: { description: 'It has ended, or is help', schema: z.union([CommandInvocation, CommandHelp]) },
+      200: { description: 'The ended invocation, or help', schema: z.union([CommandInvocation, CommandHelp]) },
       202: { description: 'It is committed', schema: CommandInvocation },
     },
     handle: async (gateway, { principal, body: { text, ...options }, query, request, reply }) => {
@@ -43,9 +43,9 @@ async function run(gateway: GatewayContext, by: Principal, command: Runnable, op
     return await submit(gateway, by, { ...options, tool_id, inputs }, wait_ms);
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'INVALID_INPUTS') throw error;
-    // Who types a line thinks in words and flags, not in a schema.
+    // People who type a command expect its usage, not a schema.
     const { message: detail, context } = error;
-    throw new Failure('INVALID_INPUTS', { detail, context, suggestion: `It is typed as ${usage}`, cause: error });
+    throw new Failure('INVALID_INPUTS', { detail, context, suggestion: `Usage: ${usage}`, cause: error });
   }
 }
 
@@ -71,7 +71,9 @@ async function find(
       throw new Failure('UNKNOWN_TOOL', {
         detail: routed.message,
         suggestion:
-          routed.similar.length > 0 ? `Did you mean ${routed.similar.join(' or ')}?` : 'Send /help for what there is.',
+          routed.similar.length > 0
+            ? `Did you mean ${routed.similar.join(' or ')}?`
+            : 'Send /help for a list of commands.',
         context: { similar: routed.similar },
       });
     case 'disabled':
@@ -82,7 +84,7 @@ async function find(
     case 'invalid':
       throw new Failure('INVALID_REQUEST', {
         detail: `text: ${routed.message}`,
-        suggestion: routed.usage ? `It is typed as ${routed.usage}` : 'Send /help for what there is.',
+        suggestion: routed.usage ? `Usage: ${routed.usage}` : 'Send /help for a list of commands.',
       });
     default:
       return routed;

@@ -15,11 +15,11 @@ for (const [name, schema] of Object.entries(contracts))
 const PREFIX = '#/components/schemas/';
 
 /**
- * JSON Schemas that refer to each other by the names they have in the contracts. What is sent and what is answered may differ
- * (defaults are filled in): where they do, the one that is sent is called `…Input`.
+ * JSON Schemas that refer to each other by their names in the contracts. Requests and responses may differ (defaults are filled
+ * in); if they do, the schema of the request is called `…Input`.
  */
 export function componentSchemas(): {
-  /** `inline`: the schema itself rather than a reference to it; what it refers to is still named. */
+  /** `inline`: the schema itself instead of a reference; schemas inside it are still references. */
   of(schema: z.ZodType, io: Io, inline?: 'inline'): Json;
   all(): Record<string, Json>;
 } {
@@ -36,7 +36,7 @@ export function componentSchemas(): {
       const real = override instanceof z.ZodType ? override : schema;
       const { $schema: _, $defs = {}, ...root } = convert(real, io);
       const own = names.get(real);
-      // A schema with a name may come as a reference to its own definition.
+      // zod may return a named schema as a reference to its own definition.
       const defs: Record<string, Json> = { ...(own ? { [own]: root } : {}), ...$defs };
       for (const [name, def] of Object.entries(defs)) defs[name] = withoutId(def);
       const plain = own === undefined ? withoutId(root) : defs[own];
@@ -60,7 +60,7 @@ const convert = (schema: z.ZodType, io: Io): Json & { $defs?: Record<string, Jso
     metadata: named,
     override: ({ zodSchema, jsonSchema }) => {
       if (zodSchema === contracts.JsonObject) Object.assign(jsonSchema, { type: 'object', additionalProperties: {} });
-      // A member with a default may be left out, but generators of clients take it for one that is always there.
+      // A member with a default is optional in a request, but client generators treat it as always present.
       const { default: preset, ...rest } = jsonSchema;
       if (io === 'output' || preset === undefined) return;
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
@@ -69,7 +69,7 @@ const convert = (schema: z.ZodType, io: Io): Json & { $defs?: Record<string, Jso
     },
   });
 
-/** Those that are not what is answered under the same name, and those that refer to one of them. */
+/** Schemas that differ from the response schema of the same name, and those that refer to one of them. */
 function differing(defs: Record<string, Json>, outputs: ReadonlyMap<string, string>): Set<string> {
   const found = new Set(
     Object.entries(defs).flatMap(([name, def]) =>

@@ -1,4 +1,4 @@
-/** Bodies that work on a fresh installation, by the operation they are sent to. A test sends each of them. */
+/** Request bodies that work on a fresh installation, by operation id. A test sends each of them. */
 export const EXAMPLES: Record<string, { body: unknown }> = {
   submitInvocation: { body: { tool_id: 'cap:test_math:add', inputs: { a: 2, b: 3 }, labels: { team: 'docs' } } },
   submitInvocations: {

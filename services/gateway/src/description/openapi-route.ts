@@ -5,7 +5,7 @@ import { EXAMPLES } from './examples.js';
 import { operationName, TAGS, tagOf } from './operation-name.js';
 import { renderReference } from './render-reference.js';
 
-/** Each kind of problem has members of its own beside these, which clients have to expect. */
+/** Every kind of problem may have further members, so clients have to accept unknown ones. */
 const Problem = z.looseObject({
   type: z.string(),
   title: z.string(),
@@ -13,18 +13,18 @@ const Problem = z.looseObject({
   detail: z.string(),
   code: z.int(),
   suggestion: z.string(),
-  request_id: z.string().optional().describe('Names it in the log of the gateway'),
+  request_id: z.string().optional().describe('The id of the request in the log of the gateway'),
   errors: z
     .array(z.looseObject({ field: z.string(), message: z.string() }))
     .optional()
-    .describe('Each mistake, and the field it is in'),
+    .describe('Every error, with its field'),
 });
 
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'The same as idempotency_key in the body. If both are sent, they have to be equal.',
+  description: 'The same as idempotency_key in the body. If both are sent, they must be equal.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
@@ -32,12 +32,12 @@ const IF_MATCH = {
   name: 'If-Match',
   in: 'header',
   required: false,
-  description: 'The ETag of the version that this is to replace: 412 when another one is in force by now.',
+  description: 'The ETag of the version to replace. If another version is in force by now, the answer is 412.',
   schema: { type: 'string' },
 };
 
 const PROBLEM = {
-  description: 'What went wrong, and what to do',
+  description: 'The problem, and how to fix it',
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 };
 
@@ -53,7 +53,7 @@ export type Operation = {
   requestBody?: { required: true; content: Content };
   responses: Record<string, Response>;
 };
-/** As much of the document as the page shows. */
+/** The parts of the document that the reference page shows. */
 export type OpenApi = {
   openapi: string;
   info: { title: string; version: string; description: string; license: object };
@@ -64,7 +64,7 @@ export type OpenApi = {
   paths: Record<string, Record<string, Operation>>;
 };
 
-/** The description of all routes, for programs and as a page, both among them. Made when first asked for: that takes a while. */
+/** Describes all routes, including its own two, as OpenAPI and as a page. Generated on first use, because that takes a while. */
 export function descriptionRoutes(routes: Route[]): Route[] {
   let document: OpenApi | undefined;
   let page: string | undefined;
@@ -76,21 +76,21 @@ export function descriptionRoutes(routes: Route[]): Route[] {
     route({
       method: 'GET',
       path: '/openapi.json',
-      summary: 'This document',
+      summary: 'Get this OpenAPI document',
       answers: { 200: { description: 'OpenAPI 3.1', schema: z.object({ openapi: z.literal('3.1.0') }) } },
       handle: described,
     }),
     route({
       method: 'GET',
       path: '/reference',
-      summary: 'This document as a page to read',
+      summary: 'API reference as a web page',
       answers: { 200: { description: 'HTML', media_type: 'text/html' } },
       handle: (_, { reply }) => {
         page ??= renderReference(described());
         return reply
           .headers({
             'content-type': 'text/html; charset=utf-8',
-            // Nothing of it is a program, and nothing comes from elsewhere.
+            // The page has no scripts and loads nothing.
             'content-security-policy':
               "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
             'x-content-type-options': 'nosniff',
@@ -105,10 +105,10 @@ export function descriptionRoutes(routes: Route[]): Route[] {
 
 type Schemas = ReturnType<typeof componentSchemas>;
 
-/** OpenAPI 3.1 from the same schemas that requests are checked with. */
+/** OpenAPI 3.1, from the same schemas that validate requests. */
 function openapi(routes: Route[]): OpenApi {
   const schemas = componentSchemas();
-  // What is answered has the plain names: it is converted first.
+  // Responses are converted first, so that they get the plain names.
   for (const { answers } of routes)
     for (const { schema } of Object.values(answers)) if (schema) schemas.of(schema, 'output');
   const paths: OpenApi['paths'] = {};
@@ -122,14 +122,14 @@ function openapi(routes: Route[]): OpenApi {
       title: 'Capstan',
       version: '0.1.0',
       description:
-        'A distributed job queue for tool invocations. Send a key as `Authorization: Bearer <key>`; x-roles names the roles of which it needs one.',
+        'A distributed job queue for tool invocations. Send a key as `Authorization: Bearer <key>`; x-roles lists the roles of which the key needs one.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'The gateway that serves this document' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     security: [{ key: [] }],
     components: {
-      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'A key, as POST /v1/keys answers it' } },
+      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'A key, as returned by POST /v1/keys' } },
       schemas: { Problem: schemas.of(Problem, 'output'), ...schemas.all() },
     },
     paths,

@@ -1,4 +1,4 @@
-/** Names that people would write, where the path does not give them. */
+/** Names for routes whose path does not give a good one. */
 const NAMES: Record<string, string> = {
   'POST /v1/invocations': 'submitInvocation',
   'POST /v1/invocations/bulk': 'submitInvocations',
@@ -17,7 +17,10 @@ const NAMES: Record<string, string> = {
   'DELETE /v1/openapi/{name}': 'deleteOpenApiTools',
   'POST /v1/policy/explain': 'explainDecision',
   'POST /v1/policy/what-if': 'tryPolicy',
+  'POST /v1/policy/propose': 'proposeRule',
   'POST /v1/webhooks/secret': 'createWebhookSecret',
+  'POST /v1/webhooks/{id}/slack': 'takeSlackAction',
+  'GET /v1/webhooks/{id}/links/{token}': 'followHoldLink',
   'GET /v1/audit': 'listAudit',
   'GET /v1/audit/verify': 'verifyAudit',
   'GET /v1/runs/{id}/verify': 'verifyRun',
@@ -46,6 +49,9 @@ const NAMES: Record<string, string> = {
   'POST /mcp': 'postMcp',
   'GET /mcp': 'streamMcp',
   'DELETE /mcp': 'endMcpSession',
+  'GET /.well-known/oauth-protected-resource': 'getProtectedResource',
+  'GET /.well-known/oauth-protected-resource/mcp': 'getMcpProtectedResource',
+  'GET /.well-known/oauth-protected-resource/mcp/{toolset}': 'getToolsetProtectedResource',
 };
 
 const ON_ONE: Record<string, string> = { GET: 'get', PUT: 'put', PATCH: 'update', DELETE: 'delete', POST: 'create' };
@@ -69,18 +75,18 @@ export function operationName(method: string, path: string): string {
   if (method === 'GET') return `${isPlural(last) ? 'list' : 'get'}${owners}${pascal(last)}`;
   if (method !== 'POST') return `${ON_ONE[method]}${owners}${pascal(last)}`;
   if (isPlural(last)) return `${whole ? 'create' : 'add'}${owners}${pascal(singular(last))}`;
-  // What is left is a verb: of one thing, or of all that the path names.
+  // The last part is a verb, applied to one resource or to the whole collection.
   return `${camel(last)}${whole ? statics.slice(0, -1).map(pascal).join('') : owners}`;
 }
 
-/** What a page about the interface is divided by. */
+/** The sections of the API reference. */
 export const TAGS = {
-  Invocations: 'Submit calls, look at them, cancel and repeat them.',
+  Invocations: 'Submit, inspect, cancel and repeat calls.',
   Runs: 'Plans and bulks: submit, follow, report, replay, verify.',
-  Holds: 'What waits for a person, and what was agreed to in advance.',
-  Tools: 'The tools there are, and where they come from.',
-  Policies: 'Who may call what. Try a policy before it counts.',
-  Quotas: 'How much of it.',
+  Holds: 'Calls that wait for approval, and approvals given in advance.',
+  Tools: 'Tools and their sources.',
+  Policies: 'Rules that allow, hold or forbid calls. Test a policy before you put it in force.',
+  Quotas: 'Limits on concurrency, rate, run time and cost.',
   Agents: 'Prompts with tools, slash commands, sessions, and calls in the formats of model providers.',
   Operations: 'Queues, workers, schedules, webhooks, retention, health.',
   Record: 'The audit, the log of everything that ended, bundles and artifacts.',
@@ -96,7 +102,7 @@ const TAG_OF: Record<string, keyof typeof TAGS> = {
   ...of('Quotas', 'quotas'),
   ...of('Agents', 'agents', 'commands', 'sessions', 'tool-calls', 'mcp'),
   ...of('Record', 'audit', 'log', 'bundles', 'artifacts'),
-  ...of('Access', 'keys', 'login', 'logout', 'whoami', 'secrets'),
+  ...of('Access', 'keys', 'login', 'logins', 'logout', 'whoami', 'secrets', '.well-known'),
 };
 
 function of<Tag extends keyof typeof TAGS>(tag: Tag, ...names: string[]): Record<string, Tag> {

@@ -6,7 +6,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const MAX_DEPTH = 3;
 
-/** The interface as one page: no scripts, nothing from elsewhere, so that it can be read offline and saved. */
+/** The API reference as one page without scripts or external resources, so that it can be saved and read offline. */
 export function renderReference({ info, tags, paths, components }: OpenApi): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
@@ -53,7 +53,7 @@ function renderAnswer(status: string, response: Response, schemas: Record<string
   )}</details>`;
 }
 
-/** A table of members; those that are objects themselves open inside of it. */
+/** A table of members; nested objects can be unfolded. */
 function renderSchema(given: unknown, schemas: Record<string, unknown>, depth: number): Html {
   const schema = resolve(given, schemas);
   const items = isSchema(schema.items) ? resolve(schema.items, schemas) : null;
@@ -72,7 +72,7 @@ function isNested(given: unknown, schemas: Record<string, unknown>): boolean {
   return isSchema(items.properties);
 }
 
-/** What a value is, on one line: its type, its choices, its bounds, and what it is for. */
+/** A value on one line: its type, choices, bounds and description. */
 function describe(given: unknown, schemas: Record<string, unknown>): string {
   const schema = resolve(given, schemas);
   const bounds = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'default'].flatMap(
@@ -113,7 +113,7 @@ const STYLE = `
 *{box-sizing:border-box}body{margin:0;font:15px/1.5 system-ui,sans-serif;display:grid;grid-template-columns:17rem minmax(0,1fr)}
 nav{position:sticky;top:0;height:100vh;overflow:auto;padding:1rem;border-right:1px solid var(--line)}nav h1{font-size:1.2rem;margin:0 0 .5rem}small{color:var(--quiet);font-weight:normal}
 nav ul{list-style:none;margin:0 0 .5rem;padding:0 0 0 .8rem}nav a{text-decoration:none;color:inherit}nav a:hover{text-decoration:underline}summary{cursor:pointer}nav summary{font-weight:600}
-main{padding:1rem 2rem;max-width:70rem}article{border-top:1px solid var(--line);padding:.8rem 0}h3{margin:.2rem 0}h4{margin:.8rem 0 .2rem}
+main{padding:1rem 2rem;max-width:70rem}article{border-top:1px solid var(--line);padding:.8rem 0;overflow-wrap:anywhere}h3{margin:.2rem 0}h4{margin:.8rem 0 .2rem}
 table{border-collapse:collapse;width:100%}td{border-top:1px solid var(--line);padding:.25rem .6rem .25rem 0;vertical-align:top;overflow-wrap:anywhere}td:first-child{white-space:nowrap}
 pre{overflow:auto;padding:.7rem;border:1px solid var(--line);border-radius:6px}code,pre{font:13px/1.45 ui-monospace,monospace}.required{color:#c33}.roles,.type{color:var(--quiet)}
 .method{font:600 12px ui-monospace,monospace;padding:.15rem .4rem;border-radius:4px;border:1px solid var(--line)}.GET{color:#2a7}.POST{color:#27c}.PUT,.PATCH{color:#b70}.DELETE{color:#c33}

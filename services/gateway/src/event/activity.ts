@@ -1,12 +1,12 @@
 import type { Relay, Topic } from '@capstan/queue';
 
-/** Tells whoever follows a tenant that it is worth looking now; what no signal tells is found by looking now and then. */
+/** Wakes the event streams of tenants when something may have changed. Changes without a signal are found by polling. */
 export type Activity = {
   /** Resolves at the next signal, or after `timeout_ms`, or when `signal` aborts. */
   next(timeout_ms: number, signal: AbortSignal): Promise<void>;
 };
 
-/** Not `settled`: it comes with every call that ends, and would have each console look all the time. */
+/** Not `settled`: it comes with every call that ends, and would make each console poll all the time. */
 const HEARD: Topic[] = ['changed', 'due', 'refresh', 'cancel'];
 
 export function createActivity(relay: Relay): Activity {

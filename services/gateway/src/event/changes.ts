@@ -1,7 +1,7 @@
 import type { Relay, Topic } from '@capstan/queue';
 import type { Endings } from './endings.js';
 
-/** Tells who follows an invocation in this process that something about it changed. */
+/** Wakes the event streams of an invocation in this process when it changes. */
 export type Changes = {
   /** Resolves at the next change, or after `timeout_ms` (signals may be lost), or when `signal` aborts. */
   next(invocation_id: string, timeout_ms: number, signal: AbortSignal): Promise<void>;

@@ -1,10 +1,12 @@
 import type { Relay } from '@capstan/queue';
-import { ENDED, type InvocationOutcome, toRfc3339 } from '@capstan/store';
+import { toRfc3339 } from '@capstan/store';
+import { ENDED } from '@capstan/store/claim';
+import type { InvocationOutcome } from '@capstan/store/invocation';
 import { z } from 'zod';
 
 /** Results, as the statements that write them send them to every gateway. */
 export type Endings = {
-  /** `isNeeded`: whether anybody here waits at all. If nobody does, a message is not even read. */
+  /** `isNeeded`: whether anything in this process waits for results. If not, messages are not even parsed. */
   subscribe(isNeeded: () => boolean, listener: (outcome: InvocationOutcome) => void): void;
 };
 
@@ -18,14 +20,14 @@ export function receiveEndings(relay: Relay): Endings {
   return { subscribe: (isNeeded, hear) => void listeners.push({ isNeeded, hear }) };
 }
 
-/** Written by our own workers: what is checked is that it has the shape of this version. */
+/** Written by Capstan's own workers. The schema only checks that the sender has a compatible version. */
 const Outcomes = z.array(
   z.custom<Omit<InvocationOutcome, 'finished_at'>>(
     (value) => typeof value === 'object' && value !== null && 'invocation_id' in value && 'result' in value,
   ),
 );
 
-/** First when they ended, as Postgres says; then the outcomes. */
+/** A message begins with the time of the end by Postgres' clock, followed by the outcomes. */
 function readEnded(contents: string): InvocationOutcome[] {
   const blank = contents.indexOf(' ');
   const finished_at = toRfc3339(contents.slice(0, blank));

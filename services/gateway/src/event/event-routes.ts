@@ -1,29 +1,30 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Principal, type TenantEvent, TenantEventsQuery, type TenantEventType } from '@capstan/contracts';
-import { listWorkers, readChanges } from '@capstan/store';
+import { readChanges } from '@capstan/store/event';
+import { listWorkers } from '@capstan/store/worker';
 import type { GatewayContext } from '../gateway-context.js';
 import { type Route, route } from '../http/route.js';
 import { lastEventId, sendEvents } from '../http/send-events.js';
 import { eventsOf, Follower, fromId, mayHear, toId, workerEvents } from './tenant-events.js';
 
-/** How often it is looked for what no signal tells: calls that ended. */
+/** The polling interval for changes without a signal: calls that ended. */
 const LOOK_MS = 1000;
-/** Changes that come in quick succession are told together. */
+/** Changes in quick succession are sent together. */
 const GATHER_MS = 100;
 const WORKERS_MS = 5000;
-/** An idle stream shows a sign of life, so that proxies keep it. */
+/** Keep-alive interval of idle streams, so that proxies do not close them. */
 const SIGN_MS = 15_000;
 const MAX_STREAM_MS = 3_600_000;
-/** Of one kind at once; beyond it who listens is told to read the list again. */
+/** Changes of one kind in one read. If there are more, the client is told to read the list again. */
 const MAX_AT_ONCE = 500;
-/** What may be committed late at the moment when somebody begins to listen. */
+/** How many sequence numbers a new stream starts back: rows with these numbers may still be committed late. */
 const MARGIN = 1000n;
 
 export const eventRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/events',
-    summary: 'Follow what changes in the tenant as server-sent events; Last-Event-ID resumes',
+    summary: 'Follow changes in the tenant as server-sent events; Last-Event-ID resumes',
     roles: ['submit', 'operate', 'audit'],
     query: TenantEventsQuery,
     answers: { 200: { description: 'Events named after the type of what changed', media_type: 'text/event-stream' } },
@@ -35,7 +36,7 @@ export const eventRoutes: Route[] = [
   }),
 ];
 
-/** From where somebody left off, or from now on. */
+/** Starts where the client left off, or now. */
 async function follow({ store }: GatewayContext, { tenant }: Principal, last: string | undefined): Promise<Follower> {
   const known = fromId(last);
   if (known) return new Follower(known);
@@ -44,7 +45,7 @@ async function follow({ store }: GatewayContext, { tenant }: Principal, last: st
   const { invocation, run, audit } = now.latest;
   const mark = { xid: now.oldest, invocation: before(invocation), run: before(run), audit: before(audit) };
   const follower = new Follower(mark);
-  // What is there already is known to who begins now; what is committed late is told.
+  // Marks existing changes as sent: a new client knows them. Those that are committed late are still sent.
   follower.take(await readChanges(store, tenant, mark, Number(MARGIN) + MAX_AT_ONCE));
   return follower;
 }

@@ -8,16 +8,18 @@ import {
 } from '@capstan/contracts';
 
 /**
- * The events of an invocation are read off its rows, so nothing extra is written, and a stream can be resumed by any
- * gateway at any time. An event's id is its place: the attempt, then the place within it.
+ * The events of an invocation are derived from its rows, so nothing extra is written, and any gateway can resume a stream at any
+ * time. An event's id is its position: the attempt, then the position within the attempt.
  */
 export type Place = { attempt: number; part: number };
 
 export const START: Place = { attempt: -1, part: 0 };
 const RUNNING = 0;
-/** Log lines take the parts from 1; what follows an attempt comes after all of them. */
+/** Log lines have the positions from 1 on. Events after an attempt follow all of them. */
 const AFTER_LOGS = 2_000_000_000;
-/** Within the last attempt, so that a redrive, a later attempt, comes after an end that was seen already. */
+/** Before the event `queued`, which is at AFTER_LOGS. */
+const HELD = AFTER_LOGS - 1;
+/** Part of the last attempt, so that a redrive, which is a later attempt, follows an end that was sent already. */
 const ENDED = AFTER_LOGS + 1;
 const RESULT = ENDED + 1;
 
@@ -48,6 +50,8 @@ export function eventsOf(invocation: Invocation, attempts: Attempt[], logs: LogR
   for (const { attempt, started_at, ended_at } of attempts) {
     status({ attempt, part: RUNNING }, 'running', attempt, started_at);
     for (const log of logs) if (log.attempt === attempt) events.push(logEvent(log));
+    const is_held = invocation.status === 'held' && attempt === invocation.attempt;
+    if (ended_at && is_held) status({ attempt, part: HELD }, 'held', attempt, ended_at);
     const again = attempt < invocation.attempt || invocation.status === 'queued';
     if (ended_at && again) status({ attempt, part: AFTER_LOGS }, 'queued', attempt, ended_at);
   }

@@ -1,5 +1,6 @@
 import { isTerminal } from '@capstan/contracts';
-import { getInvocation, listAttempts, readLogs } from '@capstan/store';
+import { getInvocation, listAttempts } from '@capstan/store/invocation';
+import { readLogs } from '@capstan/store/log';
 import type { GatewayContext } from '../gateway-context.js';
 import type { Asked } from '../http/route.js';
 import { lastEventId, sendEvents } from '../http/send-events.js';
@@ -7,7 +8,7 @@ import { notFound } from '../invocation/act-on.js';
 import { eventsOf, fromId, isAfter, type Place, START } from './invocation-events.js';
 
 const LOG_PAGE = 1000;
-/** Also how often an idle stream shows a sign of life. */
+/** The polling interval, and the keep-alive interval of idle streams. */
 const LOOK_MS = 5000;
 const MAX_STREAM_MS = 3_600_000;
 
@@ -21,7 +22,7 @@ export async function streamEvents(
   return sendEvents(gateway, reply, (signal) => follow(gateway, principal.tenant, id, after, signal));
 }
 
-/** Sends what is there, then waits for a change and looks again, until the invocation has ended. */
+/** Sends the existing events, then waits for a change and reads again, until the invocation has ended. */
 async function* follow(gateway: GatewayContext, tenant: string, id: string, from: Place, signal: AbortSignal) {
   const deadline = performance.now() + MAX_STREAM_MS;
   let sent = from;
@@ -43,7 +44,7 @@ async function* follow(gateway: GatewayContext, tenant: string, id: string, from
 type Look = { text: string; last: Place; more: boolean; ended: boolean };
 
 async function look({ store: { db } }: GatewayContext, tenant: string, id: string, after: Place): Promise<Look> {
-  // The invocation first: log lines are written before its end, so what ended has all of them by then.
+  // The invocation is read first: log lines are written before the end, so an ended invocation has all of them.
   const invocation = await getInvocation(db, tenant, id);
   if (!invocation) return { text: '', last: after, more: false, ended: true };
   const [attempts, logs] = await Promise.all([
@@ -53,7 +54,7 @@ async function look({ store: { db } }: GatewayContext, tenant: string, id: strin
   const more = logs.length === LOG_PAGE;
   const lastLog = logs.at(-1);
   const fresh = eventsOf(invocation, attempts, logs).filter(({ place }) => isAfter(place, after));
-  // With more lines to come, nothing beyond the last line read may be sent yet.
+  // While more lines are left to read, events after the last line read must wait.
   const shown =
     more && lastLog
       ? fresh.filter(({ place }) => !isAfter(place, { attempt: lastLog.attempt, part: lastLog.seq }))

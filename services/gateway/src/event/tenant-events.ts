@@ -7,9 +7,9 @@ import {
   type TenantEventType,
   type WorkerInfo,
 } from '@capstan/contracts';
-import type { Change, Changes, Mark } from '@capstan/store';
+import type { Change, Changes, Mark } from '@capstan/store/event';
 
-/** What somebody may be told: policies and workers only where they may read them. */
+/** True if the caller may get events of this type: policies and workers need a role that can read them. */
 export function mayHear(principal: Principal, type: TenantEventType): boolean {
   if (type === 'policy') return hasRole(principal, 'audit');
   return type !== 'worker' || hasRole(principal, 'operate', 'audit');
@@ -30,7 +30,7 @@ const HOLD_STATUS: Record<string, string> = {
   'hold.withdraw': 'withdrawn',
 };
 
-/** A change can be news of several things: a call that is held is also a hold. */
+/** One change can cause several events: a held call is also a hold. */
 export function eventsOf(change: Change): TenantEvent[] {
   const { id, at } = change;
   switch (change.kind) {
@@ -41,7 +41,7 @@ export function eventsOf(change: Change): TenantEvent[] {
     case 'ended': {
       const { status, hold_id, hold_status } = change;
       const call: TenantEvent = { type: 'invocation', id, status, at };
-      // That it was released was told when it was.
+      // The release had an event of its own.
       if (hold_id === null || hold_status === 'released') return [call];
       return [call, { type: 'hold', id: hold_id, status: hold_status, at }];
     }
@@ -71,8 +71,9 @@ function ofAct({ id, event, at }: Extract<Change, { kind: 'act' }>): TenantEvent
 const KEYS = { created: 'invocation', run_created: 'run', act: 'audit' } as const;
 
 /**
- * Where one stream is. A row's number is taken before it is committed, so that a lower one may appear after a higher one: a
- * low mark moves only once every transaction that was open at its look has ended, and what is beyond it is remembered.
+ * The position of one stream. A row gets its sequence number before it is committed, so a lower number may appear after a higher
+ * one. The mark therefore moves only once every transaction that was open at that read has ended, and changes beyond it are
+ * remembered as sent.
  */
 export class Follower {
   readonly #told = new Map<string, Change>();
@@ -80,7 +81,7 @@ export class Follower {
 
   constructor(public mark: Mark) {}
 
-  /** Those among what was read that are new. */
+  /** Returns the changes that were not sent before. */
   take({ changes, oldest, next, latest, many }: Changes): Change[] {
     const fresh = changes.filter((change) => {
       const key = keyOf(change);
@@ -91,7 +92,7 @@ export class Follower {
     this.#looks.push({ next, latest });
     const over = this.#looks.filter((look) => BigInt(look.next) <= BigInt(oldest)).at(-1);
     const overflow = many.ended || many.created || many.act;
-    // More than can be told one by one: who listens is told to read everything, so that nothing has to be told again.
+    // Too many changes to send one by one. The client is told to read everything, so none of them has to be sent later.
     if (overflow) this.#move({ xid: oldest, ...latest });
     else this.#move({ ...(over?.latest ?? this.mark), xid: oldest });
     return fresh;
@@ -104,13 +105,13 @@ export class Follower {
       if (change.kind === 'ended' || change.kind === 'run_ended') continue;
       if (BigInt(change.place ?? 0) <= BigInt(mark[KEYS[change.kind]])) this.#told.delete(key);
     }
-    // Ends are found by their transaction; what was told a while ago is before the mark.
+    // Ends are found by transaction id. Those that were sent a while ago are before the mark.
     const ends = [...this.#told].filter(([, { kind }]) => kind === 'ended' || kind === 'run_ended');
     for (const [key] of ends.slice(0, Math.max(0, ends.length - MAX_REMEMBERED))) this.#told.delete(key);
   }
 }
 
-/** Several looks' worth of ends. */
+/** Enough for the ends of several reads. */
 const MAX_REMEMBERED = 5000;
 
 const keyOf = (change: Change): string =>
@@ -123,8 +124,12 @@ export function fromId(id: string | undefined): Mark | null {
   return xid && invocation && run && audit ? { xid, invocation, run, audit } : null;
 }
 
-/** Workers come and go without a signal: what changed is what differs from the last look. */
-export function workerEvents(before: ReadonlyMap<string, string>, now: WorkerInfo[], at: string): TenantEvent[] {
+/** Workers come and go without a signal, so changes are found by comparing with the last read. */
+export function workerEvents(
+  before: ReadonlyMap<string, string>,
+  now: Pick<WorkerInfo, 'worker_id' | 'status'>[],
+  at: string,
+): TenantEvent[] {
   return now.flatMap(({ worker_id, status }): TenantEvent[] =>
     before.get(worker_id) === status ? [] : [{ type: 'worker', id: worker_id, status, at }],
   );

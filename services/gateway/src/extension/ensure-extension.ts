@@ -1,14 +1,14 @@
 import type { Backbone } from '@capstan/backbone';
 import { Manifest, readExtensionFolder } from '@capstan/catalog';
 import { DEFAULT_TENANT } from '@capstan/contracts';
-import { readExtension, wasRemoved } from '@capstan/store';
+import { readExtension, wasRemoved } from '@capstan/store/extension';
 import { install } from './install.js';
 
 const SYSTEM = { tenant: DEFAULT_TENANT, actor: 'system' };
 
 /**
- * An extension that an installation comes with: installed at its first start, renewed when a newer version is shipped, and
- * left alone once somebody has removed it or installed their own.
+ * Installs an extension that ships with Capstan: on the first start, and again when another version is shipped. Once somebody has
+ * removed it or installed their own, it is left alone.
  */
 export async function ensureExtension(backbone: Backbone, path: string): Promise<void> {
   const { manifest } = await readExtensionFolder(path);

@@ -1,8 +1,8 @@
 import { Manifest, parseCommands, type SlashCommand } from '@capstan/catalog';
 import type { InstalledExtension } from '@capstan/contracts';
-import type { ExtensionRow } from '@capstan/store';
+import type { ExtensionRow } from '@capstan/store/extension';
 
-/** What was checked when it was installed is as it was then; a row that is not is shown as far as it goes. */
+/** The manifest was validated on installation. If a row is invalid all the same, its valid parts are shown. */
 export function toAnswer(row: ExtensionRow, tools: string[]): InstalledExtension {
   const manifest = Manifest.safeParse(row.manifest).data;
   return {

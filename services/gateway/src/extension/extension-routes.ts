@@ -1,15 +1,19 @@
 import { InstalledExtension, NewExtension, pageOf, ToolChanges } from '@capstan/contracts';
-import { type ExtensionRow, enableExtension, readExtension, readExtensions, removeExtension } from '@capstan/store';
+import {
+  type ExtensionRow,
+  enableExtension,
+  readExtension,
+  readExtensions,
+  removeExtension,
+} from '@capstan/store/extension';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
 import { AllQuery, pageOfAll } from '../http/page-of-all.js';
-import { type Route, route } from '../http/route.js';
+import { READERS, type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { announceTools, requireInstallationAdmin } from '../tool/installation-admin.js';
 import { toAnswer } from './extension-answer.js';
 import { install } from './install.js';
-
-const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
 
 const answer = ({ catalog }: GatewayContext, row: ExtensionRow): InstalledExtension =>
   toAnswer(
@@ -42,7 +46,7 @@ export const extensionRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/extensions',
-    summary: 'The extensions that are installed',
+    summary: 'List installed extensions',
     roles: READERS,
     query: AllQuery,
     answers: { 200: { description: 'All', schema: pageOf(InstalledExtension) } },
@@ -57,7 +61,7 @@ export const extensionRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/extensions/{id}',
-    summary: 'One extension, with its usage document',
+    summary: 'Get an extension with its usage document',
     roles: READERS,
     answers: {
       200: { description: 'The extension', schema: InstalledExtension.extend({ usage: z.string().nullable() }) },
@@ -71,7 +75,7 @@ export const extensionRoutes: Route[] = [
   route({
     method: 'PATCH',
     path: '/v1/extensions/{id}',
-    summary: 'Switch an extension and its tools on or off',
+    summary: 'Enable or disable an extension and its tools',
     roles: ['admin'],
     body: z.strictObject({ enabled: z.boolean() }),
     answers: { 200: { description: 'The extension', schema: InstalledExtension } },

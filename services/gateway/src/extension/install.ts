@@ -1,12 +1,12 @@
 import { type Extension, type ExtensionSource, parseExtension, readExtensionFolder } from '@capstan/catalog';
-import { type Descriptor, Failure, type JsonObject, type NewExtension, type Principal } from '@capstan/contracts';
-import { installExtension, readExtensions } from '@capstan/store';
+import { type Descriptor, Failure, type NewExtension, type Principal, toJsonObject } from '@capstan/contracts';
+import { installExtension, readExtensions } from '@capstan/store/extension';
 import { isLong } from '../aside/document-readers.js';
 import type { GatewayContext } from '../gateway-context.js';
 import { announceTools } from '../tool/installation-admin.js';
 import { commandsOf, toAnswer } from './extension-answer.js';
 
-/** Without readers, what is installed is read here: it came with the installation. */
+/** Without readers, commands are parsed in this thread: for extensions that ship with Capstan. */
 type Installer = Pick<GatewayContext, 'store' | 'relay' | 'catalog'> & Partial<Pick<GatewayContext, 'readers'>>;
 type Actor = Pick<Principal, 'tenant' | 'actor'>;
 
@@ -18,8 +18,8 @@ export async function install(gateway: Installer, by: Actor, sent: NewExtension)
   const { manifest, commands, usage, tools_hash, files, descriptors } = extension;
   const { extension: row, changes } = await installExtension(gateway.store, by, {
     extension_id: manifest.id,
-    manifest: toJson(manifest),
-    commands: toJson(commands),
+    manifest: toJsonObject(manifest),
+    commands: toJsonObject(commands),
     usage,
     tools_hash,
     files,
@@ -35,7 +35,7 @@ export async function install(gateway: Installer, by: Actor, sent: NewExtension)
   };
 }
 
-/** Others are answered meanwhile. */
+/** Parses long command files in a thread, so that other requests are not blocked. */
 async function readLongCommands(
   { readers }: Installer,
   tenant: string,
@@ -61,18 +61,15 @@ function fromBody({ manifest, commands, usage, tools = {} }: NewExtension): Exte
   return { manifest, commands, usage, tools: new Map(files) };
 }
 
-/** A slash command belongs to one extension, so that what it does never depends on the order of installation. */
+/** A slash command belongs to one extension, so that its meaning never depends on the order of installation. */
 async function refuseTakenCommands({ store }: Installer, { manifest, commands }: Extension): Promise<void> {
   const others = (await readExtensions(store.db)).filter(({ extension_id }) => extension_id !== manifest.id);
   for (const { name } of commands.slash_commands) {
     const owner = others.find((row) => commandsOf(row).some((command) => command.name === name));
     if (owner)
       throw new Failure('ILLEGAL_STATE', {
-        detail: `${name} is a command of the extension ${owner.extension_id}.`,
+        detail: `${name} is already a command of the extension ${owner.extension_id}.`,
         suggestion: 'Rename the command, or remove the other extension.',
       });
   }
 }
-
-/** Checked documents hold nothing but JSON; members without a value are left out. */
-const toJson = (document: object): JsonObject => JSON.parse(JSON.stringify(document));

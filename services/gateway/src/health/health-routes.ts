@@ -7,14 +7,14 @@ export const healthRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/healthz',
-    summary: 'Whether this process lives',
-    answers: { 200: { description: 'It does', schema: z.object({ status: z.literal('ok') }) } },
+    summary: 'Liveness: whether this process is up',
+    answers: { 200: { description: 'The process is up', schema: z.object({ status: z.literal('ok') }) } },
     handle: () => ({ status: 'ok' }),
   }),
   route({
     method: 'GET',
     path: '/readyz',
-    summary: 'Whether Postgres and the queue can be reached, and it is not about to stop',
+    summary: 'Readiness: whether Postgres and the queue are reachable and the process is not shutting down',
     answers: {
       200: { description: 'It is ready', schema: Readiness },
       503: { description: 'It is not; the body says why', schema: Readiness },

@@ -1,17 +1,17 @@
-import type { NewInvocation } from '@capstan/store';
+import type { NewInvocation } from '@capstan/store/invocation';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { ShedReason } from '../load/create-shedder.js';
+import { SHED_REASONS, type ShedReason } from '../load/create-shedder.js';
 
 export type Metrics = {
-  /** Of this gateway, and of those beside it. */
+  /** The metrics of this gateway and of the registries `beside` it. */
   registry: Registry;
-  submitted(row: Pick<NewInvocation, 'status' | 'decision'>): void;
-  /** `path` is that of a route, never of a request: whoever asks must not make new series. */
+  submitted(row: Pick<NewInvocation, 'status'>): void;
+  /** `path` is that of the route, not of the request, so that callers cannot create new series. */
   answered(path: string | undefined, status: number, seconds: number): void;
   shed(reason: ShedReason): void;
 };
 
-/** `beside`: what others in this process measure, a worker for instance. */
+/** `beside`: registries of others in this process, such as a worker. */
 export function createMetrics(waiters: () => number, beside: readonly Registry[] = []): Metrics {
   const registry = new Registry();
   const submissions = new Counter({
@@ -22,10 +22,12 @@ export function createMetrics(waiters: () => number, beside: readonly Registry[]
   });
   const shed = new Counter({
     name: 'capstan_requests_shed_total',
-    help: 'Submissions refused because this gateway was overloaded, by what it was short of',
+    help: 'Submissions refused because this gateway was overloaded, by the exhausted resource',
     labelNames: ['reason'],
     registers: [registry],
   });
+  // Shown before the first of each, because Prometheus sees no increase where a counter appears.
+  for (const reason of SHED_REASONS) shed.inc({ reason }, 0);
   const requests = new Counter({
     name: 'capstan_http_requests_total',
     help: 'Requests answered, by the first part of their path and status',
@@ -47,19 +49,10 @@ export function createMetrics(waiters: () => number, beside: readonly Registry[]
       this.set(waiters());
     },
   });
-  const denials = new Counter({
-    name: 'capstan_denials_total',
-    help: 'Calls that this gateway denied, by code',
-    labelNames: ['code'],
-    registers: [registry],
-  });
   const all = Registry.merge([registry, ...beside]);
   return {
     registry: all,
-    submitted: ({ status, decision }) => {
-      submissions.inc({ status });
-      if (status === 'denied') denials.inc({ code: decision.code ?? 'POLICY_DENIED' });
-    },
+    submitted: ({ status }) => submissions.inc({ status }),
     shed: (reason) => shed.inc({ reason }),
     answered: (path, status, took) => {
       const area = areaOf(path);
@@ -70,8 +63,8 @@ export function createMetrics(waiters: () => number, beside: readonly Registry[]
 }
 
 /**
- * `/v1/invocations/{id}` is of `invocations`, `/mcp` of `mcp`. A series of each route and status, with its buckets, was half
- * a megabyte.
+ * The area of `/v1/invocations/{id}` is `invocations`, that of `/mcp` is `mcp`. Series for each route and status, with their
+ * buckets, took half a megabyte.
  */
 const areaOf = (path: string | undefined): string =>
   path?.split('/').find((part) => part !== '' && part !== 'v1') ?? 'none';

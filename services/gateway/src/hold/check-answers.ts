@@ -1,16 +1,38 @@
 import { compileSchema } from '@capstan/catalog';
-import { type Answers, Failure, type JsonObject, type Question, type QuestionRequest } from '@capstan/contracts';
+import {
+  type Answers,
+  Failure,
+  isObject,
+  type JsonObject,
+  type Question,
+  type QuestionRequest,
+} from '@capstan/contracts';
 
-/** A Failure that names what is wrong with the first answer that does not fit its question. Unknown keys do not matter. */
+/** Throws a Failure about the first answer that does not fit its question. Unknown keys are ignored. */
 export function checkAnswers(hold_id: string, { requests }: Question, answers: Answers): void {
   const keys = Object.keys(requests);
   if (!keys.some((key) => key in answers))
-    throw wrong(hold_id, `none of the answers is to a question; those are ${keys.join(', ')}`);
+    throw wrong(hold_id, `none of the answers matches a question; the questions are ${keys.join(', ')}`);
   for (const [key, request] of Object.entries(requests)) {
     const given = answers[key];
     const why = given === undefined ? null : whyWrong(request, given);
     if (why !== null) throw wrong(hold_id, `the answer to ${key} ${why}`);
   }
+}
+
+/** Fills in the defaults of the form for fields that an answer leaves out. */
+export const withDefaults = ({ requests }: Question, answers: Answers): Answers =>
+  Object.fromEntries(
+    Object.entries(answers).map(([key, given]) => [key, filledIn(requests[key]?.params?.requestedSchema, given)]),
+  );
+
+function filledIn(schema: unknown, given: JsonObject): JsonObject {
+  const fields = isObject(schema) && isObject(schema.properties) ? Object.entries(schema.properties) : [];
+  if (given.action !== 'accept' || !isObject(given.content)) return given;
+  const defaults = fields.flatMap(([name, field]) =>
+    isObject(field) && field.default !== undefined ? [[name, field.default]] : [],
+  );
+  return { ...given, content: { ...Object.fromEntries(defaults), ...given.content } };
 }
 
 function whyWrong({ method, params }: QuestionRequest, given: JsonObject): string | null {
@@ -31,7 +53,7 @@ function whyNotForm(schema: JsonObject, content: JsonObject): string | null {
   return issue ? `does not fit its form: content.${issue.path.join('.')} ${issue.message}` : null;
 }
 
-/** A form that cannot be used here is for its server to check. */
+/** Null if the schema cannot be compiled here; then the server has to check the answer. */
 function compiled(schema: JsonObject): ReturnType<typeof compileSchema> | null {
   try {
     return compileSchema(schema);
@@ -39,9 +61,6 @@ function compiled(schema: JsonObject): ReturnType<typeof compileSchema> | null {
     return null;
   }
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const wrong = (hold_id: string, detail: string): Failure =>
   new Failure('INVALID_REQUEST', {

@@ -4,34 +4,34 @@ import {
   type Answers,
   Failure,
   type Hold,
-  hasRole,
   type Principal,
   type Release,
   whyMayNotDecide,
   whyMayNotRelease,
 } from '@capstan/contracts';
-import { type CompiledPolicy, compilePolicy } from '@capstan/policy';
+import type { CompiledPolicy } from '@capstan/policy';
 import { publishEnded } from '@capstan/queue';
+import type { Readied } from '@capstan/store/claim';
 import {
   answerHold,
   commentOnHold,
   endHold,
   getHold,
   type HeldCall,
-  isAlone,
   policyInForce,
-  type Readied,
   voteOnHold,
-} from '@capstan/store';
+} from '@capstan/store/hold';
 import type { GatewayContext } from '../gateway-context.js';
 import { notFound } from '../invocation/act-on.js';
-import { checkAnswers } from './check-answers.js';
+import { checkAnswers, withDefaults } from './check-answers.js';
+import { keepSecrets } from './keep-secrets.js';
+import { mayReleaseAlone } from './may-release-alone.js';
 import { redactComment } from './redact-comment.js';
 import { readHold } from './show-hold.js';
 
 /**
- * A vote for what would run now: look at the hold → may they? → the tool, the inputs and the policy of this moment → one
- * transaction that votes and, with the last vote, releases → hand it over.
+ * Votes to release a held call: load the hold → check the voter → decide again with the current tool, inputs and policy → one
+ * transaction that adds the vote and, if it is the last one needed, releases the call → hand it over.
  */
 export async function release(
   gateway: GatewayContext,
@@ -42,12 +42,13 @@ export async function release(
   if (answers) return answer(gateway, principal, hold_id, answers);
   const hold = await find(gateway, principal, hold_id);
   if (hold.status !== 'pending') return answerDecided(gateway, principal, hold_id, 'release');
-  // Who changes a call has a say in the call as it was; whether they have one in what it would be is looked at with the vote.
-  const alone = await mayReleaseAlone(gateway, hold, principal);
+  // Editing needs the right to release the call as it was. The right to release the edited call is checked with the vote.
+  const alone = await mayReleaseAlone(gateway, principal, [hold]);
   const why = inputs && !alone && whyMayNotRelease(hold.approvals, hold.actor, principal);
   if (why) throw mayNot(hold, why);
   if (input_hash !== undefined && input_hash !== hold.input_hash) throw changedMeanwhile(hold_id);
-  const proposed = proposeRelease(gateway, hold, await policyFor(gateway, hold), inputs);
+  const changed = inputs && keepSecrets(inputs, hold.inputs);
+  const proposed = proposeRelease(gateway, hold, await policyFor(gateway, hold), changed);
   if (!proposed.ok)
     throw new Failure(proposed.kind, {
       detail: `It cannot be released: ${proposed.why}.`,
@@ -77,7 +78,7 @@ export async function release(
     case 'decided':
       return answerDecided(gateway, principal, hold_id, 'release');
     case 'voted':
-      // An edit that voids votes is news to those who gave them.
+      // An edit may have voided votes, and their voters have to be notified.
       gateway.relay.publish('due', ['now']);
       break;
     case 'released':
@@ -86,21 +87,8 @@ export async function release(
   return readHold(gateway, principal, hold_id);
 }
 
-/**
- * Whoever has just installed Capstan for themselves has nobody to ask. On such an installation they may release their own call
- * until there is a second person, and the record says that this is what happened.
- */
-async function mayReleaseAlone(
-  { store, solo_release }: GatewayContext,
-  hold: HeldCall,
-  principal: Principal,
-): Promise<boolean> {
-  if (!solo_release || hold.actor !== principal.actor || hold.approvals.allow_self) return false;
-  return hasRole(principal, 'admin') && isAlone(store.db, principal.tenant, principal.actor);
-}
-
-/** Kept with the vote, in the audit, in the report and in the sealed record. */
-export const RELEASED_ALONE = '[released by who submitted it: there is no second person yet]';
+/** Stored with the vote, in the audit, in the report and in the sealed record. */
+export const RELEASED_ALONE = '[released by the submitter: there is no second person yet]';
 
 function commentOf(comment: string | undefined, alone: boolean): string | null {
   const said = comment === undefined ? [] : [redactComment(comment)];
@@ -108,8 +96,8 @@ function commentOf(comment: string | undefined, alone: boolean): string | null {
 }
 
 /**
- * Answers to what the tool of a held call asks. They are those of whoever made the call, or of who operates; the tool gets them
- * as they are, so each has to fit the form it is for.
+ * Answers the questions of a held call's tool. The submitter of the call and anybody who may decide on the hold can answer. The
+ * tool gets the answers unchanged, so each must fit its form.
  */
 export async function answer(
   gateway: GatewayContext,
@@ -120,13 +108,14 @@ export async function answer(
   const hold = await find(gateway, principal, hold_id);
   if (!hold.question)
     throw new Failure('ILLEGAL_STATE', {
-      detail: `${hold_id} asks nothing: it waits for an agreement.`,
+      detail: `${hold_id} waits for a vote, not for an answer.`,
       suggestion: 'Release or reject it.',
     });
   const why = hold.actor === principal.actor ? null : whyMayNotDecide(hold.approvals, principal);
   if (why) throw mayNot(hold, why);
-  checkAnswers(hold_id, hold.question, answers);
-  const answered = await answerHold(gateway.store, principal, hold_id, answers);
+  const whole = withDefaults(hold.question, answers);
+  checkAnswers(hold_id, hold.question, whole);
+  const answered = await answerHold(gateway.store, principal, hold_id, whole);
   if (answered.kind === 'missing') throw notFound(hold_id);
   if (answered.kind === 'decided') return answerDecided(gateway, principal, hold_id, 'release');
   if (answered.kind === 'answered') tellReleased(gateway, hold, answered.readied);
@@ -189,7 +178,7 @@ export async function comment(
 
 const DECIDED = { release: 'released', reject: 'rejected', withdraw: 'withdrawn' } as const;
 
-/** Who decided the same gets the same answer once more; for anybody else somebody was faster. */
+/** Repeating one's own decision returns the hold again. Anybody else is told that it is decided already. */
 async function answerDecided(
   gateway: GatewayContext,
   principal: Principal,
@@ -215,8 +204,7 @@ async function find({ store }: GatewayContext, { tenant }: Principal, hold_id: s
 async function policyFor({ store, policies }: GatewayContext, hold: HeldCall): Promise<CompiledPolicy> {
   const in_force = await policyInForce(store.db, hold);
   if (!in_force) throw new Failure('POLICY_DENIED', { detail: 'No policy is installed, so nothing is allowed.' });
-  const known = policies.of(hold.tenant);
-  return known.policy_hash === in_force.policy_hash ? known : compilePolicy(in_force.document);
+  return policies.compiled(in_force);
 }
 
 function mayNot({ hold_id, actor, approvals, decision: { rules = [], reason } }: HeldCall, why: string): Failure {
@@ -225,10 +213,10 @@ function mayNot({ hold_id, actor, approvals, decision: { rules = [], reason } }:
   const who =
     approvals.actors?.join(' or ') ?? `somebody with the role ${(approvals.roles ?? ['operate']).join(' and ')}`;
   return new Failure('ROLE_MISSING', {
-    detail: `${hold_id}: ${why}. It is held for this: ${reason} (${by}).`,
+    detail: `${hold_id}: ${why}. It is held because: ${reason} (${by}).`,
     suggestion:
-      `It takes ${who}${approvals.allow_self ? '' : `, other than ${actor}`}. Make a key for them: capstan keys create --actor <name> --role operate. ` +
-      'Or change what holds it: approvals: { allow_self: true } in the rule, or risk_max in a rule that allows the tool.',
+      `It needs ${who}${approvals.allow_self ? '' : `, other than ${actor}`}. Create a key for them: capstan keys create --actor <name> --role operate. ` +
+      'Or change the policy: approvals: { allow_self: true } in the rule, or risk_max in a rule that allows the tool.',
     context: { hold_id, rules: holding },
   });
 }

@@ -13,10 +13,10 @@ import { holdsMatching } from './list-holds.js';
 
 type Decided = DecideAnswer['items'][number];
 
-/** So many at a time: one after the other is slow, and all at once would take every connection. */
+/** One after the other is slow, and all at once would take every database connection. */
 const AT_A_TIME = 4;
 
-/** The same decision on each of many holds, by the same rules as on one. What is refused is named, and the rest go on. */
+/** Makes the same decision on many holds, by the same rules as on one. Refusals are listed and do not affect the others. */
 export async function decideMany(
   gateway: GatewayContext,
   principal: Principal,

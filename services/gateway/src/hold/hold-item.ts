@@ -1,13 +1,14 @@
 import {
   type HoldEntry,
   type HoldItem,
+  isObject,
   type Json,
   type JsonObject,
   type Principal,
   whyMayNotRelease,
 } from '@capstan/contracts';
 import { createRedactor } from '@capstan/redact';
-import type { HeldCall } from '@capstan/store';
+import type { HeldCall } from '@capstan/store/hold';
 import type { GatewayContext } from '../gateway-context.js';
 import { summarize } from './summarize-hold.js';
 
@@ -15,12 +16,13 @@ const redactor = createRedactor({ values: [] });
 
 const VOTES: HoldEntry['kind'][] = ['release', 'reject', 'withdraw'];
 
-/** A hold as lists show it to whoever asks. */
+/** A hold as lists show it to this caller. */
 export function toItem(
   gateway: Pick<GatewayContext, 'catalog'>,
   principal: Principal,
   hold: HeldCall,
   entries: HoldEntry[],
+  alone = false,
 ): HoldItem {
   const votes = entries.filter(({ kind }) => VOTES.includes(kind));
   return {
@@ -30,14 +32,22 @@ export function toItem(
     rules: hold.decision.rules ?? [],
     rule_matched: hold.decision.rule_matched,
     votes,
-    can_decide: canDecide(principal, hold, votes),
+    can_decide: canDecide(principal, hold, votes, alone),
   };
 }
 
-function canDecide(principal: Principal, hold: HeldCall, votes: HoldEntry[]): HoldItem['can_decide'] {
-  const why = whyNot(principal, hold, votes);
-  return { ok: why === null, why };
+const ALONE = 'it is your own call; there is no second person yet, so you may release it, and the record says so';
+
+function canDecide(principal: Principal, hold: HeldCall, votes: HoldEntry[], alone: boolean): HoldItem['can_decide'] {
+  const excepted = alone && isOwn(principal, hold);
+  const approvals = excepted ? { ...hold.approvals, allow_self: true } : hold.approvals;
+  const why = whyNot(principal, { ...hold, approvals }, votes);
+  return { ok: why === null, why: why ?? (excepted ? ALONE : null) };
 }
+
+/** True for the caller's own call, if the policy does not let submitters release their calls. */
+export const isOwn = ({ actor }: Principal, { actor: asker, approvals }: HeldCall): boolean =>
+  asker === actor && approvals.allow_self !== true;
 
 function whyNot(principal: Principal, hold: HeldCall, votes: HoldEntry[]): string | null {
   if (hold.status !== 'pending') return `it is ${hold.status} already`;
@@ -47,7 +57,7 @@ function whyNot(principal: Principal, hold: HeldCall, votes: HoldEntry[]): strin
   return voted ? 'you have agreed to it; it waits for others' : null;
 }
 
-/** Whoever decides needs to see what is asked for, not the secrets in it. */
+/** Approvers need to see the inputs, but not the secrets in them. */
 export function redacted(inputs: JsonObject): JsonObject {
   const clean = redactor.json(inputs);
   return isObject(clean) ? clean : {};
@@ -57,7 +67,7 @@ const MAX_TEXT = 200;
 const MAX_MEMBERS = 20;
 const MAX_DEPTH = 4;
 
-/** A list of holds stays small, however large what is asked for. */
+/** Keeps lists of holds small, however large the inputs are. */
 export function preview(inputs: JsonObject, depth = 0): JsonObject {
   const members = Object.entries(inputs);
   const shown = members.slice(0, MAX_MEMBERS).map(([name, value]): [string, Json] => [name, cut(value, depth + 1)]);
@@ -72,6 +82,3 @@ function cut(value: Json, depth: number): Json {
   const items = value.slice(0, MAX_MEMBERS).map((item) => cut(item, depth + 1));
   return value.length > MAX_MEMBERS ? [...items, '…'] : items;
 }
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

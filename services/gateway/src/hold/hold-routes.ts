@@ -20,7 +20,7 @@ import { grantRoutes } from './grant-routes.js';
 import { holdsMatching } from './list-holds.js';
 import { readHold, readSimilar } from './show-hold.js';
 
-/** Policy may name anybody, so that who may decide is looked at with the hold itself. */
+/** Policy may name anybody as approver, so the right to decide is checked with the hold itself. */
 const ANYBODY: Route['roles'] = ['submit', 'operate', 'audit'];
 const ListQuery = z.strictObject({
   ...SequenceQuery.shape,
@@ -32,15 +32,15 @@ const ListQuery = z.strictObject({
 });
 const answers = {
   200: { description: 'The hold', schema: Hold },
-  403: { description: 'Not this key, or the rules of now deny it' },
-  409: { description: 'It is decided already; the problem has the hold' },
+  403: { description: 'The caller may not decide on it, or the policy now in force denies the call' },
+  409: { description: 'It was decided already; the problem contains the hold' },
 };
 
 export const holdRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/holds',
-    summary: 'List what waits for a person (or was decided), each with whether you may decide on it',
+    summary: 'List holds, each with whether the caller may decide on it',
     roles: ANYBODY,
     query: ListQuery,
     answers: {
@@ -55,16 +55,16 @@ export const holdRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/holds/decide',
-    summary: 'Release or reject many holds: those named, or the pending ones that a filter picks',
+    summary: 'Release or reject many holds, by id or by filter',
     roles: ANYBODY,
     body: Decide,
-    answers: { 200: { description: 'What became of each', schema: DecideAnswer } },
+    answers: { 200: { description: 'The outcome of each hold', schema: DecideAnswer } },
     handle: (gateway, { principal, body }) => decideMany(gateway, principal, body),
   }),
   route({
     method: 'GET',
     path: '/v1/holds/{id}/similar',
-    summary: 'Earlier decisions on the same tool, and how those calls ended',
+    summary: 'List earlier decisions about the same tool, and how those calls ended',
     roles: ANYBODY,
     answers: { 200: { description: 'The latest, and the counts', schema: SimilarHolds } },
     handle: (gateway, { principal, params }) => readSimilar(gateway, principal, params.id ?? ''),
@@ -72,7 +72,7 @@ export const holdRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/holds/{id}',
-    summary: 'One hold with all that is needed to decide on it',
+    summary: 'Get a hold with everything needed to decide on it',
     roles: ANYBODY,
     answers: { 200: answers[200] },
     handle: (gateway, { principal, params }) => readHold(gateway, principal, params.id ?? ''),
@@ -80,7 +80,7 @@ export const holdRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/holds/{id}/release',
-    summary: 'Vote for a held call to run, with changed inputs if given',
+    summary: 'Vote to release a held call, optionally with edited inputs',
     roles: ANYBODY,
     body: Release.default({}),
     answers,
@@ -98,7 +98,7 @@ export const holdRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/holds/{id}/comments',
-    summary: 'Say something about a held call',
+    summary: 'Comment on a held call',
     roles: ['submit', 'operate'],
     body: Rejection,
     answers: { 200: answers[200] },
@@ -107,7 +107,7 @@ export const holdRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/holds/{id}/withdraw',
-    summary: 'Take back a held call of your own',
+    summary: 'Withdraw a held call of your own',
     roles: ANYBODY,
     body: Withdrawal.default({}),
     answers,

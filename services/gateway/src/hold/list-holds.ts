@@ -1,7 +1,9 @@
 import type { HoldFilter, HoldItem, HoldSort, Page, Principal } from '@capstan/contracts';
-import { asOfOneMoment, listHoldEntries, listHolds } from '@capstan/store';
+import { asOfOneMoment } from '@capstan/store';
+import { listHoldEntries, listHolds } from '@capstan/store/hold';
 import type { GatewayContext } from '../gateway-context.js';
 import { toItem } from './hold-item.js';
+import { mayReleaseAlone } from './may-release-alone.js';
 
 type PageWanted = { limit: number; cursor?: string | undefined; sort?: HoldSort | undefined };
 
@@ -17,11 +19,12 @@ export async function holdsMatching(
     const hold_ids = page.items.map(({ hold_id }) => hold_id);
     return { page, entries: await listHoldEntries(db, hold_ids) };
   });
-  const items = page.items.map((hold) => toItem(gateway, principal, hold, entries.get(hold.hold_id) ?? []));
+  const alone = await mayReleaseAlone(gateway, principal, page.items);
+  const items = page.items.map((hold) => toItem(gateway, principal, hold, entries.get(hold.hold_id) ?? [], alone));
   return { ...page, items };
 }
 
-/** A risk is one of tools, and the catalog knows which have it. */
+/** Holds have no risk of their own; the catalog knows which tools have it. */
 function toolsOf({ catalog }: GatewayContext, { tool_id, risk }: HoldFilter): string[] | undefined {
   if (risk === undefined) return tool_id === undefined ? undefined : [tool_id];
   const risky = catalog.list().filter(({ descriptor }) => descriptor.risk === risk);

@@ -3,7 +3,7 @@ import { createRedactor } from '@capstan/redact';
 const redactor = createRedactor({ values: [] });
 
 /**
- * A comment is kept with the hold, in the audit and in the sealed record, and told to webhooks. So a secret that somebody
- * pasted into one is taken out before any of them has it.
+ * Comments are stored with the hold, in the audit and in the sealed record, and are sent to webhooks. A secret that somebody
+ * pasted into one is redacted before that.
  */
 export const redactComment = (comment: string): string => redactor.text(comment);

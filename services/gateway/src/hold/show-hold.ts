@@ -1,8 +1,12 @@
 import type { Hold, HoldEntry, Principal, SimilarHolds } from '@capstan/contracts';
-import { asOfOneMoment, getHold, listDecidedHolds, listHoldEntries } from '@capstan/store';
+import { asOfOneMoment } from '@capstan/store';
+import { getHold, listDecidedHolds, listHoldEntries } from '@capstan/store/hold';
+import { findChangedTool } from '@capstan/store/mcp-server';
 import type { GatewayContext } from '../gateway-context.js';
 import { notFound } from '../invocation/act-on.js';
+import { toToolChange } from '../mcp-sources/to-mcp-server.js';
 import { preview, redacted, toItem } from './hold-item.js';
+import { mayReleaseAlone } from './may-release-alone.js';
 
 export async function readHold(gateway: GatewayContext, principal: Principal, hold_id: string): Promise<Hold> {
   const { store, catalog } = gateway;
@@ -12,8 +16,9 @@ export async function readHold(gateway: GatewayContext, principal: Principal, ho
   }));
   if (!hold) throw notFound(hold_id);
   const descriptor = catalog.get(hold.tool_id)?.descriptor;
+  const change = descriptor?.changed ? await findChangedTool(store.db, hold.tool_id) : undefined;
   return {
-    ...toItem(gateway, principal, hold, entries),
+    ...toItem(gateway, principal, hold, entries, await mayReleaseAlone(gateway, principal, [hold])),
     inputs: redacted(hold.inputs),
     original_inputs: hold.original_inputs && redacted(hold.original_inputs),
     descriptor_hash: hold.descriptor_hash,
@@ -25,6 +30,7 @@ export async function readHold(gateway: GatewayContext, principal: Principal, ho
     comments: ofKind(entries, 'comment'),
     changes: ofKind(entries, 'edit', 'return'),
     approval: hold.approval,
+    ...(change ? { tool_change: toToolChange(change) } : {}),
   };
 }
 
@@ -33,7 +39,7 @@ const ofKind = (entries: HoldEntry[], ...kinds: HoldEntry['kind'][]) =>
 
 const MAX_SIMILAR = 20;
 
-/** What people decided of the same tool before, and what came of it. */
+/** Earlier decisions about the same tool, and how those calls ended. */
 export async function readSimilar(
   { store }: GatewayContext,
   principal: Principal,

@@ -1,11 +1,11 @@
 import { type Answers, type HoldSummary, loneRunId, type Question } from '@capstan/contracts';
 import { createRedactor } from '@capstan/redact';
-import type { HeldCall } from '@capstan/store';
+import type { HeldCall } from '@capstan/store/hold';
 import type { GatewayContext } from '../gateway-context.js';
 
 const redactor = createRedactor({ values: [] });
 
-/** Inputs that were changed may be allowed as they are; what was asked for before is asked for still. */
+/** Policy may allow the edited inputs without approval, but a hold that has started still needs its votes. */
 const reasonOf = ({ status, decision, question }: HeldCall): string =>
   question && status === 'pending'
     ? 'its tool asks a question'
@@ -17,7 +17,7 @@ const openQuestions = ({ requests }: Question, answers: Answers | null): Questio
   requests: Object.fromEntries(Object.entries(requests).filter(([key]) => !(key in (answers ?? {})))),
 });
 
-/** A reason may quote the inputs. */
+/** Reasons are redacted, because they may quote the inputs. */
 export function summarize({ catalog }: Pick<GatewayContext, 'catalog'>, hold: HeldCall): HoldSummary {
   const { required = 1, allow_self = false } = hold.approvals;
   return {

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Failure, toProblem } from '@capstan/contracts';
 
-/** What is no HTTP, or too much or too slow of it, is answered by hand: there is no request yet. */
+/** Answers malformed, oversized and slow requests. They never became a request, so the response is written to the socket by hand. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -21,7 +21,7 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
   socket.end(lines.join('\r\n'));
 }
 
-/** The body does not come, or comes too slowly to be meant. */
+/** For a body that does not arrive, or arrives too slowly. */
 export function answerLateBody(socket: Socket): void {
   answerClientError(Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
   socket.destroySoon();
@@ -33,7 +33,7 @@ function toFailure(code: string | undefined): Failure {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new Failure('REQUEST_TIMEOUT', { detail: 'The request did not arrive in time.' });
   return new Failure('INVALID_REQUEST', {
-    detail: 'This is not HTTP.',
+    detail: 'The request is not valid HTTP.',
     suggestion: 'Send a valid HTTP/1.1 request.',
   });
 }

@@ -5,22 +5,22 @@ import type { FastifyInstance } from 'fastify';
 import { answerLateBody } from './answer-client-error.js';
 
 export type Shutdown = {
-  /** How long new connections are still taken, for balancers to see that this gateway is not ready. */
+  /** How long new connections are still accepted, for load balancers to notice that this gateway is not ready. */
   delay_ms: number;
-  /** How long an idle connection, or one that sends nothing more of its request, is kept for the client to speak or leave. */
+  /** How long to keep a connection that is idle or has stalled in the middle of a request. */
   quiet_ms: number;
-  /** How long requests under way may take, after that. */
+  /** How long requests in progress may take after new connections are refused. */
   drain_ms: number;
 };
 
 const LOOK_MS = 50;
 
 /**
- * What happens between `app.close()` and the end of the last connection. Every answer from then on says `Connection: close`
- * (Fastify does that while it closes), so clients leave by themselves. Node would close idle connections at once, and whoever
- * was about to send a request on one would get a reset; and it would wait forever for a request of which half has arrived.
+ * Drains connections between `app.close()` and the end of the last one. While Fastify closes, every answer says
+ * `Connection: close`, so clients leave by themselves. Node alone would close idle connections at once, which resets clients that
+ * are about to send a request, and would wait forever for a request of which only half has arrived.
  *
- * `beforeDrain` runs when no new connections are taken: whoever waits for something is answered there.
+ * `beforeDrain` runs once new connections are refused; it should answer callers that wait.
  */
 export function drainOnClose(app: FastifyInstance, shutdown: Shutdown, beforeDrain: () => void): void {
   const { server } = app;
@@ -38,7 +38,7 @@ export function drainOnClose(app: FastifyInstance, shutdown: Shutdown, beforeDra
   app.addHook('preClose', async () => {
     if (!server.listening) return;
     await delay(shutdown.delay_ms);
-    // Of the TCP server alone: that of HTTP closes idle connections, too.
+    // The close of the TCP server: that of the HTTP server would also close idle connections.
     Server.prototype.close.call(server);
     beforeDrain();
     const began = performance.now();
@@ -58,5 +58,5 @@ export function drainOnClose(app: FastifyInstance, shutdown: Shutdown, beforeDra
   });
 }
 
-/** Of a connection on which nothing was asked yet, nothing is answered. */
+/** Answers 408, unless nothing was sent on the connection yet. */
 const endHalfSent = (socket: Socket): void => void (socket.bytesRead === 0 ? socket.destroy() : answerLateBody(socket));

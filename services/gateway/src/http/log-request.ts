@@ -1,8 +1,28 @@
 import type { Backbone } from '@capstan/backbone';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isObject } from '@capstan/contracts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { traceIdOfRequest } from './trace-request.js';
 
-/** A line for each request: at `info` where it was refused, at `debug` where not. A fault of ours has its line in answerFailure. */
+/** The call and the run that a request is about, if it is about one. */
+type About = { invocation_id?: string; run_id?: string };
+
+/** Finds what a request is about in its answer, so that its line can be joined with those of workers. */
+export function noteAnswers(app: FastifyInstance): void {
+  app.addHook('preSerialization', (request, _reply, answer, done) => {
+    request.about = aboutOf(answer);
+    done(null, answer);
+  });
+}
+
+export function aboutOf(answer: unknown): About {
+  const { invocation_id, run_id } = isObject(answer) ? answer : {};
+  return {
+    ...(typeof invocation_id === 'string' ? { invocation_id } : {}),
+    ...(typeof run_id === 'string' ? { run_id } : {}),
+  };
+}
+
+/** Logs 4xx answers at `info` and all others at `debug`. Errors of ours are logged by answerFailure. */
 export function logRequest(
   log: Backbone['log'],
   request: FastifyRequest,
@@ -14,6 +34,7 @@ export function logRequest(
     {
       trace_id: traceIdOfRequest(request),
       request_id: request.id,
+      ...request.about,
       tenant: request.principal?.tenant,
       method: request.method,
       path: request.url.split('?', 1)[0],
@@ -22,4 +43,10 @@ export function logRequest(
     },
     'request answered',
   );
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    about?: About;
+  }
 }

@@ -3,12 +3,12 @@ import { Failure } from '@capstan/contracts';
 import { z } from 'zod';
 import { invalidRequest } from './parse-request.js';
 
-/** Where nothing is to be asked, an unknown parameter is still an error. */
+/** The default for routes without query parameters: an unknown one is still an error. */
 const NoQuery = z.strictObject({});
-/** Once: making a schema for each request took a tenth of the gateway's time. */
+/** Created once: a schema per request took a tenth of the gateway's time. */
 const Parameters = z.record(z.string(), z.unknown());
 
-/** A parameter that is not known is refused: ignored, a misspelt filter would show everything, and `validate` would run the call. */
+/** Refuses unknown parameters. If they were ignored, a misspelled filter would list everything, and a misspelled `validate` would run the call. */
 export function parseQuery(schema: z.ZodObject = NoQuery, sent: unknown): Record<string, unknown> {
   const known = Object.keys(schema.shape);
   const unknown = Object.keys(Parameters.parse(sent)).filter((name) => !known.includes(name));
@@ -18,7 +18,7 @@ export function parseQuery(schema: z.ZodObject = NoQuery, sent: unknown): Record
   throw invalidRequest(parsed.error, 'query');
 }
 
-/** Of a route that somebody else writes the query of, such as an identity provider. */
+/** True for callbacks, whose query is written by an identity provider. */
 const isLoose = ({ def: { catchall } }: z.ZodObject): boolean => catchall instanceof z.ZodUnknown;
 
 function unknownParameters(unknown: string[], known: string[]): Failure {

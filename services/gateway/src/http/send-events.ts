@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayContext } from '../gateway-context.js';
 
-/** Server-sent events, until the client is gone or the gateway stops. */
+/** Sends server-sent events until the client disconnects or the gateway stops. */
 export function sendEvents(
   { stopping }: GatewayContext,
   reply: FastifyReply,
@@ -15,10 +15,13 @@ export function sendEvents(
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
   });
-  return reply.send(Readable.from(follow(AbortSignal.any([gone.signal, stopping]))));
+  void reply.send(Readable.from(follow(AbortSignal.any([gone.signal, stopping]))));
+  // The first event may take a while. Until it gets the headers, the client does not know that it is connected.
+  reply.raw.flushHeaders();
+  return reply;
 }
 
-/** The last event that a client had which comes back. */
+/** The last event that a reconnecting client has received. */
 export function lastEventId({ headers }: FastifyRequest): string | undefined {
   const header = headers['last-event-id'];
   return Array.isArray(header) ? header[0] : header;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 
-/** Texts as they come, no faster than they are read. */
+/** Streams texts with backpressure. */
 export const sendTexts = (reply: FastifyReply, type: string, texts: AsyncIterable<string>): FastifyReply =>
   reply.header('content-type', type).send(Readable.from(texts, { objectMode: false }));
 

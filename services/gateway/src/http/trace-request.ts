@@ -1,4 +1,4 @@
-import { activeSpan, contextFrom, fail, isTracing, type Span, SpanKind, startSpan, within } from '@capstan/backbone';
+import { activeSpan, contextFrom, fail, isTracing, type Span, SpanKind, startSpan } from '@capstan/backbone';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** A span for each request to the API, as a child of the caller's. Probes have none. */
@@ -26,10 +26,7 @@ export function traceRequests(app: FastifyInstance): void {
   });
 }
 
-/** What runs for a request runs in its span. */
-export const inSpanOf = <T>({ span }: FastifyRequest, work: () => T): T => (span ? within(span, work) : work());
-
-/** What the caller waited for, on the span of its request. */
+/** Records on the span of the request how long the caller waited, and the final status. */
 export const noteWait = (waited_ms: number, status: string | null): void =>
   void activeSpan()?.addEvent('wait', {
     'capstan.wait_ms': Math.round(waited_ms),

@@ -9,19 +9,20 @@ import {
   type Resolution,
 } from '@capstan/contracts';
 import { publishEnded } from '@capstan/queue';
+import { asOfOneMoment } from '@capstan/store';
+import { getHold } from '@capstan/store/hold';
 import {
-  asOfOneMoment,
   cancelInvocations,
-  getHold,
   getInvocation,
   listAttempts,
-  quotasAwaited,
   redriveInvocations,
   resolveInvocation,
-} from '@capstan/store';
+} from '@capstan/store/invocation';
+import { quotasAwaited } from '@capstan/store/quota';
 import type { GatewayContext } from '../gateway-context.js';
 import { redactComment } from '../hold/redact-comment.js';
 import { summarize } from '../hold/summarize-hold.js';
+import { whyWaiting } from './why-waiting.js';
 
 type Which = InvocationFilter & { invocation_id?: string };
 
@@ -38,12 +39,13 @@ export async function readDetail(
   }));
   if (!invocation) throw notFound(invocation_id);
   const waits_for = invocation.status === 'deferred' ? await quotasAwaited(store.db, invocation_id) : [];
-  return { ...invocation, attempts, hold: hold ? summarize(gateway, hold) : null, waits_for };
+  const waiting = await whyWaiting(gateway, invocation, waits_for);
+  return { ...invocation, attempts, hold: hold ? summarize(gateway, hold) : null, waits_for, waiting };
 }
 
 export const notFound = (id: string) => new Failure('NOT_FOUND', { detail: `There is no ${id}.` });
 
-/** Ends what waits; tells the workers of what runs. Answers how many were reached. */
+/** Ends waiting calls, and tells workers to stop running ones. Returns how many calls were affected. */
 export async function cancel({ store, relay }: GatewayContext, principal: Principal, which: Which): Promise<number> {
   const canceled = await cancelInvocations(store, principal, which);
   const running = canceled.filter((row) => row.status === 'running').map((row) => row.invocation_id);

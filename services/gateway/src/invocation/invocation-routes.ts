@@ -11,10 +11,10 @@ import {
   Submission,
   Validation,
 } from '@capstan/contracts';
-import { countInvocations, listInvocations } from '@capstan/store';
+import { countInvocations, listInvocations } from '@capstan/store/invocation';
 import { z } from 'zod';
 import { streamEvents } from '../event/stream-events.js';
-import { type Route, route } from '../http/route.js';
+import { READERS, type Route, route } from '../http/route.js';
 import { rateLimitHeaders } from '../quota/rate-limit.js';
 import { cancel, cancelOne, readDetail, redrive, redriveOne, resolve } from './act-on.js';
 import { waitAsked } from './preference.js';
@@ -24,7 +24,7 @@ import { validate } from './validate.js';
 
 const SubmitQuery = z.strictObject({
   wait: z.string().optional(),
-  validate: z.enum(['true', 'false']).optional().describe('Check and decide, and neither run nor record anything'),
+  validate: z.enum(['true', 'false']).optional().describe('Only check and decide; nothing runs or is recorded'),
 });
 const Count = z.object({ count: z.int() });
 /** In a query, several values are written with commas or by repeating the parameter. */
@@ -40,14 +40,12 @@ const CountQuery = ListQuery.omit({ limit: true, cursor: true });
 const ActFilter = InvocationFilter.refine((filter) => Object.values(filter).some((value) => value !== undefined), {
   message: 'at least one field must be given',
 });
-const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
 
 export const invocationRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/invocations',
-    summary:
-      'Submit an invocation; with Prefer: wait=N, wait for its end; with validate=true, only say what would become of it',
+    summary: 'Submit an invocation; with Prefer: wait=N, wait for its end; with validate=true, only check it',
     roles: ['submit'],
     brings_work: true,
     query: SubmitQuery,
@@ -82,7 +80,12 @@ export const invocationRoutes: Route[] = [
     brings_work: true,
     body: BulkSubmission,
     body_limit: 'bulk',
-    answers: { 202: { description: 'What is right is committed, what is not is named', schema: BulkAnswer } },
+    answers: {
+      202: {
+        description: 'Valid submissions are committed; invalid ones are listed with the reason',
+        schema: BulkAnswer,
+      },
+    },
     handle: async (gateway, { principal, body, reply }) => {
       const answer = await submitBulk(gateway, principal, body.invocations);
       return reply.code(202).send(answer);
@@ -107,7 +110,7 @@ export const invocationRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/invocations/counts',
-    summary: 'How many invocations match, by status, runner type, tool and actor',
+    summary: 'Count matching invocations by status, runner type, tool and actor',
     roles: READERS,
     query: CountQuery,
     answers: { 200: { description: 'The counts', schema: InvocationCounts } },
@@ -116,7 +119,7 @@ export const invocationRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/invocations/{id}',
-    summary: 'One invocation with its attempts and result',
+    summary: 'Get an invocation with its attempts and result',
     roles: READERS,
     answers: { 200: { description: 'The invocation', schema: InvocationDetail } },
     handle: (gateway, { principal, params }) => readDetail(gateway, principal, params.id ?? ''),
@@ -124,7 +127,7 @@ export const invocationRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/invocations/{id}/events',
-    summary: 'Follow an invocation: server-sent events, resumable with Last-Event-ID',
+    summary: 'Follow an invocation as server-sent events; Last-Event-ID resumes',
     roles: READERS,
     answers: { 200: { description: 'Events: status, log and result', media_type: 'text/event-stream' } },
     handle: streamEvents,
@@ -132,7 +135,7 @@ export const invocationRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/invocations/{id}/cancel',
-    summary: 'Cancel an invocation, also a running one',
+    summary: 'Cancel an invocation, even while it runs',
     roles: ['submit', 'operate'],
     answers: { 200: { description: 'The invocation', schema: InvocationDetail } },
     handle: (gateway, { principal, params }) => cancelOne(gateway, principal, params.id ?? ''),
@@ -149,7 +152,7 @@ export const invocationRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/invocations/{id}/resolve',
-    summary: 'Say what became of an ambiguous invocation',
+    summary: 'Resolve an ambiguous invocation as succeeded or failed',
     roles: ['operate'],
     body: Resolution,
     answers: { 200: { description: 'The invocation', schema: InvocationDetail } },
@@ -158,7 +161,7 @@ export const invocationRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/invocations/cancel',
-    summary: 'Cancel all that match a filter',
+    summary: 'Cancel all invocations that match a filter',
     roles: ['operate'],
     body: ActFilter,
     answers: { 200: { description: 'How many', schema: Count } },
@@ -167,7 +170,7 @@ export const invocationRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/invocations/redrive',
-    summary: 'Run again all that match a filter',
+    summary: 'Redrive all invocations that match a filter',
     roles: ['operate'],
     body: ActFilter,
     answers: { 200: { description: 'How many', schema: Count } },

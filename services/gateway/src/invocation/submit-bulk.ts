@@ -7,17 +7,17 @@ import {
   type Principal,
   toProblem,
 } from '@capstan/contracts';
-import type { NewInvocation } from '@capstan/store';
+import type { NewInvocation } from '@capstan/store/invocation';
 import { nanoid } from 'nanoid';
 import type { GatewayContext } from '../gateway-context.js';
-import { admitSent, denial } from './admit.js';
+import { admitSent, countSubmitted, denial } from './submit.js';
 
-/** Takes what is right and names what is not; all that is taken is committed at once, as one run. */
+/** Accepts the valid items and lists the others. All accepted items are committed at once, as one run. */
 export async function submitBulk(gateway: GatewayContext, principal: Principal, sent: unknown[]): Promise<BulkAnswer> {
   const run_id = `run_${nanoid()}`;
   const items: BulkItem[] = [];
   const rows: { index: number; row: NewInvocation }[] = [];
-  // A bulk is a run, and policy may say how often a run calls a tool.
+  // A bulk is a run, and policy may limit how often a run calls a tool.
   const calls = new Map<string, number>();
   sent.forEach((one, index) => {
     try {
@@ -37,7 +37,7 @@ export async function submitBulk(gateway: GatewayContext, principal: Principal, 
     const outcome = committed[at];
     if (outcome?.kind === 'known') items[index] = knownItem(index, row, outcome.invocation);
     else {
-      gateway.metrics.submitted(row);
+      countSubmitted(gateway, row);
       items[index] = newItem(gateway, index, row);
     }
   });

@@ -1,10 +1,11 @@
 import type { Principal, Validation } from '@capstan/contracts';
-import { foreseeDenial, type NewInvocation } from '@capstan/store';
+import type { NewInvocation } from '@capstan/store/invocation';
+import { foreseeDenial } from '@capstan/store/quota';
 import type { GatewayContext } from '../gateway-context.js';
 import { quotasThat } from '../quota/quotas-that.js';
-import { admitSent, denial } from './admit.js';
+import { admitSent, denial } from './submit.js';
 
-/** All that a submission goes through, up to the commit. Nothing is recorded, and no room in a quota is taken. */
+/** Runs all checks of a submission up to the commit. Nothing is recorded, and no quota is used. */
 export async function validate(gateway: GatewayContext, principal: Principal, sent: unknown): Promise<Validation> {
   const row = admitSent(gateway, principal, sent, null);
   const decision = (await deniedByQuota(gateway, row)) ?? row.decision;
@@ -21,7 +22,7 @@ export async function validate(gateway: GatewayContext, principal: Principal, se
   };
 }
 
-/** What is held or denied takes no room yet. */
+/** Held and denied calls do not use quotas yet. */
 async function deniedByQuota({ store, rules }: GatewayContext, row: NewInvocation) {
   const quotas = row.status === 'queued' || row.status === 'deferred' ? quotasThat('deny', rules, [row]) : [];
   return quotas.length === 0 ? null : foreseeDenial(store.db, quotas, row.cost_units ?? 0, row.decision);

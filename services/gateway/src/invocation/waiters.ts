@@ -1,18 +1,19 @@
 import type { Relay } from '@capstan/queue';
-import { groupCommit, type InvocationOutcome, loadOutcomes, type Store } from '@capstan/store';
+import { groupCommit, type Store } from '@capstan/store';
+import { type InvocationOutcome, loadOutcomes } from '@capstan/store/invocation';
 import type { Endings } from '../event/endings.js';
 
-/** Callers who wait for invocations to end, in this process. */
+/** Requests in this process that wait for invocations to end. */
 export type Waiters = {
-  /** Null when `timeout_ms` passes first. Start waiting before the invocation can end, or its signal may be missed. */
+  /** Null if `timeout_ms` passes first. Start waiting before the invocation can end, or its signal may be missed. */
   wait(invocation_id: string, timeout_ms: number): Waiting;
   count(): number;
-  /** Nobody waits longer than this from here on. */
+  /** Limits all current and later waits to this time. */
   close(patience_ms: number): void;
 };
 export type Waiting = { ended: Promise<InvocationOutcome | null>; cancel(): void };
 
-/** A backstop for signals that were lost. */
+/** Covers lost signals. */
 const LOOK_MS = 1000;
 const MAX_LOAD = 500;
 
@@ -35,15 +36,22 @@ export function createWaiters(store: Store, relay: Relay, endings: Endings): Wai
   const tell = (outcome: InvocationOutcome) => {
     for (const hear of [...(waiting.get(outcome.invocation_id) ?? [])]) hear(outcome);
   };
-  // What fails here is looked for again in a moment.
+  // A failed lookup is repeated at the next interval.
   const lookAt = (ids: Iterable<string>) => {
     for (const id of ids) if (waiting.has(id)) look(id).catch(() => {});
   };
   relay.subscribe('settled', lookAt);
   endings.subscribe(() => waiting.size > 0, tell);
   let most_ms = Number.POSITIVE_INFINITY;
-  const backstop = setInterval(() => lookAt(waiting.keys()), LOOK_MS);
-  backstop.unref();
+  let backstop: NodeJS.Timeout | undefined;
+  const rest = () => {
+    clearInterval(backstop);
+    backstop = undefined;
+  };
+  const lookAgain = () => {
+    if (waiting.size === 0) rest();
+    else lookAt(waiting.keys());
+  };
 
   return {
     wait: (invocation_id, timeout_ms) => {
@@ -61,6 +69,7 @@ export function createWaiters(store: Store, relay: Relay, endings: Endings): Wai
         const others = waiting.get(invocation_id);
         if (others) others.add(tell);
         else waiting.set(invocation_id, new Set([tell]));
+        backstop ??= setInterval(lookAgain, LOOK_MS).unref();
       });
       return { ended, cancel };
     },
@@ -69,7 +78,7 @@ export function createWaiters(store: Store, relay: Relay, endings: Endings): Wai
       most_ms = patience_ms;
       const waited = [...waiting.values()].flatMap((tells) => [...tells]);
       setTimeout(() => {
-        clearInterval(backstop);
+        rest();
         for (const tell of waited) tell(null);
       }, patience_ms);
     },

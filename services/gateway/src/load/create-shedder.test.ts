@@ -7,7 +7,7 @@ function shedder(over: { commit_wait_ms?: number; lag_ms?: number; memory?: numb
   const { admit } = createShedder({
     max_requests: 2,
     commitWait: () => state.commit_wait_ms,
-    strain: { lag_ms: () => state.lag_ms, memory: () => state.memory },
+    strain: { wake: () => {}, lag_ms: () => state.lag_ms, memory: () => state.memory },
     onShed: (reason) => shed.push(reason),
   });
   return { admit, shed, state };

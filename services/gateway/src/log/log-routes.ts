@@ -1,12 +1,12 @@
 import { ConsistencyProof, Failure, LogProof } from '@capstan/contracts';
 import { HASH_BYTES, parseTilePath, TILE_WIDTH, type TileName } from '@capstan/integrity';
-import { cutTile, openTree, readCheckpoint, readEntries, readTile, type Store } from '@capstan/store';
+import type { Store } from '@capstan/store';
+import { cutTile, openTree, readCheckpoint, readEntries, readTile } from '@capstan/store/merkle';
 import { z } from 'zod';
-import { type Route, route } from '../http/route.js';
+import { READERS, type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { proveEntry } from './prove-entry.js';
 
-const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
 const Size = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 /** A full tile never changes. */
 const FOR_EVER = 'private, max-age=31536000, immutable';
@@ -15,7 +15,7 @@ export const logRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/log/checkpoint',
-    summary: "The newest checkpoint of the tenant's log (C2SP tlog-checkpoint)",
+    summary: "Get the newest checkpoint of the tenant's log (C2SP tlog-checkpoint)",
     roles: READERS,
     answers: { 200: { description: 'A signed note', media_type: 'text/plain' } },
     handle: async ({ store }, { principal, reply }) => {
@@ -28,7 +28,7 @@ export const logRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/log/tile/*',
-    summary: 'A tile of the log, or the entries under one (C2SP tlog-tiles): 0/x001/067, 0/000.p/8, entries/000',
+    summary: 'Get a tile of the log, or the entries under one (C2SP tlog-tiles): 0/x001/067, 0/000.p/8, entries/000',
     roles: READERS,
     answers: { 200: { description: 'Hashes, or entries', media_type: 'application/octet-stream' } },
     handle: async ({ store }, { principal, params, reply }) => {
@@ -42,7 +42,7 @@ export const logRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/log/proofs/{id}',
-    summary: 'That a call or a run that has ended is in the log: its place, and the path to the root',
+    summary: 'Get the inclusion proof of an ended call or run',
     roles: READERS,
     answers: { 200: { description: 'The proof', schema: LogProof } },
     handle: (gateway, { principal, params }) => proveEntry(gateway, principal, params.id ?? ''),
@@ -50,7 +50,7 @@ export const logRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/log/consistency',
-    summary: 'That the log of `to` entries begins with the log of `from` entries',
+    summary: 'Get the consistency proof between the logs of `from` and `to` entries',
     roles: READERS,
     query: z.strictObject({ from: Size, to: Size.optional().describe('The newest checkpoint by default') }),
     answers: { 200: { description: 'The proof', schema: ConsistencyProof } },
@@ -60,7 +60,7 @@ export const logRoutes: Route[] = [
       const to = wanted ?? checkpoint.size;
       if (from > to || to > checkpoint.size)
         throw new Failure('INVALID_REQUEST', {
-          detail: `The log has ${checkpoint.size} entries; from is to be at most to, and to at most that.`,
+          detail: `The log has ${checkpoint.size} entries; from must not exceed to, and to must not exceed the size.`,
         });
       const proof = await openTree(store.db, tenant).consistencyProof(from, to);
       return { from, to, proof: proof.map((hash) => hash.toString('base64')) };
@@ -68,7 +68,7 @@ export const logRoutes: Route[] = [
   }),
 ];
 
-/** Undefined while there is less of it than was asked for. */
+/** Undefined if the log does not have that many entries yet. */
 async function readNamed(
   { db }: Store,
   tenant: string,
@@ -84,5 +84,5 @@ async function readNamed(
 const emptyLog = (tenant: string): Failure =>
   new Failure('NOT_FOUND', {
     detail: `The log of ${tenant} has no entries yet.`,
-    suggestion: 'It gets one a moment after the first call has ended.',
+    suggestion: 'It gets its first entry shortly after a call ends.',
   });

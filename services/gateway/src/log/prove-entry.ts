@@ -7,12 +7,12 @@ import {
   openTree,
   readCheckpoint,
   readEndSeq,
-} from '@capstan/store';
+} from '@capstan/store/merkle';
 import type { GatewayContext } from '../gateway-context.js';
 import { notFound } from '../invocation/act-on.js';
 import { toLogCheckpoint } from '../verify/recorded-run.js';
 
-/** Where a call or a run is in the log, against the newest checkpoint. */
+/** The inclusion proof of a call or a run, against the newest checkpoint. */
 export async function proveEntry(gateway: GatewayContext, principal: Principal, id: string): Promise<LogProof> {
   const { store } = gateway;
   const { tenant } = principal;
@@ -33,7 +33,7 @@ export async function proveEntry(gateway: GatewayContext, principal: Principal, 
   };
 }
 
-/** What has ended a moment ago is put there now. */
+/** Appends recent ends to the log now, instead of waiting for the coordinator. */
 async function findOrAppend(
   { store, seal_key }: GatewayContext,
   tenant: string,
@@ -48,5 +48,6 @@ async function findOrAppend(
 const notLogged = (id: string, why: string): Failure =>
   new Failure('RUN_NOT_OVER', {
     detail: `${id} is not in the log: ${why}.`,
-    suggestion: 'Wait until it has ended; what ended before there was a log has a seal, which capstan verify checks.',
+    suggestion:
+      'Wait until it has ended. Runs that ended before the log existed have a seal instead, which capstan verify checks.',
   });

@@ -1,20 +1,40 @@
-import { Failure, Login, LoginOptions, type Principal, Role, Whoami } from '@capstan/contracts';
-import { createLogin, endLogin } from '@capstan/store';
+import {
+  ActiveLogin,
+  DEFAULT_TENANT,
+  Failure,
+  hasRole,
+  Login,
+  LoginOptions,
+  type Principal,
+  pageOf,
+  Role,
+  Whoami,
+} from '@capstan/contracts';
+import { createLogin, endLogin, type LoginScope, listLogins, revokeLogin } from '@capstan/store/login';
 import type { FastifyRequest } from 'fastify';
 import { sessionOf } from '../auth/authenticator.js';
 import type { GatewayContext } from '../gateway-context.js';
+import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
+import { notFound } from '../invocation/act-on.js';
 import { setSessionCookie } from './session-cookie.js';
 
 const ANYBODY = [...Role.options];
+
+/** Everybody manages their own logins; an admin manages those of the tenant, and an admin of the default tenant all of them. */
+const scopeOf = (principal: Principal): LoginScope => {
+  const { tenant, actor } = principal;
+  if (!hasRole(principal, 'admin')) return { tenant, actor };
+  return { tenant: tenant === DEFAULT_TENANT ? null : tenant, actor: null };
+};
 
 export const loginRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/whoami',
-    summary: 'Who the key, login or token belongs to, and what they may do',
+    summary: 'Get the actor, tenant and roles of the caller',
     roles: ANYBODY,
-    answers: { 200: { description: 'Who is asking', schema: Whoami } },
+    answers: { 200: { description: 'The caller', schema: Whoami } },
     handle: (_gateway, { principal: { tenant, actor, roles, via = 'key', expires_at = null } }): Whoami => ({
       tenant,
       actor,
@@ -26,8 +46,8 @@ export const loginRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/login/options',
-    summary: 'The ways to log in to the console',
-    answers: { 200: { description: 'What is configured', schema: LoginOptions } },
+    summary: 'List the ways to log in to the console',
+    answers: { 200: { description: 'The configured ways to log in', schema: LoginOptions } },
     handle: ({ oidc }): LoginOptions => ({ key: true, oidc: oidc && { name: oidc.name } }),
   }),
   route({
@@ -49,7 +69,7 @@ export const loginRoutes: Route[] = [
     path: '/v1/logout',
     summary: 'End the login of this cookie',
     roles: ANYBODY,
-    answers: { 204: { description: 'Logged out; the cookie is good for nothing any more' } },
+    answers: { 204: { description: 'Logged out; the cookie is no longer valid' } },
     handle: async (gateway, { principal, request, reply }) => {
       const secret = sessionOf(request);
       if (secret !== undefined) await endLogin(gateway.store, principal, secret);
@@ -59,9 +79,32 @@ export const loginRoutes: Route[] = [
       return reply.code(204).send();
     },
   }),
+  route({
+    method: 'GET',
+    path: '/v1/logins',
+    summary: 'List console logins: your own, or all of the tenant for an admin',
+    roles: ANYBODY,
+    query: AllQuery,
+    answers: { 200: { description: 'The logins, newest first', schema: pageOf(ActiveLogin) } },
+    handle: async ({ store }, { principal, query, request }) =>
+      pageOfAll(await listLogins(store.db, scopeOf(principal), sessionOf(request)), query),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/logins/{id}',
+    summary: 'End a login: your own, or any of the tenant as an admin',
+    roles: ANYBODY,
+    answers: { 204: { description: 'Ended; its cookie is no longer valid' } },
+    handle: async ({ store, relay, authenticator }, { principal, params, reply }) => {
+      if (!(await revokeLogin(store, principal, params.id ?? '', scopeOf(principal)))) throw notFound(params.id ?? '');
+      authenticator.forget();
+      relay.publish('refresh', ['keys']);
+      return reply.code(204).send();
+    },
+  }),
 ];
 
-/** A key that is refused here is put on the audit like one that is refused elsewhere. */
+/** Audits a refused key, as on all other routes. */
 async function byKey(gateway: GatewayContext, key: string, request: FastifyRequest): Promise<Principal> {
   try {
     return await gateway.authenticator.byKey(key);

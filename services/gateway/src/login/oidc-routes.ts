@@ -1,5 +1,5 @@
 import { Failure } from '@capstan/contracts';
-import { createLogin } from '@capstan/store';
+import { createLogin } from '@capstan/store/login';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import { isHttps, setSessionCookie } from './session-cookie.js';
 
 const PATH = '/v1/login/oidc';
 const COOKIE = 'capstan_oidc';
-/** Enough to find a second factor. */
+/** Enough time for a second factor. */
 const PENDING_S = 600;
 const Pending = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() });
 
@@ -21,7 +21,7 @@ export const oidcRoutes: Route[] = [
     summary: 'Log in to the console with the identity provider: redirects the browser there',
     query: z.strictObject({ next: z.string().max(2048).optional().describe('The page of the console to return to') }),
     answers: {
-      302: { description: 'To the identity provider' },
+      302: { description: 'Redirect to the identity provider' },
       404: { description: 'No identity provider is configured' },
       502: { description: 'The identity provider cannot be reached' },
     },
@@ -35,7 +35,7 @@ export const oidcRoutes: Route[] = [
   route({
     method: 'GET',
     path: `${PATH}/callback`,
-    summary: 'Where the identity provider sends the browser back to; sets the cookie capstan_session',
+    summary: 'OpenID Connect callback; sets the cookie capstan_session',
     query: z.looseObject({
       state: z.string(),
       code: z.string().optional(),
@@ -43,9 +43,9 @@ export const oidcRoutes: Route[] = [
     }),
     answers: {
       302: {
-        description: 'To the console, logged in; a browser that is refused goes to the login page, which says why',
+        description: 'Redirect to the console, logged in; after a refusal, to the login page, which says why',
       },
-      401: { description: 'The login was not begun in this browser, or the provider did not confirm it' },
+      401: { description: 'The login was not started in this browser, or the provider did not confirm it' },
       403: { description: 'No group of the account has a role' },
     },
     handle: async (gateway, { request, reply }) => {
@@ -64,7 +64,7 @@ export const oidcRoutes: Route[] = [
       } catch (failure) {
         if (!(failure instanceof Failure)) throw failure;
         gateway.refusals.note({ failure, principal: null, address: request.ip, path: PATH });
-        // People get a page, programs the problem document.
+        // Browsers get the login page, other clients a problem document.
         if (!request.headers.accept?.includes('text/html')) throw failure;
         return reply.redirect(`/login?error=${encodeURIComponent(failure.message)}`, 302);
       }
@@ -82,17 +82,17 @@ function configured({ oidc }: GatewayContext): Oidc {
 
 const begunElsewhere = () =>
   new Failure('UNAUTHENTICATED', {
-    detail: 'This login was begun in another browser, or too long ago.',
+    detail: 'This login was started in another browser, or too long ago.',
     suggestion: 'Log in again.',
   });
 
-/** As it is registered with the provider, which compares it. */
+/** Must be exactly the URL that is registered with the provider. */
 function callbackOf({ public_url }: GatewayContext, request: FastifyRequest): URL {
   const base = public_url ?? `${isHttps(request) ? 'https' : 'http'}://${request.headers.host}`;
   return new URL(`${PATH}/callback`, base);
 }
 
-/** A page of this console: a link to the login must not lead anywhere else. */
+/** Only pages of this console: a login link must not be an open redirect. */
 const ownPage = (next = '/'): string => (/^\/(?![/\\])[^\s\\]*$/.test(next) ? next : '/');
 
 /** Lax, because the browser has to send it when it comes back from the provider's site. */

@@ -1,20 +1,27 @@
-import { DEFAULT_TENANT, Failure, NewKey, type Principal } from '@capstan/contracts';
-import { bindIdentity, type Store } from '@capstan/store';
+import { DEFAULT_TENANT, Failure, NewKey, type Principal, type Role } from '@capstan/contracts';
+import type { Store } from '@capstan/store';
+import { bindIdentity } from '@capstan/store/login';
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import * as client from 'openid-client';
+import { z } from 'zod';
 import type { OidcSettings } from './oidc-settings.js';
 
-/** What the browser keeps while it is at the provider. */
+/** The contents of the cookie while the browser is at the provider. */
 export type PendingLogin = { state: string; nonce: string; verifier: string; next: string };
 
 export type Oidc = {
   name: string;
-  /** Where to send the browser, and what it has to bring back. */
+  issuer: string;
+  /** The audience that tokens must have on routes that name no further audiences. */
+  audience: string | undefined;
+  /** The scopes that give one of these roles; empty if scopes give no roles. */
+  scopesFor(roles: readonly Role[]): string[];
+  /** The URL to redirect the browser to, and the state that it has to bring back. */
   begin(redirect_uri: string, next: string): Promise<{ url: URL; pending: PendingLogin }>;
-  /** Who came back to `url`. */
+  /** The principal of the browser that came back to `url`. */
   finish(url: URL, pending: PendingLogin): Promise<Principal>;
-  /** Who sent an access token; null where tokens are not accepted. */
-  byToken: ((token: string) => Promise<Principal>) | null;
+  /** The principal of an access token for one of these audiences. */
+  byToken(token: string, audiences: readonly string[]): Promise<Principal>;
 };
 
 /** Public-key signatures only: nobody can forge a token with the client's secret. */
@@ -26,7 +33,7 @@ const GROUPS = 'groups';
 export function createOidc(store: Store, settings: OidcSettings): Oidc {
   const issuer = new URL(settings.issuer);
   let discovered: Promise<{ config: client.Configuration; keys: JWTVerifyGetKey }> | null = null;
-  /** On first use, and again after a failure: a gateway starts without its provider. */
+  /** Discovered on first use and again after a failure, so that a gateway can start while its provider is down. */
   const provider = () => {
     discovered ??= discover(issuer, settings).catch((cause: unknown) => {
       discovered = null;
@@ -35,11 +42,11 @@ export function createOidc(store: Store, settings: OidcSettings): Oidc {
     return discovered;
   };
 
-  const byToken = async (token: string, audience: string): Promise<Principal> => {
+  const byToken = async (token: string, audiences: readonly string[]): Promise<Principal> => {
     const { config, keys } = await provider();
     const { payload } = await jwtVerify(token, keys, {
       issuer: config.serverMetadata().issuer,
-      audience,
+      audience: [...audiences],
       algorithms: ALGORITHMS,
       requiredClaims: ['sub', 'exp'],
       clockTolerance: CLOCK_TOLERANCE_S,
@@ -48,59 +55,73 @@ export function createOidc(store: Store, settings: OidcSettings): Oidc {
       throw refused(`The token is refused: ${cause.message}.`, cause);
     });
     const expires_at = new Date((payload.exp ?? 0) * 1000).toISOString();
-    return { ...(await toPrincipal(store, settings, payload)), via: 'jwt', expires_at };
+    return { ...(await toPrincipal(store, settings, payload, true)), via: 'jwt', expires_at };
   };
 
-  const { audience } = settings;
+  const { audience, scope_roles = [] } = settings;
   return {
     name: issuer.hostname,
-    begin: async (redirect_uri, next) => {
+    issuer: settings.issuer,
+    audience,
+    scopesFor: (roles) => [
+      ...new Set(scope_roles.filter(({ role }) => roles.includes(role)).map(({ scope }) => scope)),
+    ],
+    begin: async (redirect_uri, next) => beginLogin((await provider()).config, settings.scopes, redirect_uri, next),
+    finish: async (url, pending) => {
       const { config } = await provider();
-      const state = client.randomState();
-      const nonce = client.randomNonce();
-      const verifier = client.randomPKCECodeVerifier();
-      const url = client.buildAuthorizationUrl(config, {
-        redirect_uri,
-        scope: settings.scopes,
-        state,
-        nonce,
-        code_challenge: await client.calculatePKCECodeChallenge(verifier),
-        code_challenge_method: 'S256',
-      });
-      return { url, pending: { state, nonce, verifier, next } };
+      return toPrincipal(store, settings, await confirmedClaims(config, settings, url, pending));
     },
-    finish: async (url, { state, nonce, verifier }) => {
-      const { config } = await provider();
-      const tokens = await client
-        .authorizationCodeGrant(config, url, {
-          pkceCodeVerifier: verifier,
-          expectedState: state,
-          expectedNonce: nonce,
-          idTokenExpected: true,
-        })
-        .catch((cause: unknown) => {
-          throw refused('The identity provider did not confirm the login.', cause);
-        });
-      const claims = tokens.claims();
-      if (!claims) throw refused('The identity provider sent no ID token.');
-      // Many providers leave groups and addresses out of the ID token.
-      const complete = GROUPS in claims && settings.actor_claim in claims;
-      const more =
-        complete || config.serverMetadata().userinfo_endpoint === undefined
-          ? {}
-          : await client.fetchUserInfo(config, tokens.access_token, claims.sub).catch((cause: unknown) => {
-              throw unreachable(cause);
-            });
-      return toPrincipal(store, settings, { ...more, ...claims });
-    },
-    byToken: audience === undefined ? null : (token) => byToken(token, audience),
+    byToken,
   };
+}
+
+async function beginLogin(config: client.Configuration, scope: string, redirect_uri: string, next: string) {
+  const state = client.randomState();
+  const nonce = client.randomNonce();
+  const verifier = client.randomPKCECodeVerifier();
+  const url = client.buildAuthorizationUrl(config, {
+    redirect_uri,
+    scope,
+    state,
+    nonce,
+    code_challenge: await client.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  });
+  return { url, pending: { state, nonce, verifier, next } };
+}
+
+/** Exchanges the code in `url` for the claims of the account. */
+async function confirmedClaims(
+  config: client.Configuration,
+  { actor_claim }: OidcSettings,
+  url: URL,
+  { state, nonce, verifier }: PendingLogin,
+): Promise<JWTPayload> {
+  const tokens = await client
+    .authorizationCodeGrant(config, url, {
+      pkceCodeVerifier: verifier,
+      expectedState: state,
+      expectedNonce: nonce,
+      idTokenExpected: true,
+    })
+    .catch((cause: unknown) => {
+      throw refused('The identity provider did not confirm the login.', cause);
+    });
+  const claims = tokens.claims();
+  if (!claims) throw refused('The identity provider sent no ID token.');
+  // Many providers leave groups and email addresses out of the ID token.
+  const is_complete = GROUPS in claims && actor_claim in claims;
+  if (is_complete || config.serverMetadata().userinfo_endpoint === undefined) return { ...claims };
+  const more = await client.fetchUserInfo(config, tokens.access_token, claims.sub).catch((cause: unknown) => {
+    throw unreachable(cause);
+  });
+  return { ...more, ...claims };
 }
 
 async function discover(issuer: URL, { client_id, client_secret }: OidcSettings) {
   const config = await client.discovery(issuer, client_id, client_secret, undefined, {
     timeout: TIMEOUT_S,
-    // Over plain HTTP only where the operator wrote it so.
+    // Plain HTTP only if the operator configured it.
     execute: issuer.protocol === 'http:' ? [client.allowInsecureRequests] : [],
   });
   const { jwks_uri } = config.serverMetadata();
@@ -108,11 +129,21 @@ async function discover(issuer: URL, { client_id, client_secret }: OidcSettings)
   return { config, keys: createRemoteJWKSet(new URL(jwks_uri)) };
 }
 
-async function toPrincipal(store: Store, settings: OidcSettings, claims: JWTPayload): Promise<Principal> {
+const Who = z.object({ tenant: NewKey.shape.tenant, actor: NewKey.shape.actor });
+
+async function toPrincipal(
+  store: Store,
+  settings: OidcSettings,
+  claims: JWTPayload,
+  is_token = false,
+): Promise<Principal> {
   const { iss, sub } = claims;
-  if (typeof iss !== 'string' || typeof sub !== 'string') throw refused('The token does not say whose it is.');
-  const roles = rolesOf(settings, claims[GROUPS]);
-  if (roles.length === 0)
+  if (typeof iss !== 'string' || typeof sub !== 'string')
+    throw refused('The token has no iss or no sub, so it does not say whose it is.');
+  const { roles, out_of_scope } = is_token
+    ? rolesOfToken(settings, claims)
+    : { roles: rolesOf(settings, claims[GROUPS]) };
+  if (roles.length === 0 && !out_of_scope?.length)
     throw new Failure('ROLE_MISSING', {
       detail: `No group of the account ${sub} has a role here.`,
       suggestion: 'Ask an admin to add a group of yours to CAPSTAN_OIDC_ROLES, or to add you to a group listed there.',
@@ -120,11 +151,10 @@ async function toPrincipal(store: Store, settings: OidcSettings, claims: JWTPayl
   const { actor_claim, tenant_claim } = settings;
   if (actor_claim === 'email' && claims.email_verified === false)
     throw refused('The email address of this account is not verified.');
-  const who = NewKey.safeParse({
+  const who = Who.safeParse({
     tenant: tenant_claim === undefined ? DEFAULT_TENANT : claims[tenant_claim],
-    // Machines have no address.
+    // Service accounts have no email address.
     actor: claims[actor_claim] ?? sub,
-    roles,
   });
   if (!who.success) {
     const claim = who.error.issues[0]?.path[0] === 'tenant' ? tenant_claim : actor_claim;
@@ -133,7 +163,7 @@ async function toPrincipal(store: Store, settings: OidcSettings, claims: JWTPayl
   const { tenant } = who.data;
   const actor = await bindIdentity(store, { tenant, actor: who.data.actor, iss, sub });
   if (actor === null) throw refused(`The name ${who.data.actor} belongs to another account of the identity provider.`);
-  return { key_id: '', tenant, actor, roles, identity: { iss, sub } };
+  return { key_id: '', tenant, actor, roles, identity: { iss, sub }, ...(out_of_scope ? { out_of_scope } : {}) };
 }
 
 function rolesOf({ roles }: OidcSettings, claim: unknown) {
@@ -141,10 +171,24 @@ function rolesOf({ roles }: OidcSettings, claim: unknown) {
   return [...new Set(roles.filter(({ group }) => groups.includes(group)).map(({ role }) => role))];
 }
 
+/**
+ * If scopes give roles, a token gets the roles of its scopes. If it also names groups, it gets only those that its groups have, so
+ * that a client never gets more rights than the person it acts for.
+ */
+function rolesOfToken(settings: OidcSettings, claims: JWTPayload): { roles: Role[]; out_of_scope?: Role[] } {
+  const { scope_roles = [] } = settings;
+  const ofGroups = rolesOf(settings, claims[GROUPS]);
+  if (scope_roles.length === 0) return { roles: ofGroups };
+  const scopes: unknown[] = typeof claims.scope === 'string' ? claims.scope.split(' ') : [];
+  const ofScopes = new Set(scope_roles.filter(({ scope }) => scopes.includes(scope)).map(({ role }) => role));
+  const has = GROUPS in claims ? ofGroups : [...new Set(scope_roles.map(({ role }) => role))];
+  return { roles: has.filter((role) => ofScopes.has(role)), out_of_scope: has.filter((role) => !ofScopes.has(role)) };
+}
+
 const refused = (detail: string, cause?: unknown) =>
   new Failure('UNAUTHENTICATED', {
     detail,
-    suggestion: 'Log in again, or ask whoever runs the identity provider.',
+    suggestion: 'Log in again, or ask the administrator of the identity provider.',
     cause,
     headers: { 'www-authenticate': 'Bearer realm="capstan", error="invalid_token"' },
   });

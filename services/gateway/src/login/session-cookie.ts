@@ -2,11 +2,11 @@ import { stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SESSION_COOKIE } from '../auth/authenticator.js';
 
-/** Whether the browser came by https; a cookie that is Secure would be dropped otherwise. */
+/** True if the browser uses HTTPS; otherwise it would drop a Secure cookie. */
 export const isHttps = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   headers.origin?.startsWith('https://') === true || headers['x-forwarded-proto'] === 'https';
 
-/** Scripts cannot read it, other sites cannot send it. An empty value takes it back. */
+/** HttpOnly and SameSite=Strict: scripts cannot read it, and other sites cannot send it. An empty value deletes it. */
 export function setSessionCookie(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,18 +1,25 @@
-import { type Answers, Failure, type JsonObject, type Principal, type QuestionRequest } from '@capstan/contracts';
-import { getHold, type HeldCall } from '@capstan/store';
+import {
+  type Answers,
+  Failure,
+  isObject,
+  type JsonObject,
+  type Principal,
+  type QuestionRequest,
+} from '@capstan/contracts';
+import { getHold, type HeldCall } from '@capstan/store/hold';
 import type { GatewayContext } from '../gateway-context.js';
 import { answer, reject, release, withdraw } from '../hold/decide-hold.js';
-import { declares, type Exchange, isObject } from './exchange.js';
+import { declares, type Exchange } from './exchange.js';
 
-/** What a client can be asked about a call that waits, by the keys that its answers come back under. */
+/** Requests to a client about a waiting call, by the keys of their answers. */
 export type Requests = Record<string, QuestionRequest>;
 
 const CONFIRM = 'capstan_confirm';
 const DECIDE = 'capstan_decide';
 
 /**
- * What a hold asks that this client can answer: the questions of its tool; its own agreement, where the policy takes that; or to
- * open the page where it is decided.
+ * The requests of a hold that this client can answer: the questions of its tool; the caller's own approval, if the policy accepts
+ * that; or to open the page where the hold is decided.
  */
 export function requestsFor(exchange: Exchange, hold: HeldCall): Requests {
   const { principal, base_url } = exchange.visit;
@@ -41,7 +48,7 @@ function canAnswer(exchange: Exchange, { method, params }: QuestionRequest): boo
   return params?.mode === 'url' ? declares(exchange, 'elicitation', 'url') : declares(exchange, 'elicitation');
 }
 
-/** Takes what a client answered. Answers to what is not asked, or not any more, are of no consequence. */
+/** Applies the answers of a client. Answers to questions that are not open are ignored. */
 export async function takeAnswers(
   gateway: GatewayContext,
   principal: Principal,
@@ -62,12 +69,12 @@ export async function takeAnswers(
   }
 }
 
-/** What does not fit the form is still asked for. */
+/** An answer that does not fit its form leaves the question open. */
 const asksAgain = (error: unknown): void => {
   if (!(error instanceof Failure)) throw error;
 };
 
-/** An answer that has not the shape of one is asked for again. */
+/** A malformed answer is ignored, so that its question stays open. */
 function isAnswerTo(request: QuestionRequest | undefined, given: JsonObject): boolean {
   switch (request?.method) {
     case 'elicitation/create':
@@ -82,12 +89,12 @@ function isAnswerTo(request: QuestionRequest | undefined, given: JsonObject): bo
   }
 }
 
-/** The id of a request to a client of the 2025 protocol says all that is needed to take its answer, at any gateway. */
+/** The id of a request to a client of the 2025 protocol. It carries everything that any gateway needs to apply the answer. */
 export const questionId = ({ hold_id, round }: HeldCall, key: string): string => JSON.stringify([hold_id, round, key]);
 
 type ClientAnswer = { id: unknown; result?: unknown; error?: unknown };
 
-/** An answer that a client sent on its own. One to an older round, or to nothing, is dropped. */
+/** Applies an answer that came in a request of its own. An answer to an earlier round, or to no question, is dropped. */
 export async function takeClientAnswer(
   gateway: GatewayContext,
   principal: Principal,
@@ -100,7 +107,7 @@ export async function takeClientAnswer(
     if (isObject(result) && key !== undefined) await takeAnswers(gateway, principal, hold, { [key]: result });
     else if (error !== undefined && hold.question) await reject(gateway, principal, hold.hold_id, messageOf(error));
   } catch (failure) {
-    // Somebody else was faster.
+    // Somebody else has decided or answered first.
     if (!(failure instanceof Failure)) throw failure;
   }
 }

@@ -1,5 +1,6 @@
-import { Failure, type Invocation, isTerminal, type JsonObject } from '@capstan/contracts';
-import { getInvocation, type HeldCall } from '@capstan/store';
+import { Failure, type Invocation, isObject, isTerminal, type JsonObject } from '@capstan/contracts';
+import type { HeldCall } from '@capstan/store/hold';
+import { getInvocation } from '@capstan/store/invocation';
 import {
   MissingRequiredClientCapabilityError,
   ProtocolError,
@@ -10,18 +11,18 @@ import type { GatewayContext } from '../gateway-context.js';
 import { cancel } from '../invocation/act-on.js';
 import { submit } from '../invocation/submit.js';
 import { questionId, requestsFor, takeAnswers } from './ask-client.js';
-import { declares, type Exchange, isObject, sessionIdOf, TASKS_EXTENSION } from './exchange.js';
+import { declares, type Exchange, sessionIdOf, TASKS_EXTENSION, toolsetLabels } from './exchange.js';
 import { type Followed, followCall } from './follow-call.js';
 import { type ListedTool, resolveTool } from './list-tools.js';
 import { toModernTask, toTask } from './tasks.js';
 import { toldAs } from './tell-progress.js';
 import { protocolErrorIn, toCallResult, toRefusal } from './to-call-result.js';
 
-/** How long an answer is held back. Clients give up after a minute unless they hear of progress. */
+/** The longest wait for a client that gets progress notifications. Without them, clients give up after a minute. */
 const MAX_MS = 900_000;
-/** A call of a client that knows tasks is one when it takes longer than this. */
+/** For clients that support tasks: a call that takes longer than this becomes a task. */
 const TASK_AFTER_MS = 10_000;
-/** How long a tool that has to be a task may take to ask something first: that saves the client a round. */
+/** How long to wait for a first question before a tool that requires tasks becomes one. This saves the client a round trip. */
 const FIRST_QUESTION_MS = 500;
 
 export async function callTool(gateway: GatewayContext, exchange: Exchange): Promise<Result> {
@@ -47,7 +48,7 @@ export async function callTool(gateway: GatewayContext, exchange: Exchange): Pro
   }
 }
 
-/** A new call, or the one that an earlier round of this request began. */
+/** Submits a new call, or returns the one that an earlier round of this request started. */
 export async function beginCall(
   gateway: GatewayContext,
   exchange: Exchange,
@@ -62,15 +63,14 @@ export async function beginCall(
   return known;
 }
 
-/** By the labels a later `notifications/cancelled` finds the call, whichever gateway it comes to. */
+/** The labels let a later `notifications/cancelled` find the call from any gateway. */
 export function contextOf(exchange: Exchange) {
   const { session, toolset } = exchange.visit;
   const asks = ['sampling', 'roots'].filter((what) => declares(exchange, what));
   const labels = {
-    ...toolset?.labels,
+    ...toolsetLabels(toolset),
     ...(session ? requestLabels(session.session_id, exchange.id) : {}),
     ...(asks.length > 0 ? { 'mcp.asks': asks.join(' ') } : {}),
-    ...(toolset ? { 'mcp.toolset': toolset.name } : {}),
   };
   return { labels, session_id: sessionIdOf(exchange) };
 }
@@ -80,11 +80,11 @@ export const requestLabels = (session: string, requestId: string | number): Reco
   'mcp.request': JSON.stringify(requestId),
 });
 
-/** `answer`: to be continued by the client; `over`: it has ended, or this client's time has. */
+/** `answer`: the client continues from here; `over`: the call has ended, or the client's waiting time is up. */
 type Settled = { kind: 'answer'; result: Result } | { kind: 'over'; invocation: Invocation };
 type Tasks = { task: ListedTool['task']; can_be_task: boolean };
 
-/** Follows a call as far as this client can: to its end, to a question for the client, or until it becomes a task. */
+/** Follows a call until it ends, has a question for this client, or becomes a task. */
 export async function settleCall(
   gateway: GatewayContext,
   exchange: Exchange,
@@ -97,7 +97,7 @@ export async function settleCall(
   if (can_be_task && task === 'optional' && isFirst) return asTask(invocation);
   const onLine = toldAs(exchange);
   const wait_ms = 'progressToken' in exchange.meta ? MAX_MS : gateway.mcp_wait_ms;
-  // Nothing is heard of a call that is held, so a client would give up.
+  // A held call sends no progress, so the client would give up.
   const held_ends = performance.now() + gateway.mcp_wait_ms;
   const task_ms = task === 'required' ? (isFirst ? FIRST_QUESTION_MS : 0) : TASK_AFTER_MS;
   const ends = performance.now() + (can_be_task ? Math.min(task_ms, wait_ms) : wait_ms);
@@ -115,7 +115,7 @@ export async function settleCall(
     const { invocation: current, hold } = followed;
     if (isTerminal(current.status)) return { kind: 'over', invocation: current };
     if (signal.aborted) {
-      // Whoever leaves has no more use for it.
+      // The client has disconnected and has no more use for the call.
       await cancel(gateway, principal, { invocation_id: current.invocation_id });
       return { kind: 'over', invocation: current };
     }
@@ -125,7 +125,9 @@ export async function settleCall(
       continue;
     }
     const requests = hold && !gateway.stopping.aborted ? news(hold) : [];
-    if (!hold || requests.length === 0) return can_be_task ? asTask(current) : { kind: 'over', invocation: current };
+    // An approval may take long and may be given elsewhere, so a client that supports tasks follows it as a task.
+    if (can_be_task && (!hold?.question || requests.length === 0)) return asTask(current);
+    if (!hold || requests.length === 0) return { kind: 'over', invocation: current };
     if (exchange.is_modern)
       return { kind: 'answer', result: inputRequired(current, hold, Object.fromEntries(requests)) };
     for (const [key, { method, params = {} }] of requests) {
@@ -137,13 +139,13 @@ export async function settleCall(
 
 function endOf(gateway: GatewayContext, exchange: Exchange, invocation: Invocation): Promise<Result> {
   const error = protocolErrorIn(invocation);
-  // What the client cannot do is for the client to know; the rest is for its model to read.
+  // A missing capability is an error for the client. Everything else goes to its model as a result.
   if (error?.code === ProtocolErrorCode.MissingRequiredClientCapability)
     throw new ProtocolError(error.code, error.message, error.data);
   return toCallResult(gateway, exchange.visit, invocation);
 }
 
-/** The state is the id of the call, which its own caller alone can go on with, and the round: there is nothing to protect. */
+/** The state is the call's id and its round. Only the caller can continue the call, so the state needs no protection. */
 const inputRequired = (
   { invocation_id }: Invocation,
   { round }: HeldCall,

@@ -17,7 +17,7 @@ async function serve(rules: Partial<CallerRules> = {}) {
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   closing.push(() => app.close());
   return async (headers: Record<string, string>) => {
-    // Not fetch, which sets Host itself.
+    // Not fetch, because it sets Host itself.
     const [response]: IncomingMessage[] = await once(request(url, { headers }).end(), 'response');
     if (!response) throw new Error('no response');
     return { status: response.statusCode, body: await text(response) };

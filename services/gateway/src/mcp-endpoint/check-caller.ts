@@ -5,15 +5,15 @@ import type { FastifyRequest } from 'fastify';
 export type CallerRules = {
   /** The address the gateway listens on. */
   host: string;
-  /** Where people reach the gateway, if that is configured. */
+  /** The URL under which people reach the gateway, if configured. */
   public_url?: string | undefined;
-  /** More names it is reached under; `*.example.com` is a whole tree. */
+  /** Further host names of the gateway; `*.example.com` covers all subdomains. */
   allowed_hosts?: readonly string[] | undefined;
-  /** More web origins that may call it. */
+  /** Further web origins that may call it. */
   allowed_origins?: readonly string[] | undefined;
 };
 
-/** Throws a Failure if the request may come from a web page that has no business here. */
+/** Throws a Failure if the request may come from a foreign web page. */
 export type CheckCaller = (request: FastifyRequest) => void;
 
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
@@ -39,13 +39,13 @@ export function createCallerCheck(rules: CallerRules): CheckCaller {
 
 const originOf = (origin: string): string => new URL(origin).origin;
 
-/** The host of a Host header. Null if the header is absent or no host. */
+/** The host of a Host header; null if the header is missing or invalid. */
 function hostnameOf(host: string | undefined): string | null {
   if (host === undefined || !/^[^/\\?#@\s]+$/.test(host) || !URL.canParse(`http://${host}`)) return null;
   return canonicalHost(new URL(`http://${host}`).hostname);
 }
 
-/** A page of the gateway itself, or one that this machine serves. */
+/** True for pages of the gateway itself and pages served by this machine. */
 function isOwnOrigin(origin: string, host: string | undefined): boolean {
   if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) return false;
   const url = new URL(origin);

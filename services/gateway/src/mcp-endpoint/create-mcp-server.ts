@@ -1,4 +1,4 @@
-import { type Json, JsonObject } from '@capstan/contracts';
+import { isObject, type Json, JsonObject } from '@capstan/contracts';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type JSONRPCRequest,
@@ -10,11 +10,12 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
-import { type Exchange, isObject, type McpVisit, TASKS_EXTENSION } from './exchange.js';
+import { type Exchange, type McpVisit, TASKS_EXTENSION } from './exchange.js';
 import { resolveTool } from './list-tools.js';
 import { dispatch } from './methods.js';
 
-const INFO = { name: 'capstan', version: '0.1.0' };
+/** How the endpoint introduces itself. */
+export const INFO = { name: 'capstan', version: '0.1.0' };
 const INSTRUCTIONS =
   'Every call is decided by policy. A call may be held until a person agrees: it then answers with an id instead of a ' +
   'result, and has not run. Call it as a task to wait for the decision.';
@@ -34,19 +35,19 @@ const MODERN: ServerCapabilities = { ...COMMON, extensions: { [TASKS_EXTENSION]:
 
 const Anything = z.looseObject({});
 
-/** How a client of the 2025 protocol is asked something on the stream of its request. */
+/** Sends a request to a client of the 2025 protocol, on the stream of the client's own request. */
 export type Ask = (id: string, method: string, params: JsonObject, during: string | number) => Promise<void>;
 
 export type Serving = {
   era: 'legacy' | 'modern';
   ask: Ask;
-  /** Whether there is such a method. */
+  /** False if the requested method does not exist. */
   is_served?: boolean;
 };
 
 /**
- * Capstan as an MCP server, for the length of one request: nothing is kept between requests but rows. The SDK speaks the
- * protocol in both its forms; what the methods do is decided in one place, methods.ts.
+ * Capstan as an MCP server, for one request: the only state between requests is in Postgres. The SDK implements both versions of
+ * the protocol; the methods are in methods.ts.
  */
 export class CapstanMcpServer extends McpServer {
   readonly #gateway: GatewayContext;
@@ -55,7 +56,7 @@ export class CapstanMcpServer extends McpServer {
   constructor(gateway: GatewayContext, visit: McpVisit, { era, ask, is_served = true }: Serving) {
     const instructions = visit.toolset?.description ?? INSTRUCTIONS;
     super(INFO, { instructions });
-    // Not with the constructor, which would answer for tools, prompts and resources that were registered here: none.
+    // Not in the constructor: the SDK would then serve the tools, prompts and resources registered with it, which are none.
     this.server.registerCapabilities(era === 'modern' ? MODERN : LEGACY);
     this.#gateway = gateway;
     this.#visit = visit;
@@ -64,10 +65,10 @@ export class CapstanMcpServer extends McpServer {
       context: ServerContext,
     ): Promise<Result> =>
       dispatch(gateway, request.method, toExchange(visit, era === 'modern', request.params, context, ask));
-    // The SDK keeps the level of a session in memory, and this server is for one request.
+    // The SDK keeps the log level of a session in memory, but this server lives for one request.
     this.server.removeRequestHandler('logging/setLevel');
     if (is_served) this.server.fallbackRequestHandler = handle;
-    // Methods of the older protocol that the extension has taken over are let through only for who says so.
+    // The SDK accepts these methods of the older protocol, which the tasks extension took over, only with explicit handlers.
     if (era === 'modern')
       for (const method of ['tasks/get', 'tasks/cancel'])
         this.server.setRequestHandler(method, { params: Anything, result: Anything }, (params, context) =>
@@ -75,7 +76,7 @@ export class CapstanMcpServer extends McpServer {
         );
   }
 
-  /** Which arguments a call has to repeat in its headers. */
+  /** The SDK reads from it which arguments a call has to repeat in its headers. */
   override toolInputSchemaJson(name: string): JsonObject | undefined {
     return resolveTool(this.#gateway, this.#visit, name)?.entry.descriptor.input_schema;
   }
@@ -105,6 +106,6 @@ function toExchange(visit: McpVisit, is_modern: boolean, sent: unknown, { mcpReq
   };
 }
 
-/** It came out of JSON.parse. */
+/** Parsed from JSON before. */
 const toJsonObject = (value: unknown): JsonObject => JsonObject.safeParse(value ?? {}).data ?? {};
 const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});

@@ -1,27 +1,29 @@
 import { holdIdOf, type Invocation, isTerminal, type Principal } from '@capstan/contracts';
-import { getHold, getInvocation, type HeldCall, readLogs } from '@capstan/store';
+import { getHold, type HeldCall } from '@capstan/store/hold';
+import { getInvocation } from '@capstan/store/invocation';
+import { readLogs } from '@capstan/store/log';
 import type { GatewayContext } from '../gateway-context.js';
 
 export type Followed = {
   invocation: Invocation;
-  /** What it waits for a person with; null when it does not. */
+  /** The hold that it waits for; null if it does not wait for a person. */
   hold: HeldCall | null;
 };
 
 export type Follower = {
   principal: Principal;
-  /** Whoever follows is gone when it aborts. */
+  /** Aborts when the follower is gone. */
   signal: AbortSignal;
   for_ms: number;
   onLine?: ((text: string) => Promise<void>) | undefined;
-  /** Whether this is worth an answer before the end. */
+  /** True if the follower wants to stop before the call ends. */
   stopsAt(followed: Followed): boolean;
 };
 
 const LOOK_MS = 2000;
 const LINES = 500;
 
-/** A call up to its end, to what its follower wants to know of, or to the end of its follower's time. */
+/** Follows a call until it ends, `stopsAt` is true, or `for_ms` have passed. */
 export async function followCall(
   gateway: GatewayContext,
   invocation: Invocation,
@@ -50,13 +52,13 @@ export async function look(gateway: GatewayContext, principal: Principal, known:
   const { db } = gateway.store;
   const { tenant } = principal;
   const invocation = (await getInvocation(db, tenant, known.invocation_id)) ?? known;
-  // A server of the older protocol asks while its tool runs.
+  // An MCP server of the older protocol asks its questions while its tool runs.
   const mayAsk = invocation.status === 'held' || (invocation.status === 'running' && invocation.runner === 'mcp');
   const hold = mayAsk ? await getHold(db, tenant, holdIdOf(invocation.invocation_id)) : undefined;
   return { invocation, hold: hold?.status === 'pending' ? hold : null };
 }
 
-/** Whoever sees the end of a call finds all that it said, so the last look brings the rest. */
+/** Prints new log lines. They are written before the end of a call, so the last read gets all of them. */
 function printer({ store }: GatewayContext, invocation_id: string, onLine: (text: string) => Promise<void>) {
   let after = { attempt: 0, seq: 0 };
   return async () => {

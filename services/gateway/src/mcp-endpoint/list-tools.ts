@@ -3,21 +3,21 @@ import { type Decision, type Descriptor, matchesWildcard } from '@capstan/contra
 import type { CompiledPolicy } from '@capstan/policy';
 import type { Tool } from '@modelcontextprotocol/server';
 import type { GatewayContext } from '../gateway-context.js';
-import type { McpVisit } from './exchange.js';
+import { type McpVisit, toolsetLabels } from './exchange.js';
 import { mcpNames } from './mcp-names.js';
 import { structureOf } from './to-call-result.js';
 
-/** A tool under the name that clients call it by. */
+/** A tool with the name that clients use for it. */
 export type ListedTool = {
   name: string;
   entry: CatalogEntry;
   task: 'optional' | 'required' | undefined;
 };
 
-/** Denials that other inputs might not get: a condition or a constraint had none to look at. */
+/** Denials that may depend on the inputs, which are empty when tools are listed: conditions and constraints. */
 const BY_INPUTS: ReadonlySet<string | null> = new Set(['RULE_ERROR', 'CONSTRAINT']);
 
-/** Every tool that this key may use, at once or after a person has agreed. */
+/** All tools that this key may use, with or without approval. */
 export function listTools(gateway: GatewayContext, visit: McpVisit): Tool[] {
   return usableTools(gateway, visit).map(({ tool, decision }) => toTool(gateway, tool, decision));
 }
@@ -33,7 +33,7 @@ export function usableTools(gateway: GatewayContext, visit: McpVisit): UsableToo
   });
 }
 
-/** By the name that it is listed under, by its id, or by the name that its own server gave it where no other has that. */
+/** Finds a tool by its listed name, by its id, or by the name at its own MCP server if that is unique. */
 export function resolveTool(gateway: GatewayContext, visit: McpVisit, name: string): ListedTool | undefined {
   const named = namesFor(gateway, visit);
   const known = named.get(name);
@@ -44,7 +44,7 @@ export function resolveTool(gateway: GatewayContext, visit: McpVisit, name: stri
   return only && others.length === 0 ? toListed(...only) : undefined;
 }
 
-/** Prompts and resources are tools of the catalog, too, and have requests of their own in the protocol. */
+/** Prompts and resources are tools in the catalog, too, but have requests of their own in the protocol. */
 const isTool = ({ binding }: Descriptor): boolean => binding.kind !== 'mcp' || binding.method === undefined;
 
 function namesFor({ catalog }: GatewayContext, { toolset }: McpVisit): Map<string, CatalogEntry> {
@@ -71,7 +71,7 @@ export const decideListing = (
     inputs: {},
     mode: 'execution',
     actor: { name: actor, roles, tenant },
-    labels: toolset ? { ...toolset.labels, 'mcp.toolset': toolset.name } : {},
+    labels: toolsetLabels(toolset),
     session_id: null,
   });
 

@@ -1,5 +1,6 @@
-import { Failure, type JsonObject, type Principal } from '@capstan/contracts';
-import { endMcpSession, findMcpSession, getToolset, openMcpSession } from '@capstan/store';
+import { Failure, isObject, type Principal, toJsonObject } from '@capstan/contracts';
+import { endMcpSession, findMcpSession, openMcpSession } from '@capstan/store/mcp-session';
+import { getToolset } from '@capstan/store/toolset';
 import {
   createMcpHandler,
   isInitializeRequest,
@@ -16,7 +17,7 @@ import { cancel, notFound } from '../invocation/act-on.js';
 import { takeClientAnswer } from './ask-client.js';
 import { requestLabels } from './call-tool.js';
 import { type Ask, CapstanMcpServer } from './create-mcp-server.js';
-import { isObject, type McpVisit } from './exchange.js';
+import type { McpVisit } from './exchange.js';
 import { isServed } from './methods.js';
 import { subscribeAll } from './prompts-resources.js';
 
@@ -30,7 +31,7 @@ export type McpCaller = {
   signal: AbortSignal;
 };
 
-/** Both forms of the protocol at one address, told apart by what a client sends. */
+/** Serves both versions of the protocol at one address, depending on what a client sends. */
 export type McpEndpoint = {
   serve(gateway: GatewayContext, request: Request, caller: McpCaller, body: unknown): Promise<Response>;
   close(): Promise<void>;
@@ -43,7 +44,7 @@ export function createMcpEndpoint(): McpEndpoint {
     modern ??= createMcpHandler(
       ({ requestInfo }) => {
         const made = requestInfo && visits.get(requestInfo);
-        if (!made) throw new Error('a request without a visit');
+        if (!made) throw new Error('an MCP request has no caller');
         const { gateway, visit, method } = made;
         return new CapstanMcpServer(gateway, visit, { era: 'modern', ask: noAsk, is_served: isServed(method) });
       },
@@ -61,8 +62,7 @@ export function createMcpEndpoint(): McpEndpoint {
       const visit = await toVisit(gateway, caller);
       if (await isLegacyRequest(request, body)) return serveLegacy(gateway, request, visit, body);
       visits.set(request, { gateway, visit, method: isObject(body) ? body.method : undefined });
-      await subscribeAll(gateway, visit, body);
-      return modernFor(gateway).fetch(request, { parsedBody: body });
+      return modernFor(gateway).fetch(request, { parsedBody: await subscribeAll(gateway, visit, body) });
     },
     close: async () => modern?.close(),
   };
@@ -76,7 +76,7 @@ async function toVisit(gateway: GatewayContext, { toolset, ...caller }: McpCalle
   return { ...caller, session: null, toolset: known };
 }
 
-/** A session of the 2025 protocol is a row; each of its requests is served by whichever gateway it comes to. */
+/** A session of the 2025 protocol is a row, so any gateway can serve its requests. */
 async function serveLegacy(
   gateway: GatewayContext,
   request: Request,
@@ -102,8 +102,8 @@ async function serveLegacy(
   await openMcpSession(gateway.store, principal, {
     session_id: id,
     protocol_version: SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion) ? protocolVersion : LATEST_PROTOCOL_VERSION,
-    capabilities: toJson(capabilities),
-    client_info: toJson(clientInfo),
+    capabilities: toJsonObject(capabilities),
+    client_info: toJsonObject(clientInfo),
   });
   response.headers.set(SESSION_HEADER, id);
   return response;
@@ -116,8 +116,11 @@ async function exchange(gateway: GatewayContext, request: Request, visit: McpVis
     transport.send({ jsonrpc: '2.0', id, method, params }, { relatedRequestId: during });
   const server = new CapstanMcpServer(gateway, visit, { era: 'legacy', ask });
   await server.connect(transport);
-  const stopTelling = request.method === 'GET' ? tellNews(gateway, visit, server) : () => {};
-  visit.signal.addEventListener('abort', () => {
+  const isStream = request.method === 'GET';
+  const stopTelling = isStream ? tellNews(gateway, visit, server) : () => {};
+  // A stream stays open until its client leaves, which would keep the gateway from stopping.
+  const over = isStream ? AbortSignal.any([visit.signal, gateway.stopping]) : visit.signal;
+  over.addEventListener('abort', () => {
     stopTelling();
     void server.close().catch(() => {});
   });
@@ -125,8 +128,8 @@ async function exchange(gateway: GatewayContext, request: Request, visit: McpVis
 }
 
 /**
- * What comes in a request of its own but belongs to another: the cancellation of a call, the answer to a question. True when
- * there is nothing else in it.
+ * Handles messages that belong to another request: the cancellation of a call, or the answer to a question. Returns true if the
+ * body contains nothing but answers.
  */
 async function takeNotices(gateway: GatewayContext, { principal, session }: McpVisit, body: unknown): Promise<boolean> {
   const messages: unknown[] = Array.isArray(body) ? body : [body];
@@ -145,7 +148,7 @@ async function takeNotices(gateway: GatewayContext, { principal, session }: McpV
   return messages.every((message) => isObject(message) && message.method === undefined);
 }
 
-/** On the stream that a client holds open. */
+/** Sends notifications on the stream that a client holds open. Returns how to stop. */
 function tellNews(gateway: GatewayContext, { session }: McpVisit, { server }: CapstanMcpServer): () => void {
   const tell = (event: ServerEvent): Promise<void> => {
     switch (event.kind) {
@@ -175,7 +178,5 @@ async function isSubscribed({ store }: GatewayContext, session_id: string | unde
 
 const rpcError = (status: number, code: number, message: string): Response =>
   Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status });
-
-const toJson = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
 
 export const noBody = () => new Failure('MALFORMED_JSON', { detail: 'A JSON-RPC message is expected.' });

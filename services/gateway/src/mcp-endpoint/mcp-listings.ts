@@ -1,10 +1,11 @@
 import type { McpListing } from '@capstan/contracts';
 import type { Relay } from '@capstan/queue';
-import { listMcpServers, type Store } from '@capstan/store';
+import type { Store } from '@capstan/store';
+import { listMcpServers } from '@capstan/store/mcp-server';
 import { MCP_LISTS } from '../mcp-sources/discover.js';
 import { MCP_SERVERS_CHANGED } from '../mcp-sources/mcp-discovery.js';
 
-/** What MCP servers offer beside tools, as they were looked at last; in memory, as the catalog is. */
+/** The prompts and resources of MCP servers as of their last discovery; in memory, like the catalog. */
 export type McpListings = { all(): { server: string; listing: McpListing }[] };
 
 export async function createMcpListings(store: Store, relay: Relay): Promise<McpListings> {

@@ -23,7 +23,7 @@ const entries = (...ids: string[]) =>
   );
 const namesOf = (...ids: string[]) => [...mcpNames(entries(...ids)).keys()];
 
-test('a name is the id in characters that every client takes', () => {
+test('the name of a tool is its id in characters that every client accepts', () => {
   expect(namesOf('cap:test_math:add', 'shell.run', 'mcp:a:b/c d')).toEqual([
     'cap_test_math_add',
     'shell_run',
@@ -31,13 +31,13 @@ test('a name is the id in characters that every client takes', () => {
   ]);
 });
 
-test('ids that would share a name share none: each ends in its own hash', () => {
+test('ids that would share a name get different names, each with its own hash at the end', () => {
   const names = namesOf('cap:a_b:c', 'cap:a:b_c', 'cap:other:d');
   expect(new Set(names).size).toBe(3);
   expect(names.filter((name) => /^cap_a_b_c_[0-9a-f]{8}$/.test(name))).toHaveLength(2);
 });
 
-test('a name leads back to its tool, whatever the others are', () => {
+test('a name resolves to its tool whatever other tools exist', () => {
   const long = `mcp:server:${'x'.repeat(200)}`;
   const named = mcpNames(entries('cap:a_b:c', 'cap:a:b_c', long, `${long}y`, 'mcp:server:naïve'));
   expect(named.size).toBe(5);

@@ -5,10 +5,9 @@ const MAX_NAME = 63;
 const HASH_LENGTH = 8;
 
 /**
- * Tools under names that every client takes (letters, digits, `_`, `-`, 63 at most): the id with the other characters
- * replaced, `cap_test_math_add`. Ids that would share a name all end in a hash of their own, so a name never comes to mean
- * another tool than it did when a client read the list. `plain`: tools of MCP servers under their own names, where no two
- * have the same.
+ * Tools by names that every client accepts (letters, digits, `_`, `-`, at most 63): the id with all other characters replaced, such
+ * as `cap_test_math_add`. Ids that would share a name each get a hash at the end, so a name never comes to mean another tool than
+ * when a client read the list. `plain`: tools of MCP servers keep their own names if those are unique.
  */
 export function mcpNames(entries: readonly CatalogEntry[], plain = false): Map<string, CatalogEntry> {
   const groups = new Map<string, CatalogEntry[]>();
@@ -34,6 +33,9 @@ function ownNames(entries: readonly CatalogEntry[]): Map<string, number> {
     if (descriptor.source === 'mcp') counts.set(descriptor.name, (counts.get(descriptor.name) ?? 0) + 1);
   return counts;
 }
+
+/** Whether the name at an endpoint of Capstan is that of a tool which an installation has from its server of this name. */
+export const cameFrom = (server: string, name: string): boolean => name.includes(plainName(`mcp:${server}:`));
 
 const plainName = (tool_id: string): string => tool_id.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 

@@ -1,15 +1,15 @@
 import type { Relay } from '@capstan/queue';
-import { mcpResourceTopic } from '@capstan/store';
+import { mcpResourceTopic } from '@capstan/store/mcp-session';
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server';
 import { MCP_LISTS } from '../mcp-sources/discover.js';
 
-/** What clients that listen hear of: signals of all processes, as events of the protocol. */
+/** Notifications for listening clients: the signals of all processes, as events of the protocol. */
 export type McpNews = ServerEventBus & {
-  /** From now on, changes of this resource are news. */
+  /** Starts to publish changes of this resource. */
   watch(server: string, uri: string): void;
 };
 
-/** Clients come and go without saying what they do not want to hear any more. */
+/** A limit, because clients leave without unsubscribing. */
 const MAX_WATCHED = 10_000;
 
 export function createMcpNews(relay: Relay): McpNews {

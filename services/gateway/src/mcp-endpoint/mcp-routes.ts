@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
+import { baseUrl } from '../http/base-url.js';
 import { type Asked, type Route, route } from '../http/route.js';
 import { noBody } from './mcp-endpoint.js';
+import { MCP_ROLES } from './protected-resource.js';
 
 async function serve(gateway: GatewayContext, asked: Asked<unknown, unknown>) {
   const { principal, body, params, request, reply } = asked;
@@ -11,11 +13,13 @@ async function serve(gateway: GatewayContext, asked: Asked<unknown, unknown>) {
   reply.raw.on('close', () => gone.abort());
   const caller = { principal, toolset: params.toolset, base_url: baseUrl(gateway, request), signal: gone.signal };
   const sent = request.method === 'POST' ? body : undefined;
-  return reply.send(await gateway.mcp_endpoint.serve(gateway, toWebRequest(request, gone.signal), caller, sent));
+  const response = await gateway.mcp_endpoint.serve(gateway, toWebRequest(request, gone.signal), caller, sent);
+  const isStream = response.headers.get('content-type') === 'text/event-stream';
+  void reply.send(response);
+  // A stream may stay silent for a while. Until it gets the headers, its client does not know that it is open.
+  if (isStream) reply.raw.flushHeaders();
+  return reply;
 }
-
-const baseUrl = ({ public_url }: GatewayContext, { protocol, host }: FastifyRequest): string =>
-  (public_url ?? `${protocol}://${host}`).replace(/\/$/, '');
 
 function toWebRequest({ method, url, headers }: FastifyRequest, signal: AbortSignal): Request {
   const sent = new Headers();
@@ -25,7 +29,7 @@ function toWebRequest({ method, url, headers }: FastifyRequest, signal: AbortSig
 }
 
 const PATHS = ['/mcp', '/mcp/{toolset}'];
-const common = { roles: ['submit'], own_pages_only: true } satisfies Partial<Route>;
+const common = { roles: MCP_ROLES, own_pages_only: true, is_protected_resource: true } satisfies Partial<Route>;
 
 export const mcpRoutes: Route[] = PATHS.flatMap((path) => [
   route({
@@ -34,20 +38,20 @@ export const mcpRoutes: Route[] = PATHS.flatMap((path) => [
     body: z.unknown(),
     answers: {
       200: { description: 'JSON-RPC, as JSON or text/event-stream' },
-      202: { description: 'A notification or an answer was taken' },
+      202: { description: 'A notification or an answer was accepted' },
       404: { description: 'The session is not known' },
     },
     handle: serve,
   }),
   route({
     ...{ ...common, method: 'GET', path },
-    summary: 'News for an MCP session of the 2025 protocol',
+    summary: 'Server-sent event stream of an MCP session (2025 protocol)',
     answers: { 200: { description: 'JSON-RPC notifications', media_type: 'text/event-stream' } },
     handle: serve,
   }),
   route({
     ...{ ...common, method: 'DELETE', path },
-    summary: 'End an MCP session of the 2025 protocol',
+    summary: 'End an MCP session (2025 protocol)',
     answers: { 200: { description: 'Ended' } },
     handle: serve,
   }),

@@ -2,13 +2,14 @@ import { mcpMethodId } from '@capstan/catalog';
 import {
   Failure,
   type Invocation,
+  isObject,
   type Json,
   type JsonObject,
   type McpListing,
   type McpMethod,
   matchesWildcard,
 } from '@capstan/contracts';
-import { changeMcpSession } from '@capstan/store';
+import { changeMcpSession } from '@capstan/store/mcp-session';
 import {
   ProtocolError,
   ProtocolErrorCode,
@@ -19,13 +20,13 @@ import {
 import type { GatewayContext } from '../gateway-context.js';
 import { submit } from '../invocation/submit.js';
 import { beginCall, settleCall } from './call-tool.js';
-import { type Exchange, isObject, type McpVisit } from './exchange.js';
+import { type Exchange, type McpVisit, toolsetLabels } from './exchange.js';
 import { decideListing } from './list-tools.js';
-import { protocolErrorIn, withBlobs } from './to-call-result.js';
+import { protocolErrorIn, toWaitingText, withBlobs } from './to-call-result.js';
 
 type Offer = { server: string; listing: McpListing };
 
-/** Servers whose prompts or resources this visit may see: those of its toolset, as far as the policy goes. */
+/** The servers whose prompts or resources the caller may use: those of the toolset that policy does not deny. */
 function offersFor({ catalog, policies, mcp_listings }: GatewayContext, visit: McpVisit, method: McpMethod): Offer[] {
   const policy = policies.of(visit.principal.tenant);
   const { toolset } = visit;
@@ -38,7 +39,7 @@ function offersFor({ catalog, policies, mcp_listings }: GatewayContext, visit: M
 
 type NamedPrompt = { server: string; own_name: string; prompt: JsonObject };
 
-/** Under their own names, where no two servers have the same. */
+/** Prompts keep their own names if those are unique; otherwise the name of the server is put in front. */
 function promptsFor(gateway: GatewayContext, visit: McpVisit): Map<string, NamedPrompt> {
   const all = offersFor(gateway, visit, 'prompts/get').flatMap(({ server, listing }) =>
     listing.prompts.map((prompt): NamedPrompt => ({ server, own_name: String(prompt.name), prompt })),
@@ -56,7 +57,7 @@ export const listResources = (gateway: GatewayContext, visit: McpVisit): JsonObj
 export const listTemplates = (gateway: GatewayContext, visit: McpVisit): JsonObject[] =>
   uniqueBy('uriTemplate', gateway, visit, ({ resource_templates }) => resource_templates);
 
-/** Of two servers with the same URI the first is asked. */
+/** If two servers have the same URI, the first one serves it. */
 function uniqueBy(
   key: string,
   gateway: GatewayContext,
@@ -88,7 +89,10 @@ export async function readResource(gateway: GatewayContext, exchange: Exchange):
   const uri = String(exchange.params.uri ?? '');
   const server = serverOf(gateway, exchange.visit, uri);
   if (server === undefined) throw new ResourceNotFoundError(uri);
-  return pass(gateway, exchange, server, 'resources/read', { uri });
+  const result = await pass(gateway, exchange, server, 'resources/read', { uri });
+  if (!exchange.is_modern || result.resultType === 'input_required') return result;
+  // Private, whatever the server says: policy may decide differently for another caller.
+  return { ...result, ttlMs: typeof result.ttlMs === 'number' ? result.ttlMs : 0, cacheScope: 'private' };
 }
 
 /** The server that lists a resource, has a template for it, or is the only one that could have it. */
@@ -134,39 +138,47 @@ const completes = ({ catalog }: GatewayContext, server: string): boolean =>
 export async function subscribe(gateway: GatewayContext, exchange: Exchange, wanted: boolean): Promise<Result> {
   const { session } = exchange.visit;
   const uri = String(exchange.params.uri ?? '');
+  const begun = wanted && (await subscribeUpstream(gateway, exchange.visit, uri));
   if (session) {
     const others = session.subscriptions.filter((one) => one !== uri);
-    await changeMcpSession(gateway.store, session.session_id, { subscriptions: wanted ? [...others, uri] : others });
+    await changeMcpSession(gateway.store, session.session_id, { subscriptions: begun ? [...others, uri] : others });
   }
-  if (wanted) await subscribeUpstream(gateway, exchange.visit, uri);
   return {};
 }
 
-/** So that a worker hears of changes. A server that cannot tell of them is asked by whoever reads it. */
-async function subscribeUpstream(gateway: GatewayContext, visit: McpVisit, uri: string): Promise<void> {
+/**
+ * Subscribes a worker at the server, if the server supports subscriptions. Otherwise its clients get no updates. False if the
+ * caller may not hear of this resource, by its toolset or by policy.
+ */
+async function subscribeUpstream(gateway: GatewayContext, visit: McpVisit, uri: string): Promise<boolean> {
   const server = serverOf(gateway, visit, uri);
-  if (server === undefined) return;
-  gateway.mcp_news.watch(server, uri);
+  if (server === undefined) return false;
   const tool_id = mcpMethodId(server, 'resources/subscribe');
-  if (!gateway.catalog.get(tool_id)) return;
-  await submit(gateway, visit.principal, { tool_id, inputs: { uri } }, 0).catch(refused);
+  if (gateway.catalog.get(tool_id))
+    try {
+      await submit(gateway, visit.principal, { tool_id, inputs: { uri }, labels: toolsetLabels(visit.toolset) }, 0);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      return false;
+    }
+  gateway.mcp_news.watch(server, uri);
+  return true;
 }
 
-/** What a client of the newest protocol wants to hear of comes in one request. */
-export async function subscribeAll(gateway: GatewayContext, visit: McpVisit, body: unknown): Promise<void> {
-  const { method, params } = isObject(body) ? body : {};
-  if (method !== 'subscriptions/listen' || !isObject(params) || !isObject(params.notifications)) return;
+/** A client of the newest protocol sends all its subscriptions in one request. Answers it with those that the caller may have. */
+export async function subscribeAll(gateway: GatewayContext, visit: McpVisit, body: unknown): Promise<unknown> {
+  if (!isObject(body) || body.method !== 'subscriptions/listen') return body;
+  const { params } = body;
+  if (!isObject(params) || !isObject(params.notifications)) return body;
   const { resourceSubscriptions } = params.notifications;
-  for (const uri of Array.isArray(resourceSubscriptions) ? resourceSubscriptions : [])
-    if (typeof uri === 'string') await subscribeUpstream(gateway, visit, uri);
+  if (!Array.isArray(resourceSubscriptions)) return body;
+  const allowed: string[] = [];
+  for (const uri of resourceSubscriptions)
+    if (typeof uri === 'string' && (await subscribeUpstream(gateway, visit, uri))) allowed.push(uri);
+  return { ...body, params: { ...params, notifications: { ...params.notifications, resourceSubscriptions: allowed } } };
 }
 
-/** The policy may say no; then there is no news either. */
-const refused = (error: unknown): void => {
-  if (!(error instanceof Failure)) throw error;
-};
-
-/** A request that goes on to another server, as a call like any other. */
+/** Forwards a request to an MCP server, as a call like any other. */
 async function pass(
   gateway: GatewayContext,
   exchange: Exchange,
@@ -181,7 +193,8 @@ async function pass(
     return await resultOf(gateway, exchange.visit, settled.invocation, String(inputs.uri ?? ''));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    throw new ProtocolError(ProtocolErrorCode.InvalidRequest, `${error.message} ${error.suggestion}`);
+    const code = error.kind === 'INVALID_INPUTS' ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InvalidRequest;
+    throw new ProtocolError(code, `${error.message}\n${error.suggestion}`);
   }
 }
 
@@ -191,7 +204,7 @@ async function resultOf(
   invocation: Invocation,
   uri: string,
 ): Promise<Result> {
-  const { status, result, invocation_id, runner } = invocation;
+  const { status, result, invocation_id, hold_id, runner } = invocation;
   if (result?.success) {
     const payload: Json = await withBlobs(gateway, visit, result.payload);
     return { ...(isObject(payload) ? payload : {}), _meta: { 'capstan/invocation_id': invocation_id } };
@@ -199,11 +212,11 @@ async function resultOf(
   const error = protocolErrorIn(invocation);
   if (error && uri !== '' && NOT_FOUND.has(error.code)) throw new ResourceNotFoundError(uri);
   if (error) throw new ProtocolError(error.code, error.message, error.data);
-  const why = result?.error ?? (status === 'held' ? `it waits for a person: ${invocation.decision.reason}` : status);
-  throw new ProtocolError(
-    ProtocolErrorCode.InternalError,
-    `The ${runner} call ${invocation_id} gave no result: ${why}`,
-  );
+  const why =
+    status === 'held'
+      ? toWaitingText(visit, invocation)
+      : `The ${runner} call ${invocation_id} gave no result: ${result?.error ?? status}`;
+  throw new ProtocolError(ProtocolErrorCode.InternalError, why, { invocation_id, hold_id });
 }
 
 /** In the older protocol, and in the newest. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@capstan/contracts';
+import { isObject, type JsonObject } from '@capstan/contracts';
 import {
   type CallToolResult,
   ProtocolError,
@@ -8,18 +8,18 @@ import {
 } from '@modelcontextprotocol/server';
 import type { GatewayContext } from '../gateway-context.js';
 import { callTool } from './call-tool.js';
-import { type Exchange, isObject, type McpVisit } from './exchange.js';
+import type { Exchange, McpVisit } from './exchange.js';
 import { listTools } from './list-tools.js';
 
 export const SEARCH = 'search_tools';
 export const CALL = 'call_tool';
 const MAX_FOUND = 20;
 
-/** In place of a list that is too long for a model: a tool that finds the others, and one that calls what was found. */
+/** Replaces a list of tools that is too long for a model: one tool to find the others, and one to call them. */
 export const SEARCH_TOOLS: Tool[] = [
   {
     name: SEARCH,
-    description: 'Find tools by words of their names and descriptions. Answers how each is called.',
+    description: 'Find tools by words in their names and descriptions. Returns how to call each of them.',
     inputSchema: {
       type: 'object',
       required: ['query'],
@@ -29,7 +29,7 @@ export const SEARCH_TOOLS: Tool[] = [
   },
   {
     name: CALL,
-    description: `Call a tool that ${SEARCH} found, by its name and with the arguments that its inputSchema wants.`,
+    description: `Call a tool that ${SEARCH} found, by its name and with arguments that match its inputSchema.`,
     inputSchema: {
       type: 'object',
       required: ['name'],
@@ -38,7 +38,7 @@ export const SEARCH_TOOLS: Tool[] = [
   },
 ];
 
-/** A call at a toolset whose tools are searched for. */
+/** A tool call at a toolset with search. */
 export async function callOrSearch(gateway: GatewayContext, exchange: Exchange): Promise<Result> {
   const { params, visit } = exchange;
   const args = isObject(params.arguments) ? params.arguments : {};
@@ -51,7 +51,7 @@ export async function callOrSearch(gateway: GatewayContext, exchange: Exchange):
 
 function search(gateway: GatewayContext, visit: McpVisit, { query, limit }: JsonObject): CallToolResult {
   const words = wordsOf(String(query ?? ''));
-  const most = typeof limit === 'number' ? Math.min(limit, MAX_FOUND) : MAX_FOUND;
+  const most = typeof limit === 'number' ? Math.max(1, Math.min(limit, MAX_FOUND)) : MAX_FOUND;
   const found = listTools(gateway, visit)
     .map((tool) => ({ tool, score: scoreOf(tool, words) }))
     .filter(({ score }) => score > 0)
@@ -64,7 +64,7 @@ function search(gateway: GatewayContext, visit: McpVisit, { query, limit }: Json
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** A word in the name says more than one in the description. */
+/** A match in the name counts more than one in the description. */
 function scoreOf({ name, title = '', description = '' }: Tool, words: readonly string[]): number {
   const [named, described] = [wordsOf(`${name.replaceAll('_', ' ')} ${title}`), wordsOf(description)];
   const score = (word: string) =>

@@ -1,5 +1,14 @@
-import { Failure, type Invocation, type InvocationStatus, isTerminal, type JsonObject } from '@capstan/contracts';
-import { listInvocations } from '@capstan/store';
+import {
+  type Answers,
+  Failure,
+  type Invocation,
+  type InvocationStatus,
+  isTerminal,
+  type JsonObject,
+  SequenceQuery,
+} from '@capstan/contracts';
+import type { HeldCall } from '@capstan/store/hold';
+import { listInvocations } from '@capstan/store/invocation';
 import {
   MissingRequiredClientCapabilityError,
   ProtocolError,
@@ -9,24 +18,24 @@ import {
 import type { GatewayContext } from '../gateway-context.js';
 import { cancel, readDetail } from '../invocation/act-on.js';
 import { questionId, requestsFor, takeAnswers } from './ask-client.js';
-import { declares, type Exchange, isObject, TASKS_EXTENSION } from './exchange.js';
+import { declares, type Exchange, TASKS_EXTENSION } from './exchange.js';
 import { type Followed, followCall, look } from './follow-call.js';
 import { protocolErrorIn, toCallResult } from './to-call-result.js';
 
 /**
- * A call as a task of the protocol: its id is the invocation's, so any gateway can say how it is, for as long as the row is
- * kept. It is how a client waits for a held call, which may take a person days to decide.
+ * A call as a task of the protocol. Its id is that of the invocation, so any gateway can report its status for as long as the row
+ * is kept. Clients use tasks to wait for held calls, which may take a person days to decide.
  */
 type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
 const POLL_MS = 1000;
-/** Longer than any hold lasts by default: how long a client may count on a task. */
+/** The lifetime promised to clients; longer than any hold lasts by default. */
 const TTL_MS = 24 * 3_600_000;
-/** How long the result of a task is waited for in one request. */
+/** How long one request waits for the result of a task. */
 const RESULT_MS = 900_000;
 const LIST = 50;
 
-/** In the spelling of 2025-11-25. */
+/** In the format of 2025-11-25. */
 export function toTask(invocation: Invocation, asks = false): JsonObject {
   const { invocation_id, created_at, finished_at } = invocation;
   return {
@@ -40,7 +49,7 @@ export function toTask(invocation: Invocation, asks = false): JsonObject {
   };
 }
 
-/** In that of the extension of 2026-07-28, where a tool that reported an error has completed. */
+/** In the format of the 2026-07-28 extension, in which a tool that reported an error has the status `completed`. */
 export function toModernTask(invocation: Invocation, asks = false): JsonObject {
   const { invocation_id, created_at, finished_at } = invocation;
   return {
@@ -70,7 +79,7 @@ const modernStatus = (invocation: Invocation): TaskStatus => {
   return protocolErrorIn(invocation) ? 'failed' : 'completed';
 };
 
-/** Tasks are the caller's own: their results are, and so are their questions. */
+/** Callers only see their own tasks, because results and questions are theirs. */
 async function find(gateway: GatewayContext, { visit: { principal }, params }: Exchange): Promise<Invocation> {
   const unknown = () => new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no task ${params.taskId}.`);
   try {
@@ -88,12 +97,13 @@ export const legacyTasks = {
     return toTask(invocation, hold !== null && Object.keys(requestsFor(exchange, hold)).length > 0);
   },
   'tasks/list': async ({ store }: GatewayContext, { visit: { principal }, params }: Exchange): Promise<Result> => {
-    const cursor = typeof params.cursor === 'string' ? params.cursor : undefined;
+    const { data: cursor, success } = SequenceQuery.shape.cursor.safeParse(params.cursor);
+    if (!success) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Take the cursor from nextCursor.');
     const page = await listInvocations(store.db, principal.tenant, { actor: principal.actor }, { limit: LIST, cursor });
     const { items, next_cursor } = page;
     return { tasks: items.map((one) => toTask(one)), ...(next_cursor === null ? {} : { nextCursor: next_cursor }) };
   },
-  /** Waits for the end, however long a person takes; what the client can be asked meanwhile, it is asked. */
+  /** Waits for the end of the call, and meanwhile asks the client the questions that it can answer. */
   'tasks/result': async (gateway: GatewayContext, exchange: Exchange): Promise<Result> => {
     const { principal, signal } = exchange.visit;
     const found = await find(gateway, exchange);
@@ -115,6 +125,12 @@ export const legacyTasks = {
         }
         continue;
       }
+      // The gateway stops, or the wait was long enough. Anything but an error would be taken for the result.
+      if (!isTerminal(followed.invocation.status))
+        throw new ProtocolError(
+          ProtocolErrorCode.InternalError,
+          `The task has not ended yet (${messageOf(followed.invocation)}). Ask for its result again.`,
+        );
       const result = await toCallResult(gateway, exchange.visit, followed.invocation);
       const { taskId } = exchange.params;
       return { ...result, _meta: { ...result._meta, 'io.modelcontextprotocol/related-task': { taskId } } };
@@ -138,11 +154,22 @@ function requireTasks(exchange: Exchange): void {
     throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } });
 }
 
+/** Adds the round to the keys: a key must stand for one question during the whole task, and a hold may ask again in each round. */
+const inRound = <T>({ round }: HeldCall, requests: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(Object.entries(requests).map(([key, request]) => [`${round}.${key}`, request]));
+
+/** The answers of the current round. Those of earlier rounds are too late and are dropped. */
+function ofRound({ round }: HeldCall, answers: Answers): Answers {
+  const prefix = `${round}.`;
+  const current = Object.entries(answers).filter(([key]) => key.startsWith(prefix));
+  return Object.fromEntries(current.map(([key, answer]) => [key.slice(prefix.length), answer]));
+}
+
 export const modernTasks = {
   'tasks/get': async (gateway: GatewayContext, exchange: Exchange): Promise<Result> => {
     requireTasks(exchange);
     const { invocation, hold } = await look(gateway, exchange.visit.principal, await find(gateway, exchange));
-    const inputRequests = hold ? requestsFor(exchange, hold) : {};
+    const inputRequests = hold ? inRound(hold, requestsFor(exchange, hold)) : {};
     const asks = Object.keys(inputRequests).length > 0;
     const { resultType, ...task } = toModernTask(invocation, asks);
     if (asks) return { ...task, inputRequests };
@@ -154,8 +181,8 @@ export const modernTasks = {
     requireTasks(exchange);
     const { principal } = exchange.visit;
     const { hold } = await look(gateway, principal, await find(gateway, exchange));
-    const given = Object.entries(exchange.answers).filter(([, answer]) => isObject(answer));
-    if (hold && given.length > 0) await takeAnswers(gateway, principal, hold, Object.fromEntries(given));
+    const answers = hold ? ofRound(hold, exchange.answers) : {};
+    if (hold && Object.keys(answers).length > 0) await takeAnswers(gateway, principal, hold, answers);
     return {};
   },
   'tasks/cancel': async (gateway: GatewayContext, exchange: Exchange): Promise<Result> => {

@@ -5,8 +5,8 @@ const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'aler
 const LOGGED = new RegExp(`^\\[(${LEVELS.join('|')})\\] (.*)$`);
 
 /**
- * What a call prints, as the client wants to hear it: progress that an MCP server reported keeps its numbers, any other line is
- * a step of its own; log messages go to who asked for their level. Undefined when nobody listens.
+ * Turns the output of a call into notifications. Progress reported by an MCP server keeps its numbers, any other line counts as one
+ * step, and log messages are sent if their level is high enough. Undefined if the client wants neither.
  */
 export function toldAs(exchange: Exchange): ((line: string) => Promise<void>) | undefined {
   const { meta, log_level, notify } = exchange;
@@ -14,7 +14,7 @@ export function toldAs(exchange: Exchange): ((line: string) => Promise<void>) | 
   const wantsProgress = typeof progressToken === 'string' || typeof progressToken === 'number';
   const least = log_level === null ? Infinity : LEVELS.indexOf(log_level);
   if (!wantsProgress && least === Infinity) return undefined;
-  // It has to grow from one to the next.
+  // The protocol requires progress to increase.
   let last = -1;
   const tell = async (progress: number, total: number | undefined, message: string | undefined) => {
     if (!wantsProgress || progress <= last) return;

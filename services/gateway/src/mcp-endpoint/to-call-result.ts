@@ -1,16 +1,17 @@
 import { buffer } from 'node:stream/consumers';
 import { resultText } from '@capstan/catalog';
-import type { Failure, Invocation, Json, JsonObject } from '@capstan/contracts';
-import { findArtifact, readArtifact } from '@capstan/store';
+import { type Failure, type Invocation, isObject, type Json, type JsonObject } from '@capstan/contracts';
+import { findArtifact, readArtifact } from '@capstan/store/artifact';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import { isSpecType } from '@modelcontextprotocol/server';
 import type { GatewayContext } from '../gateway-context.js';
-import { isObject, type McpVisit } from './exchange.js';
+import { whyRejected } from '../hold/why-rejected.js';
+import type { McpVisit } from './exchange.js';
 
-/** What is larger is a link. */
+/** Larger artifacts are sent as links. */
 const MAX_INLINE_BYTES = 8 * 1024 * 1024;
 
-/** What became of a call, in a form that a model can read and a client can follow up. */
+/** The outcome of a call, as text for the model and ids for the client. */
 export async function toCallResult(
   gateway: GatewayContext,
   visit: McpVisit,
@@ -25,24 +26,34 @@ export async function toCallResult(
   };
   const isWaiting = result === null && WAITING.has(status);
   if (isWaiting) {
-    const where =
-      hold_id === null ? '' : ` Decide at ${visit.base_url}/holds/${hold_id}, or: capstan release ${hold_id}`;
-    // What a tool with an output schema answers has to fit it, unless it is an error.
+    // The result of a tool with an output schema has to match the schema, unless it is an error.
     const isError = structureOf(gateway, invocation.tool_id) !== undefined;
-    return { content: [{ type: 'text', text: `${text}${where}` }], ...(isError ? { isError } : {}), _meta };
+    return {
+      content: [{ type: 'text', text: toWaitingText(visit, invocation) }],
+      ...(isError ? { isError } : {}),
+      _meta,
+    };
   }
   const payload = result?.payload ?? null;
   const answer = invocation.runner === 'mcp' && isObject(payload) && Array.isArray(payload.content) ? payload : null;
   const blocks = answer && Array.isArray(answer.content) ? await toBlocks(gateway, visit, answer.content) : [];
-  const content: ContentBlock[] = blocks.length > 0 ? blocks : [{ type: 'text', text }];
+  const said = (await whyRejected(gateway, invocation)) ?? text;
+  const content: ContentBlock[] = blocks.length > 0 ? blocks : [{ type: 'text', text: said }];
   if (!ok) return { content, isError: true, _meta };
   const structured = answer ? answer.structuredContent : payload;
   return { content, ...(isObject(structured) ? { structuredContent: structured } : {}), _meta };
 }
 
+/** That a call has not ended, and where it is decided if it is held. */
+export function toWaitingText({ base_url }: McpVisit, invocation: Invocation): string {
+  const { hold_id } = invocation;
+  const where = hold_id === null ? '' : ` Decide at ${base_url}/holds/${hold_id}, or: capstan release ${hold_id}`;
+  return `${resultText(invocation).text}${where}`;
+}
+
 const WAITING: ReadonlySet<string> = new Set(['held', 'deferred', 'queued', 'running']);
 
-/** The schema of what a tool gives as structured content, where it is one that clients of both protocols take. */
+/** The schema of a tool's structured content, if it is one that clients of both protocol versions accept. */
 export function structureOf({ catalog }: GatewayContext, tool_id: string): JsonObject | undefined {
   const descriptor = catalog.get(tool_id)?.descriptor;
   const { properties } = descriptor?.output_schema ?? {};
@@ -55,7 +66,7 @@ export function structureOf({ catalog }: GatewayContext, tool_id: string): JsonO
 
 export type RelayedError = { code: number; message: string; data?: unknown };
 
-/** The error of the protocol that another server answered with; null when there was none. */
+/** The protocol error that an MCP server answered with; null if there was none. */
 export function protocolErrorIn({ runner, result }: Invocation): RelayedError | null {
   const payload = runner === 'mcp' && result?.success === false ? result.payload : null;
   const error = isObject(payload) ? payload.error : null;
@@ -64,7 +75,7 @@ export function protocolErrorIn({ runner, result }: Invocation): RelayedError | 
   return { code, message: String(message), ...(data === undefined ? {} : { data }) };
 }
 
-/** A call that was not taken: what is wrong, and what to do about it. */
+/** A refused call: the reason and what to do about it. */
 export const toRefusal = (failure: Failure): CallToolResult => ({
   content: [{ type: 'text', text: `${failure.message}\n${failure.suggestion}` }],
   isError: true,
@@ -76,7 +87,7 @@ export const toRefusal = (failure: Failure): CallToolResult => ({
   },
 });
 
-/** Blocks of another server as they came; one that is no block of the protocol is shown as text. */
+/** The content blocks of an MCP server, unchanged; an invalid block is shown as text. */
 async function toBlocks(gateway: GatewayContext, visit: McpVisit, blocks: readonly Json[]): Promise<ContentBlock[]> {
   const content: ContentBlock[] = [];
   for (const kept of blocks) {
@@ -86,7 +97,7 @@ async function toBlocks(gateway: GatewayContext, visit: McpVisit, blocks: readon
   return content;
 }
 
-/** The inverse of what the runner did: artifacts are images, audio and blobs again. Those too large are links. */
+/** Reverses what the runner did: turns artifacts back into images, audio and blobs. Large ones become links. */
 export async function withBlobs(gateway: GatewayContext, visit: McpVisit, value: Json): Promise<Json> {
   if (Array.isArray(value)) {
     const items: Json[] = [];

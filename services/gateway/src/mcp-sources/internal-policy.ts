@@ -1,10 +1,11 @@
 import { MCP_DISCOVER } from '@capstan/catalog';
 import { DEFAULT_TENANT, type EffectivePolicy, INTERNAL_POLICY, type Principal } from '@capstan/contracts';
 import { compilePolicy, parsePolicy } from '@capstan/policy';
-import { putPolicy, type Store } from '@capstan/store';
+import type { Store } from '@capstan/store';
+import { putPolicy } from '@capstan/store/policy';
 import type { GatewayContext } from '../gateway-context.js';
 
-/** What the installation itself calls, for the operators of the default tenant to see. No key belongs to it. */
+/** The principal of the installation's own calls. They are visible to operators of the default tenant. No key belongs to it. */
 export const INTERNAL: Principal = { key_id: '', tenant: DEFAULT_TENANT, actor: 'capstan', roles: ['submit'] };
 
 const TENANT = parsePolicy({
@@ -18,7 +19,7 @@ const TENANT = parsePolicy({
       reason: 'the installation looks at a server that an operator registered',
     },
   ],
-  // A machine without a sandbox can still be told what a server offers; its tools have their own say.
+  // Discovery also works on a machine without a sandbox. Calls of the tools themselves are decided separately.
   limits: [{ sandbox: 'preferred' }],
 });
 
@@ -26,11 +27,11 @@ const DOCUMENT: EffectivePolicy = { ...TENANT, installation: { limits: [{ sandbo
 const POLICY = compilePolicy(DOCUMENT);
 export const INTERNAL_POLICY_HASH = POLICY.policy_hash;
 
-/** Stored like any other, so that the worker that decides again finds it by its hash. */
+/** Stored like any other policy, so that the worker, which decides again, finds it by its hash. */
 export const putInternalPolicy = (store: Store): Promise<unknown> =>
   putPolicy(store, INTERNAL, INTERNAL_POLICY, DOCUMENT);
 
-/** The same gateway, in which this policy is the only one. */
+/** The same gateway, with this policy for every tenant. */
 export const underInternalPolicy = (gateway: GatewayContext): GatewayContext => ({
   ...gateway,
   policies: { ...gateway.policies, of: () => POLICY },

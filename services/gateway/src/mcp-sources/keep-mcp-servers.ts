@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, type McpServerChange, NewMcpServer, type Principal } from '@capstan/contracts';
-import { addMcpServer, changeMcpServer, getMcpServer, type McpServerRow } from '@capstan/store';
+import { addMcpServer, changeMcpServer, getMcpServer, type McpServerRow } from '@capstan/store/mcp-server';
 import type { GatewayContext } from '../gateway-context.js';
 import { invalidRequest } from '../http/parse-request.js';
 import { notFound } from '../invocation/act-on.js';
@@ -18,7 +18,7 @@ export async function add(gateway: GatewayContext, by: Principal, config: NewMcp
   await tellAndLook(gateway, config.name);
 }
 
-/** Servers of a file: those that are new or different are taken, the rest are left as they are. */
+/** Adds or changes the servers of a file. Servers that have not changed are left alone. */
 export async function take(gateway: GatewayContext, by: Principal, configs: NewMcpServer[]): Promise<void> {
   await Promise.all(
     configs.map(async (config) => {
@@ -50,14 +50,14 @@ export async function change(
   return row;
 }
 
-/** Tools of a server that was disabled are gone with the change itself. */
+/** The catalog is refreshed before discovery, because disabling a server removes its tools at once. */
 async function tellAndLook(gateway: GatewayContext, name: string): Promise<void> {
   gateway.relay.publish('refresh', [MCP_SERVERS_CHANGED, 'tools']);
   await gateway.catalog.refresh();
   await gateway.mcp_discovery.now(gateway, name);
 }
 
-/** A file named by the environment. What is wrong with it stops the start, as any wrong setting does. */
+/** Registers the servers of CAPSTAN_MCP_FILE. An invalid file stops the start, like any wrong setting. */
 export async function takeFile(gateway: GatewayContext, path: string): Promise<void> {
   const configs = await readFile(path, 'utf8')
     .then((text) => readMcpFile(JSON.parse(text)))
@@ -65,6 +65,6 @@ export async function takeFile(gateway: GatewayContext, path: string): Promise<v
       throw new Error(`CAPSTAN_MCP_FILE ${path}: ${error instanceof Error ? error.message : error}`, { cause: error });
     });
   take(gateway, INTERNAL, configs).catch((error: unknown) =>
-    gateway.log.error({ err: error, path }, 'the MCP servers of the file were not taken'),
+    gateway.log.error({ err: error, path }, 'the MCP servers in CAPSTAN_MCP_FILE could not be registered'),
   );
 }

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { claimMcpServer, claimStaleMcpServers, listMcpServers } from '@capstan/store';
+import { claimMcpServer, claimStaleMcpServers, listMcpServers } from '@capstan/store/mcp-server';
 import type { GatewayContext } from '../gateway-context.js';
 import { discover } from './discover.js';
 import { putInternalPolicy } from './internal-policy.js';
 
-/** Keeps what is known of MCP servers true: looks when somebody asks, and when a server is stale. */
+/** Keeps the tools of MCP servers up to date: discovers a server on request, and when it is stale. */
 export type McpDiscovery = {
-  /** Looks now. Resolves when that is done, or after a while; it goes on in the background then. */
+  /** Discovers a server now. Resolves when that is done, or after 20 s; then it continues in the background. */
   now(gateway: GatewayContext, name: string): Promise<void>;
-  /** The same for every server that is switched on. */
+  /** The same for all enabled servers. */
   all(gateway: GatewayContext): Promise<void>;
   start(gateway: GatewayContext): Promise<() => void>;
 };
@@ -16,16 +16,16 @@ export type McpDiscovery = {
 export const MCP_SERVERS_CHANGED = 'mcp-servers';
 export const MCP_SERVER_STALE = 'mcp-stale';
 
-/** A server that says at every turn that its tools changed is looked at this often, and one that fails ever more seldom. */
+/** The shortest interval for a server that keeps announcing changes. A server that fails is tried less and less often. */
 const EVERY_MS = 2000;
-/** For signals that were lost. */
+/** In case signals were lost. */
 const SWEEP_MS = 5000;
 const ANSWER_MS = 20_000;
 
 export function createMcpDiscovery(): McpDiscovery {
   const underWay = new Map<string, Promise<void>>();
 
-  /** Whoever asks while a look is under way waits for the next: this one may have begun before what they changed. */
+  /** If a discovery is in progress, waits for the next one: the current one may have begun before the caller's change. */
   const lookAfter = async (gateway: GatewayContext, name: string): Promise<void> => {
     await underWay.get(name)?.catch(() => {});
     const looking =
@@ -46,14 +46,14 @@ export function createMcpDiscovery(): McpDiscovery {
     for (const claimed of await claimStaleMcpServers(gateway.store, EVERY_MS))
       if (!underWay.has(claimed.name))
         begin(claimed.name, () => discover(gateway, claimed)).catch((error: unknown) =>
-          gateway.log.warn({ err: error, server: claimed.name }, 'an MCP server could not be looked at'),
+          gateway.log.warn({ err: error, server: claimed.name }, 'MCP server discovery failed'),
         );
   };
 
   const now = async (gateway: GatewayContext, name: string) => {
     const looking = lookAfter(gateway, name);
     looking.catch((error: unknown) =>
-      gateway.log.warn({ err: error, server: name }, 'an MCP server was not looked at'),
+      gateway.log.warn({ err: error, server: name }, 'MCP server discovery could not be started'),
     );
     await Promise.race([looking, delay(ANSWER_MS, undefined, { ref: false })]);
   };
@@ -71,7 +71,7 @@ export function createMcpDiscovery(): McpDiscovery {
       const unsubscribe = gateway.relay.subscribe('refresh', (what) => {
         if (!what.includes(MCP_SERVER_STALE)) return;
         look();
-        // One that was looked at a moment ago has its turn only then.
+        // A server that was discovered a moment ago is due only after that interval.
         setTimeout(look, EVERY_MS).unref();
       });
       const timer = setInterval(look, SWEEP_MS);

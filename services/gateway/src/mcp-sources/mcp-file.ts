@@ -1,38 +1,80 @@
-import { Failure, McpFile, NewMcpServer } from '@capstan/contracts';
-import { invalidRequest } from '../http/parse-request.js';
+import { Failure, isObject, McpFile, NewMcpServer } from '@capstan/contracts';
+import { invalidFields, invalidRequest } from '../http/parse-request.js';
 
-/** What other clients keep beside a server and Capstan decides in another way: their own approvals, icons, kinds. */
-const IGNORED = [
-  'type',
-  'description',
-  'disabled',
-  'autoApprove',
-  'alwaysAllow',
-  'disabledTools',
-  'gallery',
-  'version',
-];
+/** Fields of other clients that Capstan does not need: their approvals, icons and transport types. */
+const IGNORED: ReadonlySet<string> = new Set([
+  ...[
+    'type',
+    'transportType',
+    'description',
+    'disabled',
+    'autoApprove',
+    'alwaysAllow',
+    'gallery',
+    'version',
+    'timeout',
+  ],
+  ...['icon', 'tags', 'note', 'source', 'settings'],
+]);
+/** Names that other clients use for a field. */
+const SPELT: Record<string, string> = { httpUrl: 'url', serverUrl: 'url' };
+const PROGRAM = new Set(['stdio', 'local']);
 const STREAMABLE = new Set(['http', 'streamable-http', 'streamableHttp', 'streamable_http']);
 
-/** The servers of an `mcp.json`, or a Failure that names the place that is wrong. */
+/** Reads the servers of an `mcp.json`. Throws a Failure that names the invalid place. */
 export function readMcpFile(sent: unknown): NewMcpServer[] {
   const file = McpFile.safeParse(sent);
   if (!file.success) throw invalidRequest(file.error, 'file');
-  return Object.entries(file.data.mcpServers).map(([name, entry]) => readServer(name, entry));
+  const servers = Object.entries(file.data.mcpServers).map(([name, entry]) => readServer(name, entry));
+  const twice = servers.find(({ name }, at) => servers.findIndex((other) => other.name === name) !== at);
+  if (twice)
+    throw new Failure('INVALID_REQUEST', { detail: `Two servers would be named ${twice.name}: rename one of them.` });
+  return servers;
 }
 
-function readServer(name: string, entry: Record<string, unknown>): NewMcpServer {
+/** Other clients take any name, and galleries give names such as `acme/files`. */
+const nameFrom = (given: string): string => given.replaceAll(/[\s/@]+/g, '-').replace(/^-+|-+$/g, '');
+
+/** Zed used to nest the program. */
+const flat = ({ command, ...entry }: Record<string, unknown>): Record<string, unknown> => {
+  if (!isObject(command)) return command === undefined ? entry : { ...entry, command };
+  const { path, ...rest } = command;
+  return { ...entry, command: path, ...rest };
+};
+
+function readServer(name: string, given: Record<string, unknown>): NewMcpServer {
+  const entry = flat(given);
   const { type, disabled } = entry;
-  if (type !== undefined && type !== 'stdio' && !STREAMABLE.has(String(type)))
+  if (type !== undefined && !PROGRAM.has(String(type)) && !STREAMABLE.has(String(type)))
     throw new Failure('INVALID_REQUEST', {
-      detail: `mcpServers.${name}.type: ${JSON.stringify(type)} is not spoken here, only stdio and streamable HTTP`,
+      detail: `mcpServers.${name}.type: ${JSON.stringify(type)} is not supported; use stdio or streamable HTTP`,
     });
-  const fields = Object.fromEntries(Object.entries(entry).filter(([field]) => !IGNORED.includes(field)));
-  const server = NewMcpServer.safeParse({ name, ...fields, ...(disabled === true ? { enabled: false } : {}) });
+  const { includeTools, excludeTools, disabledTools, tools: choice, ...kept } = entry;
+  const fields = Object.fromEntries(
+    Object.entries(kept).flatMap(([field, value]) => {
+      // In other clients, `trust: true` approves every call; here `trust` is a level.
+      const isNone = IGNORED.has(field) || (field === 'trust' && typeof value === 'boolean');
+      return isNone ? [] : [[SPELT[field] ?? field, value]];
+    }),
+  );
+  const deny = excludeTools ?? disabledTools;
+  const allow = includeTools ?? (Array.isArray(choice) ? choice : undefined);
+  const tools = { ...(isObject(choice) ? choice : {}), ...(allow ? { allow } : {}), ...(deny ? { deny } : {}) };
+  const server = NewMcpServer.safeParse({
+    name: nameFrom(name),
+    ...(Object.keys(tools).length > 0 ? { tools } : {}),
+    ...fields,
+    ...(disabled === true ? { enabled: false } : {}),
+  });
   if (server.success) return server.data;
-  const failure = invalidRequest(server.error, `server ${name}`);
+  const { message, errors } = invalidFields(server.error, `server ${name}`);
   throw new Failure('INVALID_REQUEST', {
-    detail: `mcpServers.${name}: ${failure.message}`,
-    context: failure.context,
+    detail: `mcpServers.${name}: ${message}`,
+    context: {
+      errors: errors.map(({ field, ...rest }) => ({
+        field: ['mcpServers', name, field].filter(Boolean).join('.'),
+        ...rest,
+      })),
+    },
   });
 }

@@ -1,36 +1,33 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mcpTrust } from '@capstan/catalog';
+import { mayBePrivate } from '@capstan/catalog';
 import { Failure, McpLoginAnswer, McpLoginRequest, type NewMcpServer, type Principal } from '@capstan/contracts';
-import { clientMetadata, type McpCredentials, McpOAuth, oauthFetch } from '@capstan/execution';
+import { clientMetadata, type McpCredentials, McpOAuth, oauthFetch, readCredentials } from '@capstan/execution';
+import { appendAudit } from '@capstan/store/audit';
 import {
-  appendAudit,
   type CredentialPlace,
   deleteMcpCredentials,
   getMcpServer,
   openMcpLogin,
-  openSecret,
   putMcpCredentials,
   readMcpCredentials,
   SHARED_OWNER,
   takeMcpLogin,
-} from '@capstan/store';
+} from '@capstan/store/mcp-server';
+import { openSecret } from '@capstan/store/secret';
 import { auth } from '@modelcontextprotocol/client';
-import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
+import { baseUrl } from '../http/base-url.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 
 const CALLBACK = '/v1/mcp-logins/callback';
-const CLIENT = '/v1/mcp-client.json';
-const MAY_BE_PRIVATE: ReadonlySet<string> = new Set(['vendor', 'org', 'community']);
-
-const baseUrl = ({ public_url }: GatewayContext, { protocol, host }: FastifyRequest): string =>
-  (public_url ?? `${protocol}://${host}`).replace(/\/$/, '');
+/** The URL of this document is the OAuth client id of the installation. */
+const CLIENT = '/client-metadata.json';
 
 type Flow = { config: NewMcpServer; base: string; state: string; credentials: McpCredentials };
 
-/** One step of the flow: the credentials it leaves, and where to send the browser if it has to go somewhere. */
+/** One step of the OAuth flow. Returns the new credentials, and where to redirect the browser, if anywhere. */
 async function step(gateway: GatewayContext, tenant: string, flow: Flow, answer?: { code: string; iss?: string }) {
   const { config, base, state } = flow;
   const { url, oauth } = config;
@@ -51,18 +48,22 @@ async function step(gateway: GatewayContext, tenant: string, flow: Flow, answer?
       redirect = to;
     },
   });
-  const fetchFn = oauthFetch(gateway.egress, MAY_BE_PRIVATE.has(mcpTrust(config)));
+  const fetchFn = oauthFetch(gateway.egress, mayBePrivate(config));
+  const { scope: challenged, resource_metadata_url } = credentials.challenge ?? {};
+  const scope = oauth?.scope ?? challenged;
   const outcome = await auth(provider, {
     ...{ serverUrl: url, fetchFn },
     ...(answer ? { authorizationCode: answer.code, ...(answer.iss ? { iss: answer.iss } : {}) } : {}),
-    ...(oauth?.scope ? { scope: oauth.scope } : {}),
+    ...(scope === undefined ? {} : { scope }),
+    ...(resource_metadata_url ? { resourceMetadataUrl: new URL(resource_metadata_url) } : {}),
   }).catch((error: unknown) => {
     throw new Failure('EGRESS_FAILED', {
       detail: `The login at ${config.name} failed: ${error instanceof Error ? error.message : String(error)}`,
       retryable: false,
-      suggestion: 'Check that the server speaks OAuth 2.1, or give it a token as a header.',
+      suggestion: 'Check that the server supports OAuth 2.1, or configure a token as a header.',
     });
   });
+  // TypeScript does not see that `onRedirect` assigns it.
   return { outcome, credentials, redirect: redirect as URL | null };
 }
 
@@ -75,9 +76,14 @@ async function begin(
 ): Promise<McpLoginAnswer> {
   const { db } = gateway.store;
   const place: CredentialPlace = { server: config.name, tenant: principal.tenant, owner };
-  const known = await readMcpCredentials(db, gateway.secret_keys, place);
+  const read = async (from: string): Promise<McpCredentials> =>
+    readCredentials(await readMcpCredentials(db, gateway.secret_keys, { ...place, owner: from }));
+  // Discovery starts afresh, because the server may use another authorization server by now. Its challenge may be stored with the
+  // shared credentials.
+  const { tokens, verifier, discovery, ...own } = await read(owner);
+  const { challenge } = owner === SHARED_OWNER ? own : await read(SHARED_OWNER);
+  const kept = { ...(challenge ? { challenge } : {}), ...own };
   const state = randomBytes(32).toString('base64url');
-  const { tokens, verifier, ...kept }: McpCredentials = known === null ? {} : JSON.parse(known);
   const { outcome, credentials, redirect } = await step(gateway, principal.tenant, {
     ...{ config, base, state, credentials: kept },
   });
@@ -86,12 +92,12 @@ async function begin(
     await putMcpCredentials(db, gateway.secret_keys, place, value);
     return { authorized: true, authorization_url: null };
   }
-  if (!redirect) throw new Failure('INTERNAL', { detail: 'The login has no address to go to.' });
+  if (!redirect) throw new Failure('INTERNAL', { detail: 'The login has no redirect URL.' });
   await openMcpLogin(db, gateway.secret_keys, hashed(state), { ...place, actor: principal.actor, value });
   return { authorized: false, authorization_url: redirect.href };
 }
 
-/** Whoever reads the table finds no state that a browser could come back with. */
+/** Stored as a hash, so that reading the table does not reveal a state that a browser could come back with. */
 const hashed = (state: string): string => createHash('sha256').update(state).digest('base64url');
 
 async function complete(gateway: GatewayContext, query: CallbackQuery, base: string): Promise<string> {
@@ -100,14 +106,14 @@ async function complete(gateway: GatewayContext, query: CallbackQuery, base: str
   const row = login && (await getMcpServer(store.db, login.server));
   if (!login || !row || query.code === undefined)
     throw new Failure('NOT_FOUND', {
-      detail: query.error ? `The login was refused: ${query.error}.` : 'There is no such login, or it is over.',
-      suggestion: 'Begin again with capstan mcp login <name>.',
+      detail: query.error ? `The login was refused: ${query.error}.` : 'There is no such login, or it has expired.',
+      suggestion: 'Start again with capstan mcp login <name>.',
     });
   const { server, tenant, owner, actor, value } = login;
   const { credentials } = await step(
     gateway,
     tenant,
-    { config: row.config, base, state: query.state ?? '', credentials: JSON.parse(value) },
+    { config: row.config, base, state: query.state ?? '', credentials: readCredentials(value) },
     { code: query.code, ...(query.iss ? { iss: query.iss } : {}) },
   );
   const { verifier, ...kept } = credentials;
@@ -133,10 +139,10 @@ export const mcpLoginRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/mcp-servers/{name}/login',
-    summary: 'Begin a login at an MCP server: the answer has the address to open in a browser',
+    summary: 'Start a login at an MCP server; returns the URL to open in a browser',
     roles: ['submit', 'admin'],
     body: McpLoginRequest.default({ per: 'tenant' }),
-    answers: { 200: { description: 'Where to go', schema: McpLoginAnswer } },
+    answers: { 200: { description: 'The URL to open in a browser', schema: McpLoginAnswer } },
     handle: async (gateway, { principal, params, body, request }) => {
       const row = await getMcpServer(gateway.store.db, params.name ?? '');
       if (!row) throw notFound(`MCP server ${params.name}`);
@@ -151,9 +157,9 @@ export const mcpLoginRoutes: Route[] = [
   route({
     method: 'DELETE',
     path: '/v1/mcp-servers/{name}/login',
-    summary: "Forget a login at an MCP server: the caller's own and, for an admin, that of the tenant",
+    summary: "Delete a login at an MCP server: the caller's own and, for an admin, that of the tenant",
     roles: ['submit', 'admin'],
-    answers: { 204: { description: 'Forgotten' } },
+    answers: { 204: { description: 'Deleted' } },
     handle: async ({ store }, { principal, params, reply }) => {
       const owners = [principal.actor, ...(principal.roles.includes('admin') ? [SHARED_OWNER] : [])];
       for (const owner of owners)
@@ -164,9 +170,9 @@ export const mcpLoginRoutes: Route[] = [
   route({
     method: 'GET',
     path: CALLBACK,
-    summary: 'Where a browser comes back to from the login at an MCP server',
+    summary: 'OAuth callback for the login at an MCP server',
     query: CallbackQuery,
-    answers: { 200: { description: 'A page that says so', media_type: 'text/html' } },
+    answers: { 200: { description: 'A page that confirms the login', media_type: 'text/html' } },
     handle: async (gateway, { query, request, reply }) => {
       const server = await complete(gateway, query, baseUrl(gateway, request));
       await gateway.mcp_discovery.now(gateway, server);
@@ -182,7 +188,7 @@ export const mcpLoginRoutes: Route[] = [
   route({
     method: 'GET',
     path: CLIENT,
-    summary: 'The client id metadata document of this installation, for authorization servers',
+    summary: 'Get the OAuth client ID metadata document of this installation',
     answers: { 200: { description: 'OAuth client metadata' } },
     handle: (gateway, { request }) => {
       const base = baseUrl(gateway, request);

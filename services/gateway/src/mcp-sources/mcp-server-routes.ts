@@ -1,6 +1,5 @@
 import {
   DEFAULT_TENANT,
-  type Descriptor,
   Failure,
   McpAcceptance,
   McpFile,
@@ -10,31 +9,32 @@ import {
   NewMcpServer,
   type Principal,
   pageOf,
+  RegistryServer,
 } from '@capstan/contracts';
 import {
   acceptChangedTools,
-  type ChangedTool,
   getMcpServer,
   listChangedTools,
   listMcpServers,
   markMcpServerStale,
   removeMcpServer,
-} from '@capstan/store';
+} from '@capstan/store/mcp-server';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
 import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { parseWith } from '../http/parse-request.js';
-import { type Route, route } from '../http/route.js';
+import { OVERSEERS, type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { add, change, take } from './keep-mcp-servers.js';
 import { MCP_SERVERS_CHANGED } from './mcp-discovery.js';
 import { readMcpFile } from './mcp-file.js';
-import { toMcpServer } from './to-mcp-server.js';
+import { findInRegistry } from './mcp-registry.js';
+import { toMcpServer, toToolChange } from './to-mcp-server.js';
 
-/** Servers are programs on the workers, and their tools are every tenant's. */
+/** MCP servers run as programs on the workers, and all tenants share their tools. */
 function requireInstallation({ tenant }: Principal): void {
   if (tenant !== DEFAULT_TENANT)
-    throw new Failure('TENANT_FORBIDDEN', { detail: `MCP servers are the business of the tenant ${DEFAULT_TENANT}.` });
+    throw new Failure('TENANT_FORBIDDEN', { detail: `Only the tenant ${DEFAULT_TENANT} manages MCP servers.` });
 }
 
 const show = async ({ store }: GatewayContext, name: string): Promise<McpServer> => {
@@ -46,23 +46,16 @@ const show = async ({ store }: GatewayContext, name: string): Promise<McpServer>
   );
 };
 
-const said = ({ description, input_schema, output_schema }: Descriptor): McpToolChange['before'] => ({
-  ...{ description, input_schema, output_schema: output_schema ?? null },
-});
-const toChange = ({ tool_id, before, after, found_at }: ChangedTool): McpToolChange => ({
-  ...{ tool_id, before: said(before), after: said(after), found_at },
-});
-
 const isFile = (body: unknown): boolean => McpFile.safeParse(body).success;
+const isOfRegistry = (body: unknown): boolean => typeof body === 'object' && body !== null && 'registry' in body;
 const Servers = pageOf(McpServer);
-const READERS: Route['roles'] = ['operate', 'audit'];
 
 export const mcpServerRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/mcp-servers',
-    summary: 'MCP servers, with how they are',
-    roles: READERS,
+    summary: 'List MCP servers with their status',
+    roles: OVERSEERS,
     query: AllQuery,
     answers: { 200: { description: 'All servers', schema: Servers } },
     handle: async ({ store }, { principal, query }) => {
@@ -79,8 +72,8 @@ export const mcpServerRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/mcp-servers/{name}',
-    summary: 'One MCP server',
-    roles: READERS,
+    summary: 'Get an MCP server',
+    roles: OVERSEERS,
     answers: { 200: { description: 'The server', schema: McpServer } },
     handle: (gateway, { principal, params }) => {
       requireInstallation(principal);
@@ -90,9 +83,9 @@ export const mcpServerRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/mcp-servers',
-    summary: 'Add an MCP server and find its tools; or all of an mcp.json',
+    summary: 'Add an MCP server and discover its tools: by configuration, from the registry, or all of an mcp.json',
     roles: ['admin'],
-    body: z.unknown().meta({ override: z.union([NewMcpServer, McpFile]) }),
+    body: z.unknown().meta({ override: z.union([NewMcpServer, RegistryServer, McpFile]) }),
     answers: {
       201: { description: 'The server, or all of the file as items', schema: z.union([McpServer, Servers]) },
     },
@@ -104,7 +97,9 @@ export const mcpServerRoutes: Route[] = [
         await take(gateway, principal, configs);
         return { items: await Promise.all(configs.map(({ name }) => show(gateway, name))), next_cursor: null };
       }
-      const config = parseWith(NewMcpServer, body, 'body');
+      const config = isOfRegistry(body)
+        ? await findInRegistry(gateway, parseWith(RegistryServer, body, 'body'))
+        : parseWith(NewMcpServer, body, 'body');
       await add(gateway, principal, config);
       return show(gateway, config.name);
     },
@@ -124,7 +119,7 @@ export const mcpServerRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/mcp-servers/{name}/refresh',
-    summary: 'Look at an MCP server again',
+    summary: 'Discover the tools of an MCP server again',
     roles: ['admin', 'operate'],
     answers: { 200: { description: 'The server', schema: McpServer } },
     handle: async (gateway, { principal, params }) => {
@@ -137,20 +132,20 @@ export const mcpServerRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/mcp-servers/{name}/changes',
-    summary: 'Tools whose description changed since somebody took them, as they were and as they are',
-    roles: READERS,
+    summary: 'List tools whose description changed since they were accepted, before and after',
+    roles: OVERSEERS,
     query: AllQuery,
     answers: { 200: { description: 'All changes', schema: pageOf(McpToolChange) } },
     handle: async ({ store }, { principal, params, query }) => {
       requireInstallation(principal);
       const changes = await listChangedTools(store.db, params.name ?? '');
-      return pageOfAll(changes.map(toChange), query);
+      return pageOfAll(changes.map(toToolChange), query);
     },
   }),
   route({
     method: 'POST',
     path: '/v1/mcp-servers/{name}/accept',
-    summary: 'Take changed tools as they are now; all of the server by default',
+    summary: 'Accept changed tools as they are now; all of the server by default',
     roles: ['admin'],
     body: McpAcceptance.default({}),
     answers: { 200: { description: 'The server', schema: McpServer } },

@@ -1,8 +1,8 @@
 import { mcpTier, mcpTrust } from '@capstan/catalog';
-import type { McpServer } from '@capstan/contracts';
-import type { McpServerRow } from '@capstan/store';
+import type { Descriptor, McpServer, McpToolChange } from '@capstan/contracts';
+import type { ChangedTool, McpServerRow } from '@capstan/store/mcp-server';
 
-/** A server as everybody may see it. */
+/** A server without its secrets. */
 export function toMcpServer(row: McpServerRow, changed: readonly string[] = []): McpServer {
   const { config } = row;
   return {
@@ -36,6 +36,14 @@ export function toMcpServer(row: McpServerRow, changed: readonly string[] = []):
   };
 }
 
+const said = ({ description, input_schema, output_schema, risk, effects }: Descriptor): McpToolChange['before'] => ({
+  ...{ description, input_schema, output_schema: output_schema ?? null, risk, effects },
+});
+
+export const toToolChange = ({ tool_id, before, after, found_at }: ChangedTool): McpToolChange => ({
+  ...{ tool_id, before: said(before), after: said(after), found_at },
+});
+
 function statusOf({ enabled, error, discovered_at }: McpServerRow): McpServer['status'] {
   if (!enabled) return 'disabled';
   if (error !== null) return 'failing';
@@ -44,11 +52,11 @@ function statusOf({ enabled, error, discovered_at }: McpServerRow): McpServer['s
 
 const REFERENCE = /secret:\/\//;
 
-/** What was written out may be a secret; a reference is none. */
+/** A literal value may be a secret; a reference to a secret is not. */
 const hidden = (values: Record<string, string> = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, REFERENCE.test(value) ? value : '[hidden]']));
 
-/** Some services take their key there. */
+/** Some services expect their key in the query. */
 const withoutQuery = (text: string): string => {
   const url = new URL(text);
   if (url.search !== '') url.search = '?[hidden]';

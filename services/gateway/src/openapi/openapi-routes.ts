@@ -6,15 +6,13 @@ import {
   readOpenApiDocument,
   readOpenApiDocuments,
   removeOpenApiDocument,
-} from '@capstan/store';
+} from '@capstan/store/openapi';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
 import { AllQuery, pageOfAll } from '../http/page-of-all.js';
-import { type Route, route } from '../http/route.js';
+import { READERS, type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { announceTools, requireInstallationAdmin } from '../tool/installation-admin.js';
-
-const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
 
 const Info = z.object({ info: z.object({ title: z.string(), version: z.string() }) });
 const Options = z.object({ base_url: z.string() });
@@ -46,8 +44,8 @@ export const openApiRoutes: Route[] = [
     roles: ['admin'],
     body: NewOpenApi,
     answers: {
-      200: { description: 'What would become of it, with dry_run', schema: OpenApiPreview },
-      201: { description: 'They can be called', schema: AddedOpenApi },
+      200: { description: 'The tools that would be added, with dry_run', schema: OpenApiPreview },
+      201: { description: 'The tools were added and can be called', schema: AddedOpenApi },
     },
     handle: async (gateway, { principal, body, reply }) => {
       requireInstallationAdmin(principal);
@@ -65,7 +63,7 @@ export const openApiRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/openapi',
-    summary: 'The OpenAPI documents that were added',
+    summary: 'List OpenAPI documents',
     roles: READERS,
     query: AllQuery,
     answers: { 200: { description: 'All', schema: pageOf(InstalledOpenApi) } },
@@ -80,7 +78,7 @@ export const openApiRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/openapi/{name}',
-    summary: 'One OpenAPI document, as it was sent',
+    summary: 'Get an OpenAPI document as it was sent',
     roles: READERS,
     answers: {
       200: {

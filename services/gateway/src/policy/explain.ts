@@ -1,12 +1,13 @@
 import { requestOf, resolveTool, unlessDisabled } from '@capstan/admission';
-import type { InputError } from '@capstan/catalog';
-import { type Decision, type ExplainRequest, type Explanation, Failure, type Principal } from '@capstan/contracts';
+import { describeErrors, type InputError } from '@capstan/catalog';
+import type { Decision, ExplainRequest, Explanation, Principal } from '@capstan/contracts';
 import { type CompiledPolicy, compilePolicy, suggestFor } from '@capstan/policy';
 import type { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
+import { toolDisabled } from '../tool/tool-disabled.js';
 import { readPolicy } from './read-policy.js';
 
-/** What would be decided, and of every rule why. Nothing is recorded. */
+/** What policy would decide about a call, with the reason for every rule. Nothing is recorded. */
 export async function explain(
   gateway: GatewayContext,
   principal: Principal,
@@ -20,27 +21,23 @@ export async function explain(
   const explained = policy.explain(requestOf(gateway.rules, tool, call));
   const decision = unlessDisabled(gateway.catalog, tool, explained);
   if (decision.code === 'TOOL_DISABLED')
-    return { ...decision, suggestion: new Failure('TOOL_DISABLED', { detail: decision.reason }).suggestion };
-  // Who gives no inputs asks about the tool alone.
+    return { ...decision, suggestion: toolDisabled(tool.descriptor.tool_id).suggestion };
+  // Without inputs, the question is about the tool itself.
   const errors = Object.keys(asked.inputs).length > 0 ? tool.check(asked.inputs) : [];
-  if (errors[0] && decision.effect !== 'deny') return refusedInputs(decision, errors[0], errors);
+  if (errors.length > 0 && decision.effect !== 'deny') return refusedInputs(decision, errors);
   const suggestion = suggestFor({ descriptor: tool.descriptor, inputs: asked.inputs, decision });
   return { ...decision, suggestion: suggestion ?? null, ...(errors.length > 0 ? { errors } : {}) };
 }
 
-/** What policy allows is still refused when the tool does not take it. */
-const refusedInputs = (
-  { approvals: _, ...decision }: Decision,
-  first: InputError,
-  errors: InputError[],
-): Explanation => ({
+/** A call that policy allows is still refused if the tool does not accept its inputs. */
+const refusedInputs = ({ approvals: _, ...decision }: Decision, errors: InputError[]): Explanation => ({
   ...decision,
   effect: 'deny',
   allowed: false,
-  reason: `the tool does not take these inputs: ${first.field} ${first.message}`,
+  reason: `the tool does not take these inputs: ${describeErrors(errors)}`,
   rule_matched: null,
   code: 'INVALID_INPUTS',
-  suggestion: `Correct the inputs: ${first.field} ${first.message}.`,
+  suggestion: `Correct the inputs: ${describeErrors(errors)}.`,
   errors,
 });
 

@@ -8,8 +8,10 @@ import {
   PageQuery,
   Policy,
   PolicyDocument,
+  PolicyProposal,
   PolicyVersion,
   type Principal,
+  ProposeRequest,
   PutPolicy,
   pageOf,
   RollbackPolicy,
@@ -18,21 +20,24 @@ import {
   WhatIfRequest,
 } from '@capstan/contracts';
 import { compilePolicy, formatPolicy } from '@capstan/policy';
-import { latestPolicy, listPolicyVersions, policyVersion } from '@capstan/store';
+import { latestPolicy, listPolicyVersions, policyVersion } from '@capstan/store/policy';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import type { GatewayContext } from '../gateway-context.js';
 import { type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { explain } from './explain.js';
+import { proposeFor } from './propose.js';
 import { etagOf, putInForce } from './put-policy.js';
 import { readPolicy } from './read-policy.js';
 import { collectWhatIf, toNdjson, whatIf } from './what-if.js';
 
-/** A policy governs the tenant it is named after; `default` governs all others, so only the installation's own admins change it. */
+/** A policy governs the tenant it is named after. `default` governs all others, so only admins of the installation change it. */
 function requireOwn({ tenant }: Principal, name: string): void {
   if (name === INSTALLATION_POLICY && tenant !== DEFAULT_TENANT)
     throw new Failure('TENANT_FORBIDDEN', {
-      detail: 'The policy of the installation is for an admin of the tenant default.',
-      suggestion: 'capstan explain says what it decides about a call of this tenant.',
+      detail: 'Only an admin of the tenant default manages the policy of the installation.',
+      suggestion: 'To see what it decides about a call of this tenant, use capstan explain.',
     });
   if (tenant !== DEFAULT_TENANT && tenant !== name)
     throw new Failure('TENANT_FORBIDDEN', {
@@ -41,12 +46,19 @@ function requireOwn({ tenant }: Principal, name: string): void {
     });
 }
 
-/** A policy nobody could ever use is a mistyped name. */
+/** A name that belongs to no tenant would never govern anything, so it is probably a typo. */
 function nameOf({ name = '' }: Record<string, string>): string {
   if (name === INSTALLATION_POLICY || Tenant.safeParse(name).success) return name;
   throw new Failure('INVALID_REQUEST', {
     detail: `A policy is named after a tenant, or ${INSTALLATION_POLICY}: ${JSON.stringify(name.slice(0, 80))} is neither.`,
   });
+}
+
+/** Aborts when the client disconnects or the gateway stops. */
+function whileAsked({ stopping }: GatewayContext, reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.on('close', () => gone.abort());
+  return AbortSignal.any([gone.signal, stopping]);
 }
 
 const YAML = 'application/yaml';
@@ -56,7 +68,7 @@ export const policyRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/policies',
-    summary: 'The versions of the policies, newest first within a name',
+    summary: 'List policy versions, newest first within a name',
     roles: ['admin', 'audit'],
     query: PageQuery.extend({ name: z.string().optional() }).strict(),
     answers: {
@@ -73,7 +85,7 @@ export const policyRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/policies/{name}',
-    summary: 'A policy: the latest version, or the one named',
+    summary: 'Get the latest or a given version of a policy',
     roles: ['admin', 'audit'],
     query: z.strictObject({ version: z.coerce.number().int().min(1).max(2_147_483_647).optional() }),
     answers: {
@@ -98,7 +110,7 @@ export const policyRoutes: Route[] = [
   route({
     method: 'PUT',
     path: '/v1/policies/{name}',
-    summary: `A new version of a policy, as JSON or YAML; in force at once. ${INSTALLATION_POLICY} bounds those of all tenants`,
+    summary: `Put a new version of a policy, as JSON or YAML; in force at once. ${INSTALLATION_POLICY} bounds the policies of all tenants`,
     roles: ['admin'],
     body: z.unknown().meta({ override: PolicyDocument }),
     if_match_header: true,
@@ -117,7 +129,7 @@ export const policyRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/policies/{name}/rollback',
-    summary: 'Puts an earlier version of a policy in force again, as a new version',
+    summary: 'Roll back a policy: put an earlier version in force as a new version',
     roles: ['admin'],
     body: RollbackPolicy,
     if_match_header: true,
@@ -131,7 +143,8 @@ export const policyRoutes: Route[] = [
       requireOwn(principal, name);
       const earlier = await policyVersion(gateway.store.db, name, version);
       if (!earlier) throw notFound(`policy ${name}, version ${version}`);
-      const sent = earlier.text ?? earlier.document;
+      // Always as text, so that going back to a version that was sent as JSON also takes back later comments.
+      const sent = formatPolicy(earlier);
       const put = await putInForce(gateway, principal, { name, sent, if_match: request.headers['if-match'] });
       reply.header('etag', etagOf(put));
       return put;
@@ -140,7 +153,7 @@ export const policyRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/policy/explain',
-    summary: 'What policy says of a call, with every rule looked at; nothing is recorded',
+    summary: 'Explain what policy decides about a call, rule by rule; nothing is recorded',
     roles: ['submit', 'operate', 'audit', 'admin'],
     body: ExplainRequest,
     answers: { 200: { description: 'The decision', schema: Explanation } },
@@ -149,15 +162,13 @@ export const policyRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/policy/what-if',
-    summary: `Which recorded decisions a draft would change; as lines with progress for Accept: ${NDJSON}`,
+    summary: `List the recorded decisions that a draft policy would change; with Accept: ${NDJSON}, as lines with progress`,
     roles: ['audit', 'admin'],
     body: WhatIfRequest,
-    answers: { 200: { description: 'The counts, and the first of the changed ones', schema: WhatIfAnswer } },
+    answers: { 200: { description: 'The counts, and the first changed decisions', schema: WhatIfAnswer } },
     handle: async (gateway, { principal: { tenant }, body, request, reply }) => {
       const { policy, since, until, limit } = body;
-      const gone = new AbortController();
-      reply.raw.on('close', () => gone.abort());
-      const signal = AbortSignal.any([gone.signal, gateway.stopping]);
+      const signal = whileAsked(gateway, reply);
       const lines = whatIf(
         gateway,
         compilePolicy({
@@ -171,5 +182,17 @@ export const policyRoutes: Route[] = [
       reply.header('content-type', NDJSON);
       return reply.send(Readable.from(toNdjson(lines)));
     },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/policy/propose',
+    summary: 'Propose a rule that allows calls like a held one, with its scope and what it would have changed',
+    roles: ['operate', 'audit', 'admin'],
+    body: ProposeRequest,
+    answers: {
+      200: { description: 'The proposed rule; no policy is changed', schema: PolicyProposal },
+      409: { description: 'No rule of the tenant could allow it, or policy does not hold it any more' },
+    },
+    handle: (gateway, { principal, body, reply }) => proposeFor(gateway, principal, body, whileAsked(gateway, reply)),
   }),
 ];

@@ -1,13 +1,13 @@
 import { Failure, INSTALLATION_POLICY, type Policy, type Principal, type PutPolicy } from '@capstan/contracts';
 import { checkInstallation, findWarnings, formatPolicy, invalidPolicy } from '@capstan/policy';
-import { putPolicy } from '@capstan/store';
+import { putPolicy } from '@capstan/store/policy';
 import type { GatewayContext } from '../gateway-context.js';
 import { readPolicy } from './read-policy.js';
 
-/** A version is never changed, also where only a comment is. */
+/** A version never changes; even an edited comment makes a new version. */
 export const etagOf = ({ version }: Pick<Policy, 'version'>): string => `"${version}"`;
 
-/** A document, or the text that somebody wrote; `if_match` is the header that names the version it is to replace. */
+/** A document or its text. `if_match` is the header that names the version to replace. */
 export type SentPolicy = { name: string; sent: unknown; if_match: string | undefined };
 
 /** Checks a policy and puts it in force, here at once and in all other processes. */
@@ -30,13 +30,13 @@ export async function putInForce(
   return { ...policy, warnings: findWarnings(policy.document, tool_ids) };
 }
 
-/** Postgres keeps no NUL, which a comment may have. */
+/** Postgres cannot store NUL, which a comment in the text may contain. */
 function storable(text: string): string {
   if (!text.includes('\u0000')) return text;
-  throw invalidPolicy([{ field: '', message: 'has a NUL character in it' }]);
+  throw invalidPolicy([{ field: '', message: 'contains a NUL character' }]);
 }
 
-/** Refuses a change that was made to another version than the one in force. A proxy that compresses makes an ETag weak. */
+/** Refuses a change that is based on another version than the one in force. A compressing proxy may have made the ETag weak. */
 function checkMatch(if_match: string | undefined, name: string, latest: Policy | undefined): void {
   if (if_match === undefined) return;
   const tags = if_match.split(',').map((tag) => tag.trim().replace(/^W\//, ''));

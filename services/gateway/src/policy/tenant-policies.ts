@@ -5,24 +5,28 @@ import {
   INSTALLATION_POLICY,
   type PolicyDocument,
 } from '@capstan/contracts';
-import { type CompiledPolicy, compilePolicy } from '@capstan/policy';
+import { type CompiledPolicy, PolicyCache } from '@capstan/policy';
 import type { Relay } from '@capstan/queue';
-import { boundBy, keepEffective, latestPolicies, type Store } from '@capstan/store';
+import type { Store } from '@capstan/store';
+import { boundBy, keepEffective, latestPolicies } from '@capstan/store/policy';
 
 /** The policy in force for each tenant: the one named after it, else `default`, under that of the installation. */
 export type TenantPolicies = {
   of(tenant: string): CompiledPolicy;
-  /** What bounds all of them. */
+  /** Any version, such as the one that a run brought. */
+  compiled: PolicyCache['of'];
+  /** The installation's policy, which applies on top of all others. */
   installation(): PolicyDocument;
   refresh(): Promise<void>;
 };
 
-/** Compiled once for each version of the two. */
+/** Stored and compiled once for each pair of versions. */
 type InForce = { version: string; policy: CompiledPolicy };
 
 const REFRESH_MS = 60_000;
 
 export async function createTenantPolicies(store: Store, relay: Relay): Promise<TenantPolicies> {
+  const cache = PolicyCache.asStored();
   let policies = new Map<string, InForce>();
   let installation = CLOSED_INSTALLATION;
   let started = 0;
@@ -39,24 +43,25 @@ export async function createTenantPolicies(store: Store, relay: Relay): Promise<
       const bound = known.get(version) ?? (await compile(document, ceiling?.document));
       next.set(name, { ...bound, version });
     }
-    // A slow look must not bring back what a later one has seen replaced.
+    // A slow refresh must not overwrite the result of a later one.
     if (mine < applied) return;
     applied = mine;
     policies = next;
     installation = ceiling?.document ?? CLOSED_INSTALLATION;
   };
-  /** Kept before it decides anything, so that whoever decides again finds it. */
+  /** Stored before it decides anything, so that workers can load it for their own decision. */
   const compile = async (document: PolicyDocument, ceiling = CLOSED_INSTALLATION) => {
     const in_force = await keepEffective(store.db, boundBy(document, ceiling));
-    return { policy: compilePolicy(in_force.document) };
+    return { policy: cache.of(in_force) };
   };
   const refreshSoon = () => void refresh().catch(() => {});
   relay.subscribe('refresh', (what) => what.includes('policies') && refreshSoon(), refreshSoon);
   await refresh();
-  // For signals that were lost.
+  // Covers lost signals.
   setInterval(refreshSoon, REFRESH_MS).unref();
   return {
     refresh,
+    compiled: (version) => cache.of(version),
     installation: () => installation,
     of: (tenant) => {
       const { policy } = policies.get(tenant) ?? policies.get(DEFAULT_TENANT) ?? {};

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ChangedDecision, Decision, WhatIfAnswer, WhatIfLine } from '@capstan/contracts';
 import type { CompiledPolicy } from '@capstan/policy';
-import { countDecisions, type DecisionRange, type RecordedDecision, readDecisions } from '@capstan/store';
+import { countDecisions, type DecisionRange, type RecordedDecision, readDecisions } from '@capstan/store/policy';
 import type { GatewayContext } from '../gateway-context.js';
 import { INTERNAL_POLICY_HASH } from '../mcp-sources/internal-policy.js';
 
 /**
- * What a draft would have decided of what is on record, with the first `limit` that would change: batch by batch, in
- * constant memory, with other requests served in between. The facts of a run (how often it called a tool) are not on record; each call is judged by itself.
+ * Applies a draft to the recorded decisions and yields the first `limit` that would change. It works in batches, in constant memory,
+ * and serves other requests in between. How often a run had called a tool is not on record, so each call is judged on its own.
  */
 export async function* whatIf(
   { store, catalog }: Pick<GatewayContext, 'store' | 'catalog'>,
@@ -15,7 +15,7 @@ export async function* whatIf(
   { limit, ...given }: DecisionRange & { limit: number },
   signal: AbortSignal,
 ): AsyncGenerator<WhatIfLine> {
-  // What the installation itself calls is decided by a policy of its own, whatever a tenant's says.
+  // Calls of the installation itself are decided by its internal policy, never by a tenant's.
   const range = { ...given, except_policy: INTERNAL_POLICY_HASH };
   const with_inputs = catalog
     .list()
@@ -82,7 +82,7 @@ const verdictOf = ({ effect, reason, rule_matched, code }: ChangedDecision['was'
   code,
 });
 
-/** All of it at once: the counts, and the first of the changed ones. */
+/** Collects the lines into one answer: the counts, and the first changed decisions. */
 export async function collectWhatIf(lines: AsyncIterable<WhatIfLine>): Promise<WhatIfAnswer> {
   const items: ChangedDecision[] = [];
   let answer: WhatIfAnswer = { total: 0, checked: 0, changed: 0, changes: {}, unknown_tools: 0, items, more: 0 };

@@ -1,38 +1,50 @@
 import type { AppCall, AppResult, Artifact } from '@capstan/contracts';
 import { NotStarted, type Running, TakenElsewhere } from '@capstan/execution';
-import { LiveRedactor } from '@capstan/redact';
+import { LiveRedactor, type Redactor } from '@capstan/redact';
 import type { Call, RunOutcome } from '@capstan/runners';
-import type { Claimed, Settled } from '@capstan/store';
+import type { Claimed, Settled } from '@capstan/store/claim';
 
-/** A call that a worker of a pool has, or is about to be told of. */
+/** One attempt of an invocation. */
+export type CallId = { invocation_id: string; attempt: number };
+
+export const nameOf = ({ invocation_id, attempt }: CallId): string => `${invocation_id} ${attempt}`;
+
+/** A call that a pool worker has, or that waits to be delivered to it. */
 export class LiveCall {
   readonly claimed: Claimed;
-  /** Files that it has left so far. */
+  /** Another gateway handed it to the worker. */
+  readonly started_elsewhere: boolean;
+  /** Files uploaded so far. */
   readonly artifacts: Artifact[] = [];
-  /** What its worker is told; null until it may begin. */
+  /** What is sent to the worker; null until the pipeline lets the call start. */
   message: AppCall | null = null;
-  delivered = false;
-  /** The pipeline has done its part, and the result is about to be written. */
+  delivered: boolean;
+  /** The pipeline has finished, and the result is being written. */
   settling = false;
-  /** Its worker has settled it, or it is not its worker's any more. */
+  /** The worker has settled it, or does not own it any more. */
   ended = false;
-  /** Secrets that it was given before this gateway took it up. */
-  readonly secrets: string[] = [];
-  /** When its deadline passes, by the clock of `performance.now()`. */
+  /** The names of the secrets that it was given and that its redactor knows, or will know once it begins. */
+  readonly secrets = new Set<string>();
+  #learnt: string[] = [];
+  #redactor: Redactor | null = null;
+  /** On the clock of `performance.now()`. */
   deadline = Number.POSITIVE_INFINITY;
   running: Running | null = null;
-  /** The call as the pipeline hands it to a runner: how its lines, files and secrets are kept. */
+  /** The call as the pipeline hands it to a runner, with its ports for log lines, files and secrets. */
   readonly call: Promise<Call>;
   #ready: (call: Call) => void = () => {};
-  /** What became of it; null when it was refused or is settled elsewhere. */
+  /** How it was settled; null if it was refused or is settled elsewhere. */
   readonly settled: Promise<Settled>;
   #settle: (settled: Settled | Promise<Settled>) => void = () => {};
   #end: ((outcome: RunOutcome) => void) | null = null;
   #fail: ((error: Error) => void) | null = null;
-  #ended: (() => void) | null = null;
+  /** An end that came before the pipeline reached the call. */
+  #early_end: (() => void) | null = null;
 
-  constructor(claimed: Claimed) {
+  constructor(claimed: Claimed, started_elsewhere: boolean) {
     this.claimed = claimed;
+    this.started_elsewhere = started_elsewhere;
+    this.delivered = started_elsewhere;
     this.call = new Promise((resolve) => {
       this.#ready = resolve;
     });
@@ -41,47 +53,81 @@ export class LiveCall {
     });
   }
 
-  /** The pipeline has let it begin. Resolves when its worker has settled it. */
+  /** Called when the pipeline lets the call start. Resolves when the worker has settled it. */
   begin(call: Call): Promise<RunOutcome> {
-    for (const value of this.secrets) if (call.redact instanceof LiveRedactor) call.redact.learn(value);
+    this.#redactor = call.redact;
+    for (const value of this.#learnt) this.#redact(value);
     this.#ready(call);
     return new Promise((resolve, reject) => {
       this.#end = resolve;
       this.#fail = reject;
-      this.#ended?.();
+      this.#early_end?.();
     });
+  }
+
+  /** The call was given this secret at another gateway. */
+  learn(name: string, value: string): void {
+    this.secrets.add(name);
+    if (this.#redactor) this.#redact(value);
+    else this.#learnt.push(value);
+  }
+
+  /** Files that may have been uploaded at another gateway. */
+  addArtifacts(all: readonly Artifact[]): void {
+    for (const one of all)
+      if (!this.artifacts.some(({ sha256, name }) => sha256 === one.sha256 && name === one.name))
+        this.artifacts.push(one);
+  }
+
+  #redact(value: string): void {
+    if (this.#redactor instanceof LiveRedactor) this.#redactor.learn(value);
   }
 
   settle(settled: Settled | Promise<Settled>): void {
     this.#settle(settled);
   }
 
-  /** It was never begun: another worker may. */
+  /** It never started, so another worker may run it. */
   giveBack(why: string): void {
-    this.#once(() => this.#fail?.(new NotStarted(why)));
+    this.#whenBegun(() => this.#fail?.(new NotStarted(why)));
   }
 
-  /** It is not this worker's any more, or another gateway has settled it. */
+  /** The worker does not own it any more, or another gateway has settled it. */
   drop(): void {
-    this.#once(() => this.#fail?.(new TakenElsewhere()));
+    this.#whenBegun(() => this.#fail?.(new TakenElsewhere()));
     this.#settle(null);
   }
 
   end(result: AppResult): void {
-    this.#once(() => {
+    this.#whenBegun(() => {
       if (result.status === 'returned') return this.#fail?.(new NotStarted('its worker gave it back'));
       if (result.status === 'stopped') this.running?.stop(performance.now() >= this.deadline ? 'timeout' : 'shutdown');
       this.#end?.(toOutcome(result, this.artifacts));
     });
   }
 
-  /** A result may come before the pipeline has got to the call, where this gateway did not see its beginning. */
-  #once(act: () => void): void {
+  /** The end of a call that started elsewhere may arrive before the pipeline here has reached the call. */
+  #whenBegun(act: () => void): void {
     this.ended = true;
     if (this.#end) act();
-    else this.#ended = act;
+    else this.#early_end = act;
   }
 }
+
+/** The message that hands a call to its worker. */
+export const toAppCall = (claimed: Claimed, { inputs, limits, traceparent }: Call): AppCall => ({
+  invocation_id: claimed.invocation_id,
+  attempt: claimed.attempt,
+  tool_id: claimed.tool_id,
+  inputs,
+  tenant: claimed.tenant,
+  actor: claimed.actor,
+  session_id: claimed.session_id,
+  idempotency_key: claimed.invocation_id,
+  deadline_at: new Date(Date.now() + limits.timeout_ms).toISOString(),
+  timeout_ms: limits.timeout_ms,
+  traceparent: traceparent ?? null,
+});
 
 function toOutcome(result: AppResult, artifacts: Artifact[]): RunOutcome {
   switch (result.status) {

@@ -1,4 +1,5 @@
-import { toAppDescriptor } from '@capstan/catalog';
+import { Readable } from 'node:stream';
+import { compileSchema, toAppDescriptor } from '@capstan/catalog';
 import {
   Artifact,
   DEFAULT_TENANT,
@@ -16,15 +17,16 @@ import {
   PoolSettlement,
   PoolTools,
   type Principal,
+  type ToolDeclaration,
 } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
-import { putPoolVersion } from '@capstan/store';
+import { putPoolVersion } from '@capstan/store/pool';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
 import { announceTools } from '../tool/installation-admin.js';
 
-/** Whoever has the role `serve` serves the pool of the key; the installation's admin serves any. */
+/** A key with the role `serve` serves its own pool; an admin of the installation serves any pool. */
 function poolOf({ roles, tenant, pool: own }: Principal, named: string | undefined): Pool {
   const pool = Pool.safeParse(named);
   if (!pool.success)
@@ -32,12 +34,28 @@ function poolOf({ roles, tenant, pool: own }: Principal, named: string | undefin
   if (roles.includes('serve') ? own !== pool.data : tenant !== DEFAULT_TENANT)
     throw new Failure('ROLE_MISSING', {
       detail: `This key does not serve the pool ${pool.data}.`,
-      suggestion: `Make one that does: capstan keys create --role serve --pool ${pool.data}.`,
+      suggestion: `Create a key that does: capstan keys create --role serve --pool ${pool.data}.`,
     });
   return pool.data;
 }
 
-/** Aborts when whoever asked has hung up. */
+/** A tool with a schema that cannot be used could never be called: its developer should learn that here. */
+function checkSchemas(tools: readonly ToolDeclaration[]): void {
+  const errors = tools.flatMap((tool, n) =>
+    (['input_schema', 'output_schema'] as const).flatMap((name) => {
+      try {
+        if (tool[name]) compileSchema(tool[name]);
+        return [];
+      } catch (error) {
+        return [{ field: `tools.${n}.${name}`, message: error instanceof Error ? error.message : String(error) }];
+      }
+    }),
+  );
+  const [first] = errors;
+  if (first) throw new Failure('INVALID_REQUEST', { detail: `${first.field}: ${first.message}`, context: { errors } });
+}
+
+/** Aborts when the client disconnects. */
 function whenGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());
@@ -51,13 +69,14 @@ export const poolRoutes: Route[] = [
     method: 'PUT',
     path: '/v1/pools/{pool}/tools',
     summary:
-      'Declare the tools of a pool, in a version; workers of earlier versions go on with the calls that were admitted for them',
+      'Declare the tools of a pool under a version; workers of earlier versions finish the calls admitted for them',
     roles,
     body: NewPoolTools,
     body_limit: 'bulk',
     answers: { 200: { description: 'Their ids and hashes, and what changed', schema: PoolTools } },
     handle: async (gateway, { principal, params, body }) => {
       const pool = poolOf(principal, params.pool);
+      checkSchemas(body.tools);
       const descriptors = body.tools.map((tool) => toAppDescriptor(pool, tool));
       const changes = await putPoolVersion(gateway.store, principal, pool, { version: body.version, descriptors });
       const changed = [...changes.added, ...changes.changed, ...changes.removed];
@@ -74,11 +93,11 @@ export const poolRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/pools/{pool}/claim',
-    summary: 'Take calls to run; waits for some while there are none',
+    summary: 'Claim calls to run; waits while there are none',
     roles,
     body: PoolClaim,
     answers: {
-      200: { description: 'The calls, which are the worker’s own while it renews its lease', schema: PoolClaimed },
+      200: { description: 'The calls; the worker owns them while it renews its lease', schema: PoolClaimed },
     },
     handle: async ({ app_workers }, { principal, params, body, reply }) => {
       const pool = poolOf(principal, params.pool);
@@ -88,31 +107,31 @@ export const poolRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/pools/{pool}/beat',
-    summary: 'Renew the lease of a worker, and hear which of its calls to stop',
+    summary: 'Renew the lease of a worker, and get the calls it must stop',
     roles,
     body: PoolBeat,
-    answers: { 200: { description: 'Calls to stop, and calls that are not its own any more', schema: PoolBeaten } },
+    answers: { 200: { description: 'Calls to stop, and calls that the worker no longer owns', schema: PoolBeaten } },
     handle: ({ app_workers }, { principal, params, body, reply }) =>
       app_workers.beat(poolOf(principal, params.pool), body, whenGone(reply)),
   }),
   route({
     method: 'POST',
     path: '/v1/pools/{pool}/settle',
-    summary: 'Say how calls ended. Sent again, it is answered as the first time',
+    summary: 'Report how calls ended; safe to repeat',
     roles,
     body: PoolSettlement,
     body_limit: 'bulk',
-    answers: { 200: { description: 'Of each, whether it was taken or refused', schema: PoolSettled } },
+    answers: { 200: { description: 'For each result, whether it was taken or refused', schema: PoolSettled } },
     handle: ({ app_workers }, { principal, params, body }) => app_workers.settle(poolOf(principal, params.pool), body),
   }),
   route({
     method: 'POST',
     path: '/v1/pools/{pool}/logs',
-    summary: 'Live output of calls; to be sent before they are settled',
+    summary: 'Append live output of calls; send it before they are settled',
     roles,
     body: PoolLogs,
     body_limit: 'bulk',
-    answers: { 204: { description: 'Kept, where the call is the worker’s own' } },
+    answers: { 204: { description: 'Stored, for calls that the worker owns; the rest is ignored' } },
     handle: async ({ app_workers }, { principal, params, body, reply }) => {
       await app_workers.log(poolOf(principal, params.pool), body);
       return reply.code(204).send();
@@ -121,7 +140,7 @@ export const poolRoutes: Route[] = [
   route({
     method: 'PUT',
     path: '/v1/pools/{pool}/artifacts',
-    summary: 'Keep a file with the result of a call',
+    summary: 'Upload an artifact of a call',
     roles,
     query: PoolArtifact,
     raw_body: 'stream',
@@ -137,8 +156,7 @@ export const poolRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/pools/{pool}/secrets',
-    summary:
-      'The value of a secret, for a call of a tool that may have it; from then on it is redacted from what the call gives',
+    summary: 'Get the value of a secret for a call; it is redacted from the output of the call from then on',
     roles,
     body: PoolSecret,
     answers: { 200: { description: 'The value', schema: z.object({ value: z.string() }) } },
@@ -148,10 +166,6 @@ export const poolRoutes: Route[] = [
   }),
 ];
 
-/** JSON and YAML are parsed everywhere; what is kept of them is their text again. */
-function contentOf(body: unknown): AsyncIterable<Uint8Array> | Uint8Array {
-  if (body instanceof Uint8Array) return body;
-  if (typeof body === 'object' && body !== null && Symbol.asyncIterator in body)
-    return body as AsyncIterable<Uint8Array>;
-  return Buffer.from(body === undefined || body === null ? '' : typeof body === 'string' ? body : JSON.stringify(body));
-}
+/** Fastify gives no body to a request of length 0. */
+const contentOf = (body: unknown): AsyncIterable<Uint8Array> | Uint8Array =>
+  body instanceof Readable ? body : new Uint8Array();

@@ -1,16 +1,17 @@
 import { type CatalogEntry, toEntry } from '@capstan/catalog';
 import { Failure, type Pool } from '@capstan/contracts';
-import { readPoolVersions, type Store, servedVersions } from '@capstan/store';
+import type { Store } from '@capstan/store';
+import { readPoolVersions, servedVersions } from '@capstan/store/pool';
 
 /** The tools of one version of a pool, by their ids. */
 export type VersionTools = { version: string; entries: ReadonlyMap<string, CatalogEntry> };
 
 export type PoolVersions = {
-  /** Without a version, the one that was put last. */
+  /** The latest version by default. */
   find(pool: Pool, version: string | undefined): Promise<VersionTools>;
-  /** Whether a live worker of the pool has the tool with exactly this hash. */
+  /** True if a live worker of the pool serves the tool with exactly this hash. */
   isServed(pool: Pool, tool_id: string, descriptor_hash: string): Promise<boolean>;
-  /** After a version was put. */
+  /** Call it after a version was put. */
   forget(pool: Pool): void;
 };
 
@@ -18,7 +19,7 @@ const KEEP_MS = 1000;
 
 type Known = { at: number; versions: Promise<VersionTools[]>; served: Promise<string[]> };
 
-/** The versions of each pool as they were a second ago at most. A version that has not changed keeps what was compiled for it. */
+/** Caches the versions of each pool for a second. Compiled schemas are kept for as long as their descriptor does not change. */
 export function createPoolVersions({ db }: Store): PoolVersions {
   const known = new Map<Pool, Known>();
   const compiled = new Map<string, CatalogEntry>();

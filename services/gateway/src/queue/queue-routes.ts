@@ -8,7 +8,9 @@ import {
   RUNNER_QUEUES,
   WorkerInfo,
 } from '@capstan/contracts';
-import { listQueues, listWorkers, readScale, setPaused } from '@capstan/store';
+import type { Store } from '@capstan/store';
+import { readScale, setPaused } from '@capstan/store/queue';
+import { listQueues, listRunningCalls, listWorkers } from '@capstan/store/worker';
 import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
 
@@ -18,6 +20,19 @@ function runnerOf(params: Record<string, string>): QueueName {
   throw new Failure('NOT_FOUND', {
     detail: `There is no queue ${JSON.stringify(params.runner)}.`,
     suggestion: `The queues are ${RUNNER_QUEUES.join(', ')}, and app/<pool> for each pool.`,
+  });
+}
+
+async function queuesOf(store: Store): Promise<QueueInfo[]> {
+  const counted = await listQueues(store.db);
+  const loads = await readScale(
+    store,
+    counted.map(({ runner }) => runner),
+  );
+  const byRunner = new Map(loads.map((load) => [load.runner, load]));
+  return counted.map((queue) => {
+    const { oldest_wait_s = 0, slots = 0 } = byRunner.get(queue.runner) ?? {};
+    return { ...queue, oldest_wait_s, slots };
   });
 }
 
@@ -37,7 +52,7 @@ const setPause = (path: string, summary: string, paused: boolean): Route =>
       const runner = runnerOf(params);
       await setPaused(store, principal, runner, paused);
       relay.publish('refresh', ['queues']);
-      return (await listQueues(store.db)).find((queue) => queue.runner === runner);
+      return (await queuesOf(store)).find((queue) => queue.runner === runner);
     },
   });
 
@@ -45,32 +60,38 @@ export const queueRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/queues',
-    summary: 'What waits and runs, by runner type',
+    summary: 'List queues: what is waiting and running, by runner type',
     roles: ['submit', 'operate', 'audit'],
     query: AllQuery,
     answers: { 200: { description: 'All queues', schema: pageOf(QueueInfo) } },
-    handle: async ({ store }, { query }) => pageOfAll(await listQueues(store.db), query),
+    handle: async ({ store }, { query }) => pageOfAll(await queuesOf(store), query),
   }),
   route({
     method: 'GET',
     path: '/v1/queues/{runner}/scale',
-    summary: 'How many workers a runner type needs, for an autoscaler',
+    summary: 'Get the scaling signal of a runner type, for an autoscaler',
     roles: ['scale', 'operate', 'audit'],
-    answers: { 200: { description: 'What waits, runs, and could run at once', schema: QueueScale } },
+    answers: { 200: { description: 'Waiting and running calls, and the slots of the workers', schema: QueueScale } },
     handle: async ({ store }, { params }) => {
       const [load] = await readScale(store, [runnerOf(params)]);
       return QueueScale.parse(load);
     },
   }),
-  setPause('/v1/queues/{runner}/pause', 'Stop handing out work of a runner type', true),
-  setPause('/v1/queues/{runner}/resume', 'Hand out work again', false),
+  setPause('/v1/queues/{runner}/pause', 'Pause the queue of a runner type', true),
+  setPause('/v1/queues/{runner}/resume', 'Resume the queue of a runner type', false),
   route({
     method: 'GET',
     path: '/v1/workers',
-    summary: 'Workers, also those that ended lately',
+    summary: 'List workers, including those that ended recently',
     roles: ['operate', 'audit'],
     query: AllQuery,
     answers: { 200: { description: 'All workers', schema: pageOf(WorkerInfo) } },
-    handle: async ({ store }, { query }) => pageOfAll(await listWorkers(store.db), query),
+    handle: async ({ store }, { principal, query }) => {
+      const [workers, calls] = await Promise.all([listWorkers(store.db), listRunningCalls(store.db, principal.tenant)]);
+      return pageOfAll(
+        workers.map((worker) => ({ ...worker, calls: calls.get(worker.worker_id) ?? [] })),
+        query,
+      );
+    },
   }),
 ];

@@ -13,12 +13,12 @@ function inWords(seconds: number): string {
   return seconds < 2 * HOUR_S ? `${Math.ceil(seconds / MINUTE_S)} minutes` : `${Math.ceil(seconds / HOUR_S)} hours`;
 }
 
-/** 429, with when to come back. */
+/** 429 with Retry-After. */
 export function quotaDenial({ invocation_id, tool_id, decision }: Denied): Failure {
   const [limit = '', ...words] = (decision.rule_matched ?? '').split(' ');
   const scope = words.join(' ');
   return new Failure('QUOTA_EXCEEDED', {
-    detail: `${tool_id} cannot be taken: ${decision.reason}.`,
+    detail: `${tool_id} exceeds a quota: ${decision.reason}.`,
     suggestion: `Try again in ${inWords(resetIn(limit))}, or ask for a larger quota.`,
     context: { invocation_id, scope, limit, decision },
     headers: rateLimitReached(scope, limit),

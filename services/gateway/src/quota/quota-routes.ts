@@ -9,13 +9,11 @@ import {
   QuotaScope,
   QuotaUsage,
 } from '@capstan/contracts';
-import { countUsage, deleteQuota, getQuota, listQuotas, putQuota } from '@capstan/store';
+import { countUsage, deleteQuota, getQuota, listQuotas, putQuota } from '@capstan/store/quota';
 import type { GatewayContext } from '../gateway-context.js';
 import { AllQuery, pageOfAll } from '../http/page-of-all.js';
-import { type Route, route } from '../http/route.js';
+import { OVERSEERS, type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
-
-const READERS: Route['roles'] = ['admin', 'operate', 'audit'];
 
 function scopeOf(params: Record<string, string>, Scope: typeof QuotaScope = QuotaScope): string {
   const scope = Scope.safeParse(params.scope);
@@ -23,13 +21,13 @@ function scopeOf(params: Record<string, string>, Scope: typeof QuotaScope = Quot
   throw new Failure('INVALID_REQUEST', { detail: `scope: ${scope.error.issues[0]?.message}` });
 }
 
-/** A tenant that could raise its own limits would have none. */
+/** Tenants must not raise their own limits. */
 function mayChange({ tenant }: Principal): void {
   if (tenant !== DEFAULT_TENANT)
     throw new Failure('TENANT_FORBIDDEN', { detail: 'Only an admin of the default tenant sets quotas.' });
 }
 
-/** What spans tenants is for those who run the installation. */
+/** Quotas that span tenants are visible to the default tenant only. */
 const maySee = ({ tenant }: Principal, scope: string): boolean =>
   tenant === DEFAULT_TENANT || scope === `tenant:${tenant}` || scope.startsWith(`actor:${tenant}/`);
 
@@ -45,8 +43,8 @@ export const quotaRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/quotas',
-    summary: 'All quotas',
-    roles: READERS,
+    summary: 'List quotas',
+    roles: OVERSEERS,
     query: AllQuery,
     answers: { 200: { description: 'All', schema: pageOf(Quota) } },
     handle: async (gateway, { principal, query }) => pageOfAll(await visible(gateway, principal), query),
@@ -54,8 +52,8 @@ export const quotaRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/quotas/usage',
-    summary: 'What each quota has used, counted now',
-    roles: READERS,
+    summary: 'List the current usage of each quota',
+    roles: OVERSEERS,
     query: AllQuery,
     answers: { 200: { description: 'All', schema: pageOf(QuotaUsage) } },
     handle: async (gateway, { principal, query }) => {
@@ -85,8 +83,8 @@ export const quotaRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/quotas/{scope}',
-    summary: 'One quota',
-    roles: READERS,
+    summary: 'Get a quota',
+    roles: OVERSEERS,
     answers: { 200: { description: 'The quota', schema: Quota } },
     handle: async ({ store }, { principal, params }) => {
       const scope = scopeOf(params);
@@ -98,7 +96,7 @@ export const quotaRoutes: Route[] = [
   route({
     method: 'PUT',
     path: '/v1/quotas/{scope}',
-    summary: 'Limit a tenant, an actor, tools, a source or a runner type, for calls submitted from now on',
+    summary: 'Set the quota of a tenant, actor, tool, source or runner type, for calls submitted from now on',
     roles: ['admin'],
     body: NewQuota,
     answers: { 200: { description: 'The quota', schema: Quota } },
@@ -112,9 +110,9 @@ export const quotaRoutes: Route[] = [
   route({
     method: 'DELETE',
     path: '/v1/quotas/{scope}',
-    summary: 'Remove a quota; what waited for it goes on',
+    summary: 'Delete a quota; calls that waited for it continue',
     roles: ['admin'],
-    answers: { 204: { description: 'It is gone' } },
+    answers: { 204: { description: 'Deleted' } },
     handle: async (gateway, { principal, params, reply }) => {
       mayChange(principal);
       const scope = scopeOf(params);

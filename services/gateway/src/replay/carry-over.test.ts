@@ -1,5 +1,5 @@
 import { compilePlan } from '@capstan/plan';
-import type { RecordedStep } from '@capstan/store';
+import type { RecordedStep } from '@capstan/store/record';
 import { expect, test } from 'vitest';
 import { carryOver, findBlocked } from './carry-over.js';
 
@@ -15,7 +15,7 @@ const { steps: plan } = compilePlan({
   ],
 });
 type Status = RecordedStep['status'];
-/** Of `each`, the step itself and then its elements. */
+/** For `each`: the step itself, then its elements. */
 const recorded = (first: Status, each: Status[], loose: Status) =>
   new Map(
     [[first], each, [loose], ['failed' as const], ['skipped' as const]].map((statuses, index) => [
@@ -27,7 +27,7 @@ const FROM = 3;
 const told = (of: ReturnType<typeof recorded>) =>
   carryOver(plan, FROM, of).map(({ step: at, element, status, reused }) => [at, element, status, reused]);
 
-test('what does not follow from the step keeps its result, also one that the plan lets fail', () => {
+test('steps that do not depend on the replayed step keep their results, including failures that the plan tolerates', () => {
   expect(told(recorded('succeeded', ['succeeded', 'succeeded', 'succeeded', 'succeeded'], 'timed_out'))).toEqual([
     [0, -1, 'succeeded', true],
     [1, -1, 'succeeded', true],
@@ -38,7 +38,7 @@ test('what does not follow from the step keeps its result, also one that the pla
   ]);
 });
 
-test('a fan-out that was cut short goes on with the elements that have no result, and what was skipped is decided again', () => {
+test('an incomplete fan-out continues with the elements that have no result, and skipped steps are decided again', () => {
   const of = recorded('succeeded', ['failed', 'succeeded', 'failed', 'skipped'], 'skipped');
   expect(told(of).slice(1)).toEqual([
     [1, -1, 'started', false],
@@ -52,7 +52,7 @@ test('a fan-out that was cut short goes on with the elements that have no result
   expect(carryOver(plan, FROM, of)[1]).toMatchObject({ elements: 3, unended: 2, unsuccessful: 0 });
 });
 
-test('nothing goes on from a step whose needs stopped the plan', () => {
+test('a step cannot be replayed if a step that it needs stopped the plan', () => {
   const each: Status[] = ['failed', 'failed'];
   expect(findBlocked(plan, FROM, recorded('failed', each, 'failed'))?.id).toBe('first');
   expect(findBlocked(plan, FROM, recorded('succeeded', each, 'failed'))).toBeUndefined();

@@ -1,22 +1,22 @@
 import type { StepStatus } from '@capstan/contracts';
 import type { CompiledStep } from '@capstan/plan';
-import type { CarriedStep, RecordedStep } from '@capstan/store';
+import type { CarriedStep, RecordedStep } from '@capstan/store/record';
 
 type Recorded = ReadonlyMap<number, readonly RecordedStep[]>;
 
-/** Of a step that was not called, or that was canceled, there is nothing to re-use: the engine decides about it again. */
+/** Steps that were not called, or were canceled, have nothing to reuse: the engine decides about them again. */
 const WITHOUT_RESULT: ReadonlySet<StepStatus> = new Set(['skipped', 'canceled', 'pending']);
 
 /**
- * The steps of a run that goes on from one of them. Re-used is what does not follow from that one and ended as the plan
- * lets it go on; all else is still to be done.
+ * The steps of a run that is replayed from one of them. A step is reused if it does not depend on that one and ended in a way that
+ * lets the plan continue. All others are pending.
  */
 export function carryOver(plan: readonly CompiledStep[], from: number, recorded: Recorded): CarriedStep[] {
   const after = reach(plan, from, 'dependents');
   return plan.flatMap((step) => (after.has(step.index) ? [pending(step.index)] : carry(step, recorded)));
 }
 
-/** A step that the one to go on from needs, and that stopped the plan: nothing can follow from its result. */
+/** Finds a step that `from` needs and that stopped the plan, so that there is no result to continue with. */
 export function findBlocked(plan: readonly CompiledStep[], from: number, recorded: Recorded): CompiledStep | undefined {
   const before = reach(plan, from, 'needs');
   return plan.find(
@@ -27,7 +27,7 @@ export function findBlocked(plan: readonly CompiledStep[], from: number, recorde
   );
 }
 
-/** A step itself comes before its elements. One that is fanned out goes on with those of them that are missing. */
+/** The record lists a step before its elements. A fanned-out step continues with the elements that have no result. */
 function carry(step: CompiledStep, recorded: Recorded): CarriedStep[] {
   const [own, ...elements] = recorded.get(step.index) ?? [];
   if (!own) return [pending(step.index)];
@@ -54,7 +54,7 @@ type Ended = Exclude<CarriedStep['status'], 'started' | 'pending'> & StepStatus;
 const isUsable = ({ on_error }: CompiledStep, status: StepStatus): status is Ended =>
   status === 'succeeded' || (on_error === 'continue' && !WITHOUT_RESULT.has(status));
 
-/** The step itself and all that is reached from it. */
+/** The step itself and everything reachable from it. */
 function reach(plan: readonly CompiledStep[], from: number, along: 'needs' | 'dependents'): Set<number> {
   const reached = new Set([from]);
   for (const index of reached) for (const next of plan[index]?.[along] ?? []) reached.add(next);

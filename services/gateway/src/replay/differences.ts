@@ -1,5 +1,5 @@
 import type { StepDifference } from '@capstan/contracts';
-import type { ComparedCall } from '@capstan/store';
+import type { ComparedCall } from '@capstan/store/record';
 
 type Difference = StepDifference['differences'][number];
 const MAX_DIFFERENCES = 20;
@@ -12,7 +12,7 @@ export function compareCall({ recorded, now, ...call }: ComparedCall): StepDiffe
   return { ...call, outcome: 'differs', differences: [...walk('', recorded, now, { left: MAX_DIFFERENCES })] };
 }
 
-/** Depth first, up to a number of differences; deeper than anything sensible is compared as a whole. */
+/** Depth first, up to a maximum number of differences. Very deep values are compared as a whole. */
 function* walk(
   path: string,
   recorded: unknown,

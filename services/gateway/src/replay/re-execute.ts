@@ -1,4 +1,5 @@
 import {
+  DAY_MS,
   type Descriptor,
   Failure,
   type Principal,
@@ -7,27 +8,27 @@ import {
   type ReplayAnswer,
   type Run,
 } from '@capstan/contracts';
-import { linkReplay, type NewInvocation, type ReadEntry, readRecord } from '@capstan/store';
+import type { NewInvocation } from '@capstan/store/invocation';
+import { linkReplay, type ReadEntry, readRecord } from '@capstan/store/record';
 import { nanoid } from 'nanoid';
 import type { GatewayContext } from '../gateway-context.js';
-import { admitSent } from '../invocation/admit.js';
+import { admitSent, countSubmitted } from '../invocation/submit.js';
 import { ofStep } from '../report/build-report.js';
 
-const HOLD_MS = 86_400_000;
-/** As many as a bulk submission takes. */
+const HOLD_MS = DAY_MS;
+/** The same limit as for bulk submissions. */
 const MAX_CALLS = 10_000;
 
 /**
- * Submits the calls of a run again, with the inputs on record, as one new run under today's policy. What is idempotent and
- * declares no effect runs; for the rest a person decides, one by one. Calls that were denied then are not made now, and
- * calls whose tool is gone are left out.
+ * Submits the calls of a run again, with their recorded inputs, as one new run under the current policy. Calls of tools that change
+ * nothing run; each of the others is held for a person. Calls that were denied, and calls whose tool no longer exists, are left out.
  */
 export async function reExecute(gateway: GatewayContext, principal: Principal, of: Run): Promise<ReplayAnswer> {
   if (of.total_steps > MAX_CALLS)
     throw new Failure('INVALID_REQUEST', { detail: `At most ${MAX_CALLS} calls are executed again at once.` });
   const run_id = `run_${nanoid()}`;
   const rows: NewInvocation[] = [];
-  /** Steps of a plan come before their invocations. */
+  /** In the record, the steps of a plan come before their invocations. */
   const step_ids = new Map<string, string>();
   for await (const entries of readRecord(gateway.store, of))
     for (const entry of entries) {
@@ -36,10 +37,10 @@ export async function reExecute(gateway: GatewayContext, principal: Principal, o
       const row = again(gateway, principal, run_id, entry, step_ids.get(entry.id));
       if (row) rows.push(row);
     }
-  if (rows.length === 0)
-    throw new Failure('ILLEGAL_STATE', { detail: `${of.run_id} made no call that could be made again.` });
+  if (rows.length === 0) throw new Failure('ILLEGAL_STATE', { detail: `${of.run_id} has no calls to execute again.` });
   const { tenant, actor } = principal;
   await gateway.committer.many(rows, { run_id, tenant, actor });
+  for (const row of rows) countSubmitted(gateway, row);
   await linkReplay(gateway.store, principal, run_id, of.run_id);
   return { run_id, mode: 'execution', replay_of: of.run_id, plan_hash: of.plan_hash, total_steps: rows.length };
 }
@@ -70,7 +71,7 @@ function again(
     run_id,
   );
   if (row.status !== 'queued' || changesNothing(entry.descriptor)) return row;
-  const reason = 'it is executed again, and its tool may change something: a person decides';
+  const reason = 'it is executed again, and its tool may change something, so it needs approval';
   return {
     ...row,
     status: 'held',
@@ -80,6 +81,6 @@ function again(
 }
 
 const READS = /(^|[._:])read$/;
-/** Idempotent, not destructive, and nothing but reading among its effects. */
+/** Idempotent, not destructive, and with no side effects except reading. */
 const changesNothing = ({ effects, side_effects }: Descriptor): boolean =>
   effects.idempotent && !effects.destructive && side_effects.every((effect) => READS.test(effect));

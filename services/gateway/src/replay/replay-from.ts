@@ -1,21 +1,14 @@
 import { Failure, hasRole, type Principal, type ReplayAnswer, type Run } from '@capstan/contracts';
 import { compilePlan } from '@capstan/plan';
-import {
-  boundBy,
-  continueRun,
-  ensurePolicy,
-  hasRemovedResults,
-  latestPolicy,
-  loadPlan,
-  type RecordedStep,
-  readRecordedSteps,
-  runPolicyName,
-} from '@capstan/store';
+import { loadPlan } from '@capstan/store/plan';
+import { boundBy, ensurePolicy, latestPolicy, runPolicyName } from '@capstan/store/policy';
+import { continueRun, type RecordedStep, readRecordedSteps } from '@capstan/store/record';
+import { hasRemovedResults } from '@capstan/store/retention';
 import { nanoid } from 'nanoid';
 import type { GatewayContext } from '../gateway-context.js';
 import { carryOver, findBlocked } from './carry-over.js';
 
-/** Executes a step and all that follows from it, with the stored results of the others. */
+/** Executes a step and everything that depends on it, with the stored results of all other steps. */
 export async function replayFrom(
   gateway: GatewayContext,
   principal: Principal,
@@ -29,7 +22,7 @@ export async function replayFrom(
   if (place < 0) throw noSuchStep(of, from, `The plan of ${of.run_id} has no step ${from}.`);
   if (await hasRemovedResults(store, of.run_id))
     throw new Failure('ILLEGAL_STATE', {
-      detail: `Retention has removed results of ${of.run_id}, so that its steps cannot be gone on from.`,
+      detail: `Retention has removed results of ${of.run_id}, so it cannot be replayed from a step.`,
       suggestion: 'Submit the plan again.',
       context: { run_id: of.run_id },
     });
@@ -58,23 +51,23 @@ function refuseBlocked(
   const blocked = findBlocked(plan, place, recorded);
   if (!blocked) return;
   throw new Failure('ILLEGAL_STATE', {
-    detail: `${plan[place]?.id} needs ${blocked.id}, which did not succeed: there is no result to go on with.`,
+    detail: `${plan[place]?.id} needs ${blocked.id}, which did not succeed, so there is no result to continue with.`,
     suggestion: `Replay from ${blocked.id}.`,
     context: { step_id: blocked.id },
   });
 }
 
-/** The policy in force; of a run that brought its own that one, which is again for an admin to ask for. */
+/** The policy in force. A run with a policy of its own keeps it, which needs the role admin as in the first run. */
 async function choosePolicy({ store, policies }: GatewayContext, principal: Principal, of: Run): Promise<string> {
   const { policy_hash } = of;
   const own = policy_hash !== null && (await latestPolicy(store.db, runPolicyName(policy_hash)));
   if (!own) return policies.of(principal.tenant).policy_hash;
   if (!hasRole(principal, 'admin'))
     throw new Failure('ROLE_MISSING', {
-      detail: `${of.run_id} had a policy of its own; to execute more under it needs the role admin.`,
+      detail: `${of.run_id} has a policy of its own; replaying it under that policy needs the role admin.`,
       context: { roles: ['admin'] },
     });
-  // The installation's policy is the one of now: what it has closed since then stays closed.
+  // With the installation's current policy: what it has forbidden since then stays forbidden.
   const { policy_hash: bound, document } = boundBy(own.document, policies.installation());
   await ensurePolicy(store, runPolicyName(bound), document);
   return bound;

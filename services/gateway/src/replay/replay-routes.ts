@@ -7,7 +7,7 @@ import {
   SequenceQuery,
   StepDifference,
 } from '@capstan/contracts';
-import { compareCalls, findBundle, replayBundle, replayRun } from '@capstan/store';
+import { compareCalls, findBundle, replayBundle, replayRun } from '@capstan/store/record';
 import { nanoid } from 'nanoid';
 import { z } from 'zod';
 import { type Route, route } from '../http/route.js';
@@ -40,8 +40,7 @@ export const replayRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/runs/{id}/replay',
-    summary:
-      'A new run whose results are the stored ones, in the stored order; or its calls made again, all of them or from a step on',
+    summary: 'Replay a run from its stored results, or execute its calls again, all of them or from a step on',
     roles: ['submit', 'operate'],
     body: ReplayRequest,
     answers,
@@ -50,7 +49,7 @@ export const replayRoutes: Route[] = [
       const recorded = await recordedRun(gateway, principal, params.id ?? '');
       const { run, seal } = recorded;
       checkPlan(run, body.plan_hash);
-      // The record says which plan it was, whatever the row says now.
+      // The plan comes from the record, because the row may have been changed.
       if (run.kind === 'plan') {
         const plan_hash = seal ? seal.plan_hash : await loggedPlan(store, recorded);
         checkPlan({ run_id: run.run_id, plan_hash }, run.plan_hash ?? undefined);
@@ -65,7 +64,7 @@ export const replayRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/bundles/{id}/replay',
-    summary: 'The same from a bundle that was taken in',
+    summary: 'Replay an imported bundle',
     roles: ['submit', 'operate'],
     body: z.strictObject({}),
     answers,
@@ -80,7 +79,7 @@ export const replayRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/runs/{id}/differences',
-    summary: 'Where calls that were made again gave another output than the ones on record',
+    summary: 'List calls whose re-executed output differs from the recorded one',
     roles: ['submit', 'operate', 'audit'],
     query: SequenceQuery.strict(),
     answers: {

@@ -1,6 +1,7 @@
 import {
   Decision,
   deniedAtRun,
+  isObject,
   isRunOver,
   type Principal,
   RECORDED_STEP_LABEL,
@@ -11,7 +12,9 @@ import {
   type RunDetail,
   stepInvocationId,
 } from '@capstan/contracts';
-import { getRunDetail, policyByHash, type ReadEntry, readRecord } from '@capstan/store';
+import { policyByHash } from '@capstan/store/policy';
+import { type ReadEntry, readRecord } from '@capstan/store/record';
+import { getRunDetail } from '@capstan/store/run';
 import type { GatewayContext } from '../gateway-context.js';
 import { notFound } from '../invocation/act-on.js';
 import { recordedRun } from '../verify/recorded-run.js';
@@ -21,7 +24,7 @@ import { createSummary } from './summary.js';
 const MAX_STEPS = 10_000;
 type Row = Readonly<Record<string, unknown>>;
 
-/** Read page by page; what is listed is limited, what is counted is not. */
+/** Reads the record page by page. The list of steps is limited; the counts cover all of them. */
 export async function buildReport(gateway: GatewayContext, principal: Principal, run_id: string): Promise<Report> {
   const detail = await getRunDetail(gateway.store, principal.tenant, run_id);
   if (!detail) throw notFound(run_id);
@@ -60,33 +63,48 @@ async function readSteps(
 ): Promise<Pick<Report, 'steps' | 'steps_omitted'> & { summary: ReportSummary }> {
   const summary = createSummary(run);
   const steps: ReportStep[] = [];
-  /** Steps of a plan come before their invocations. */
+  /** In the record, the steps of a plan come before their invocations. */
   const places = new Map<string, number>();
   let omitted = 0;
   for await (const entries of readRecord(store, run))
     for (const entry of entries) {
       if (entry.kind === 'invocation') summary.add(entry);
       const place = places.get(entry.id);
-      if (place !== undefined) steps[place] = parse({ ...steps[place], ...ofInvocation(entry) });
+      if (place !== undefined)
+        steps[place] = parse({ ...steps[place], ...ofInvocation(entry), ...replayedFrom(run, entry) });
       else if (isFannedOut(entry)) continue;
       else if (steps.length >= MAX_STEPS) omitted += entry.kind === 'step' || run.kind !== 'plan' ? 1 : 0;
       else {
         const step = entry.kind === 'step' ? ofStep(run.run_id, entry) : null;
         if (step?.invocation_id) places.set(step.invocation_id, steps.length);
-        steps.push(parse({ ...EMPTY, index: steps.length, step_id: nameOf(entry), ...(step ?? ofInvocation(entry)) }));
+        steps.push(
+          parse({
+            ...EMPTY,
+            index: steps.length,
+            step_id: nameOf(entry),
+            ...(step ?? { ...ofInvocation(entry), ...replayedFrom(run, entry) }),
+          }),
+        );
       }
     }
   return { steps, steps_omitted: omitted, summary: summary.result() };
 }
 
-/** Of a call that is executed again: the step of a plan that it was. */
+/** A replay executes nothing: its results are those of the replayed run. */
+const replayedFrom = (
+  { mode, replay_of }: RunDetail,
+  { tables }: ReadEntry,
+): Partial<Pick<ReportStep, 'reused_from'>> =>
+  mode === 'replay' && tables.results?.[0] ? { reused_from: replay_of } : {};
+
+/** The plan step that a re-executed call belonged to, else its id. */
 function nameOf({ id, tables }: ReadEntry): string {
   const labels = tables.invocations?.[0]?.labels;
   return String((isObject(labels) && labels[RECORDED_STEP_LABEL]) || id);
 }
 
 const parse = (step: object): ReportStep => ReportStep.parse(step);
-/** A step that is fanned out is shown as its elements. */
+/** A fanned-out step is shown as its elements. */
 const isFannedOut = ({ tables }: ReadEntry): boolean => Number(tables.steps?.[0]?.elements ?? 0) > 0;
 
 const EMPTY = {
@@ -162,6 +180,3 @@ function decisionOf(row: Row, result: Row | undefined): unknown {
   const denied = decision && deniedAtRun({ status: String(row.status), decision }, { error, payload: result?.payload });
   return denied ?? row.decision;
 }
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

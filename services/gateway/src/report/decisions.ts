@@ -4,7 +4,7 @@ import { type Html, html } from './html.js';
 
 const MAX_ROWS = 200;
 
-/** What an auditor looks for first: what was refused, and who agreed to what. */
+/** Refusals and approvals come first, because auditors look for them. */
 export function renderDecisions({ steps }: Report): Html {
   const rows = steps.filter(
     ({ decision, hold }) => hold !== null || (decision !== null && decision.effect !== 'allow'),

@@ -1,13 +1,13 @@
 import { visibleText } from '@capstan/contracts';
 
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 type Part = Html | string | number | null | undefined | false | readonly Part[];
 
-/** Everything that is put in is escaped, and its control characters made visible, unless it is Html itself. */
+/** Escapes all values and makes control characters visible, except for values that are Html already. */
 export const html = (strings: TemplateStringsArray, ...parts: Part[]): Html =>
   new Html(strings.map((text, at) => text + (at < parts.length ? show(parts[at]) : '')).join(''));
 

@@ -7,17 +7,17 @@ import { STYLE } from './style.js';
 
 const MAX_DETAILS = 500;
 const MAX_JSON = 4000;
-/** Plan and policy are there once, and are what everything else is held against. */
+/** Plan and policy are shown once; everything else is checked against them. */
 const MAX_DOCUMENT = 200_000;
 
-/** One page that needs nothing else: no script, no font, no address to load from. */
+/** One self-contained page: no scripts, no fonts, nothing to load. */
 export function renderHtml(report: Report): string {
   const { run, summary } = report;
   const title = run.name ?? run.run_id;
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title} · run report</title><style>${STYLE}</style></head><body>
-<header><h1>${title} <span class="tag ${run.status}">${run.status}</span>${run.replay_of && html` <span class="tag">${run.mode === 'replay' ? 'replay of' : 'goes on from'} ${run.replay_of}</span>`}</h1>
+<header><h1>${title} <span class="tag ${run.status}">${run.status}</span>${run.held_steps > 0 && html` <span class="tag held">waits for a person</span>`}${run.replay_of && html` <span class="tag">${run.mode === 'replay' ? 'replay of' : 'goes on from'} ${run.replay_of}</span>`}</h1>
 <p class="sub">${run.run_id} · started by <b>${run.actor}</b> at ${run.created_at}${run.finished_at && html` · ended at ${run.finished_at}`}</p>
 ${run.reason && html`<p class="bad">${run.reason}</p>`}</header>
 ${verdict(report)}
@@ -38,7 +38,7 @@ ${report.plan && document('Plan', report.plan, MAX_DOCUMENT)}${report.inputs && 
 
 function verdict({ verification, run }: Report): Html {
   if (!verification)
-    return html`<section class="verdict open"><b>Not complete.</b> The run is ${run.status}; its record is complete when it has ended.</section>`;
+    return html`<section class="verdict open"><b>Not complete.</b> The run is ${run.status}${run.held_steps > 0 && ` and waits for a person (${run.held_steps} held)`}; its record is complete when it has ended.</section>`;
   const { ok, checked, seal, checkpoint, mismatches, more, removed } = verification;
   const logged =
     checkpoint &&
@@ -63,7 +63,7 @@ const facts = (name: string, values: readonly string[]): Html =>
 function stepDetails(step: ReportStep): Html {
   const { decision, hold } = step;
   return html`<details id="step-${step.index}"${(step.status === 'denied' || step.status === 'failed') && html` open`}><summary><span class="icon ${step.status}">${ICONS[step.status]}</span> <b>${step.step_id}</b> <code>${step.tool_id}</code>
-<span class="right">${step.reused_from && html`<span class="tag">re-used</span> `}${step.duration_ms !== null && duration(step.duration_ms)} <span class="tag ${step.status}">${step.status}</span></span></summary>
+<span class="right">${step.reused_from ? html`<span class="tag">re-used</span>` : step.duration_ms !== null && duration(step.duration_ms)} <span class="tag ${step.status}">${step.status}</span></span></summary>
 <table class="facts">${step.reused_from && fact('Executed in', step.reused_from)}${decision && html`<tr><th>Decision</th><td><span class="tag ${decision.effect}">${decision.effect}</span> ${decision.reason} ${decision.rule_matched && html`<code>${decision.rule_matched}</code>`}</td></tr>`}
 ${hold && html`<tr><th>Hold</th><td>${hold.status}${hold.decided_by && html` by <b>${hold.decided_by}</b> at ${hold.decided_at}`}${hold.entries.map(entryOf)}</td></tr>${fact('Inputs as submitted', hold.original_input_hash ?? step.input_hash)}${fact('Inputs as released', hold.approved_input_hash)}`}
 ${(step.error ?? step.reason) && html`<tr><th>Reason</th><td class="bad">${step.error ?? step.reason}</td></tr>`}

@@ -24,7 +24,7 @@ export function renderText(report: Report): string {
     tool: widest(report.steps.map(({ tool_id }) => tool_id)),
   };
   const lines = [
-    `Run ${run.run_id}${run.name ? ` — ${plain(run.name)}` : ''}: ${run.status}${run.replay_of ? ` (${run.mode === 'replay' ? 'replay of' : 'goes on from'} ${run.replay_of})` : ''}`,
+    `Run ${run.run_id}${run.name ? ` — ${plain(run.name)}` : ''}: ${run.status}${run.held_steps > 0 ? ', waits for a person' : ''}${run.replay_of ? ` (${run.mode === 'replay' ? 'replay of' : 'goes on from'} ${run.replay_of})` : ''}`,
     `  by ${plain(run.actor)} at ${run.created_at}, ${duration(summary.total_duration_ms)}`,
     ...(run.plan_hash ? [`  plan   ${run.plan_hash}`] : []),
     ...(run.policy_hash ? [`  policy ${run.policy_hash}`] : []),
@@ -33,7 +33,7 @@ export function renderText(report: Report): string {
     ...report.steps.flatMap((step) => stepLines(step, start, widths)),
     ...(report.steps_omitted > 0 ? [`  … and ${report.steps_omitted} more`] : []),
     '',
-    `Steps: ${summary.total_steps} in all, ${summary.completed_steps} succeeded, ${summary.failed_steps} failed, ${summary.denied_steps} denied, ${summary.canceled_steps} canceled, ${summary.skipped_steps} skipped; ${summary.attempts} attempts`,
+    `Steps: ${summary.total_steps} in all, ${summary.completed_steps} succeeded, ${summary.failed_steps} failed, ${summary.denied_steps} denied, ${summary.canceled_steps} canceled, ${summary.skipped_steps} skipped${summary.held_steps > 0 ? `, ${summary.held_steps} held` : ''}; ${summary.attempts} attempts`,
     ...list('Files read', summary.files_read),
     ...list('Files written', summary.files_written),
     ...list('Domains contacted', summary.domains_contacted),
@@ -103,5 +103,5 @@ export function duration(ms: number): string {
   return ms < 60_000 ? `${(ms / 1000).toFixed(1)}s` : `${Math.floor(ms / 60_000)}m${Math.round((ms % 60_000) / 1000)}s`;
 }
 
-/** What tools and people wrote must not move the cursor of who reads it. */
+/** Text from tools and people must not send control sequences to the reader's terminal. */
 const plain = (text: string): string => visibleLine(text.slice(0, 300));

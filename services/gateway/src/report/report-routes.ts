@@ -11,7 +11,7 @@ export const reportRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/runs/{id}/report',
-    summary: 'What a run did, step by step, as JSON, as text or as one self-contained page',
+    summary: 'Get a report of a run, step by step, as JSON, text or a self-contained HTML page',
     roles: ['submit', 'operate', 'audit'],
     query: Format,
     answers: { 200: { description: 'The report', schema: Report } },

@@ -1,6 +1,6 @@
 import { Html } from './html.js';
 
-/** Readable by day, by night and on paper, where all steps are unfolded. */
+/** For light and dark mode, and for print, where all steps are unfolded. */
 export const STYLE = new Html(`
 :root{color-scheme:light dark;--page:#fff;--text:#0f172a;--dim:#5b6b80;--line:#e2e8f0;--panel:#f8fafc;--chip:#e2e8f0;--good:#15803d;--bad:#b91c1c;--warn:#b45309;--good-chip:#dcfce7;--bad-chip:#fee2e2;--warn-chip:#fef3c7;--good-bar:#22c55e;--bad-bar:#ef4444;--warn-bar:#f59e0b;--wait-bar:#cbd5e1}
 @media (prefers-color-scheme:dark){:root{--page:#0f1420;--text:#e5e9f0;--dim:#94a3b8;--line:#293244;--panel:#171e2c;--chip:#2b3548;--good:#4ade80;--bad:#f87171;--warn:#fbbf24;--good-chip:#123a24;--bad-chip:#451a1e;--warn-chip:#42300c;--wait-bar:#3d4a61}}
@@ -15,6 +15,7 @@ code,pre{font:12px/1.5 ui-monospace,monospace;overflow-wrap:anywhere}pre{backgro
 .cards{display:flex;flex-wrap:wrap;gap:.6rem}.card{border:1px solid var(--line);border-radius:8px;padding:.5rem .9rem;min-width:6.5rem}.card b{display:block;font-size:1.2rem}.card span{color:var(--dim);font-size:12px}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.25rem .6rem .25rem 0}.facts th{width:10rem;color:var(--dim);font-weight:500}.rows td,.rows th,.broken td,.broken th{border-top:1px solid var(--line)}.rows td:first-child{min-width:15rem}.rows td:nth-child(2){min-width:13rem}.rows th{color:var(--dim);font-weight:500;border-top:0}
 details{border:1px solid var(--line);border-radius:8px;margin:.4rem 0;padding:.5rem .8rem}summary{cursor:pointer;break-after:avoid}.right{float:right}.icon{display:inline-block;width:1.2em;text-align:center;color:var(--dim)}.icon.succeeded{color:var(--good)}.icon.failed,.icon.denied{color:var(--bad)}
-svg{width:100%;height:auto;font:11px system-ui,sans-serif;fill:var(--text)}.name{text-anchor:end}.axis{text-anchor:middle;fill:var(--dim)}.took{fill:var(--dim)}.tick{stroke:var(--line)}.waited{fill:var(--wait-bar)}.bar{fill:var(--dim)}.bar.succeeded{fill:var(--good-bar)}.bar.failed,.bar.denied,.bar.timed_out,.bar.rejected,.bar.ambiguous{fill:var(--bad-bar)}.bar.held,.bar.canceled,.bar.expired{fill:var(--warn-bar)}
+svg{display:block;overflow:visible;font:12px system-ui,sans-serif;fill:var(--text)}.axis{font-size:11px;fill:var(--dim)}.took{fill:var(--dim)}.tick{stroke:var(--line)}.waited{fill:var(--wait-bar)}.bar{fill:var(--dim)}.bar.succeeded{fill:var(--good-bar)}.bar.failed,.bar.denied,.bar.timed_out,.bar.rejected,.bar.ambiguous{fill:var(--bad-bar)}.bar.held,.bar.canceled,.bar.expired{fill:var(--warn-bar)}
+@media (max-width:640px){body{padding:0 .9rem;margin:1rem auto}h1{font-size:1.25rem;overflow-wrap:anywhere}.sub{overflow-wrap:anywhere}.card{flex:1 1 5.5rem;min-width:0;padding:.4rem .5rem}.card b{font-size:1.05rem}.facts,.facts tbody,.facts tr,.facts th,.facts td,.rows,.rows tbody,.rows tr,.rows td{display:block;width:auto}.facts td,.rows td{overflow-wrap:anywhere;padding-right:0}.facts th{padding-bottom:0}.rows tr:first-child{display:none}.rows td{min-width:0!important;border-top:0}.rows td:first-child{border-top:1px solid var(--line)}.broken table{display:block;overflow-x:auto}.right{float:none;display:block;margin:.2rem 0 0 1.4em}}
 @media print{body{margin:0;max-width:none}pre{max-height:none}details::details-content{content-visibility:visible;display:block}}
 `);

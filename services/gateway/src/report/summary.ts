@@ -1,11 +1,11 @@
 import { type ReportSummary, type RunDetail, RunFacts } from '@capstan/contracts';
-import type { ReadEntry } from '@capstan/store';
+import type { ReadEntry } from '@capstan/store/record';
 
 const MAX_NAMES = 10_000;
 
 /** Adds up what the invocations of a run did. */
 export function createSummary(run: RunDetail) {
-  const { total_steps, completed_steps, denied_steps, failed_steps, canceled_steps, skipped_steps } = run;
+  const { total_steps, completed_steps, denied_steps, failed_steps, canceled_steps, skipped_steps, held_steps } = run;
   const names = {
     files_read: new Set<string>(),
     files_written: new Set<string>(),
@@ -29,6 +29,8 @@ export function createSummary(run: RunDetail) {
       );
       for (const { tool_id } of tables.invocations ?? [])
         tools.set(String(tool_id), (tools.get(String(tool_id)) ?? 0) + 1);
+      // A replay executes nothing: the facts of its results are those of the replayed run.
+      if (run.mode === 'replay') return;
       const facts = RunFacts.safeParse(tables.results?.[0]?.facts).data;
       keep(names.files_read, facts?.observed?.files_read);
       keep(names.files_written, facts?.observed?.files_written);
@@ -48,7 +50,8 @@ export function createSummary(run: RunDetail) {
           0,
           Date.parse(run.finished_at ?? new Date().toISOString()) - Date.parse(run.created_at),
         ),
-        ...{ total_steps, completed_steps, denied_steps, failed_steps, canceled_steps, skipped_steps, ...counts },
+        ...{ total_steps, completed_steps, denied_steps, failed_steps, canceled_steps, skipped_steps, held_steps },
+        ...counts,
         ...resources,
         resources,
         tools: Object.fromEntries([...tools].sort()),

@@ -1,14 +1,12 @@
 import { DEFAULT_TENANT, Failure, NewRetention, type Principal, pageOf, Retention } from '@capstan/contracts';
-import { deleteRetention, getRetention, listRetentions, putRetention } from '@capstan/store';
+import { deleteRetention, getRetention, listRetentions, putRetention } from '@capstan/store/retention';
 import { AllQuery, pageOfAll } from '../http/page-of-all.js';
-import { type Route, route } from '../http/route.js';
+import { OVERSEERS, type Route, route } from '../http/route.js';
 
-const READERS: Route['roles'] = ['admin', 'operate', 'audit'];
-
-/** Who could shorten what is kept of them could make a record of themselves disappear. */
+/** Tenants must not shorten their own retention: they could make their records disappear. */
 function mayChange({ tenant }: Principal): void {
   if (tenant !== DEFAULT_TENANT)
-    throw new Failure('TENANT_FORBIDDEN', { detail: 'Only an admin of the default tenant says for how long is kept.' });
+    throw new Failure('TENANT_FORBIDDEN', { detail: 'Only an admin of the default tenant sets retention.' });
 }
 
 const maySee = ({ tenant }: Principal, of: string): boolean => tenant === DEFAULT_TENANT || tenant === of;
@@ -16,15 +14,15 @@ const maySee = ({ tenant }: Principal, of: string): boolean => tenant === DEFAUL
 const none = (tenant: string): Failure =>
   new Failure('NOT_FOUND', {
     detail: `${tenant} has no retention of its own.`,
-    suggestion: 'What the installation keeps applies: CAPSTAN_RETENTION_DAYS of the coordinator.',
+    suggestion: 'The retention of the installation applies: CAPSTAN_RETENTION_DAYS on the coordinator.',
   });
 
 export const retentionRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/retention',
-    summary: 'For how long tenants keep what ended; the installation for those that are not named',
-    roles: READERS,
+    summary: 'List the retention of tenants; tenants not listed use that of the installation',
+    roles: OVERSEERS,
     query: AllQuery,
     answers: { 200: { description: 'All', schema: pageOf(Retention) } },
     handle: async ({ store }, { principal, query }) => {
@@ -38,8 +36,8 @@ export const retentionRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/retention/{tenant}',
-    summary: 'For how long a tenant keeps what ended',
-    roles: READERS,
+    summary: 'Get the retention of a tenant',
+    roles: OVERSEERS,
     answers: { 200: { description: 'The settings', schema: Retention } },
     handle: async ({ store }, { principal, params: { tenant = '' } }) => {
       const retention = maySee(principal, tenant) && (await getRetention(store.db, tenant));
@@ -50,7 +48,7 @@ export const retentionRoutes: Route[] = [
   route({
     method: 'PUT',
     path: '/v1/retention/{tenant}',
-    summary: 'Keep what ended of a tenant for so long, by how it ended; what is older goes at once',
+    summary: 'Set the retention of a tenant, by final status; older data is removed at once',
     roles: ['admin'],
     body: NewRetention,
     answers: { 200: { description: 'The settings', schema: Retention } },
@@ -64,9 +62,9 @@ export const retentionRoutes: Route[] = [
   route({
     method: 'DELETE',
     path: '/v1/retention/{tenant}',
-    summary: 'Keep for a tenant what the installation keeps',
+    summary: 'Delete the retention of a tenant; that of the installation applies again',
     roles: ['admin'],
-    answers: { 204: { description: 'It is as for all others' } },
+    answers: { 204: { description: 'Deleted' } },
     handle: async ({ store }, { principal, params: { tenant = '' }, reply }) => {
       mayChange(principal);
       if (!(await deleteRetention(store, principal, tenant))) throw none(tenant);

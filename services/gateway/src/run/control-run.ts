@@ -1,5 +1,6 @@
 import { Failure, isRunOver, type Principal, type Run } from '@capstan/contracts';
-import { controlPlanRun, getRun, type RunControl } from '@capstan/store';
+import { controlPlanRun, type RunControl } from '@capstan/store/plan';
+import { getRun } from '@capstan/store/run';
 import type { GatewayContext } from '../gateway-context.js';
 import { cancel, notFound } from '../invocation/act-on.js';
 
@@ -9,7 +10,7 @@ export async function readRun({ store }: GatewayContext, { tenant }: Principal, 
   return run;
 }
 
-/** Pausing starts nothing more; canceling also ends what waits and what runs. */
+/** A paused run starts no more steps. Canceling also ends its waiting and running calls. */
 export async function controlRun(
   gateway: GatewayContext,
   principal: Principal,
@@ -17,11 +18,11 @@ export async function controlRun(
   control: RunControl,
 ): Promise<Run> {
   const run = await readRun(gateway, principal, run_id);
-  if (run.kind !== 'plan' && control !== 'cancel') throw illegal(run, 'only plans are paused and resumed');
-  // Whoever has the run in hand is to let it go.
+  if (run.kind !== 'plan' && control !== 'cancel') throw illegal(run, 'only runs of plans can be paused and resumed');
+  // The coordinator that is working on the run should let go of it.
   if (run.kind === 'plan') gateway.relay.publish('due', [run_id]);
   const changed = run.kind === 'plan' && (await controlPlanRun(gateway.store, principal, run_id, control));
-  // After the plan is told: from then on it starts nothing, so all there will ever be is reached.
+  // After the plan was changed: it starts no more steps from then on, so this reaches all calls.
   const reached = control === 'cancel' ? await cancel(gateway, principal, { run_id }) : 0;
   const after = await readRun(gateway, principal, run_id);
   if (changed) {
@@ -32,8 +33,8 @@ export async function controlRun(
 }
 
 const REFUSED = {
-  pause: 'only what is under way is paused',
-  resume: 'only what is paused is resumed',
+  pause: 'only a run in progress can be paused',
+  resume: 'only a paused run can be resumed',
   cancel: 'it has ended and cannot be canceled',
 } as const;
 

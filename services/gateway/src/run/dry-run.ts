@@ -5,7 +5,7 @@ import type { GatewayContext } from '../gateway-context.js';
 
 const MAX_ELEMENTS = 100;
 
-/** What would be decided about each step, as far as that is known before anything has run. */
+/** The decision about each step, as far as it can be known before anything has run. */
 export function dryRun(
   { catalog, rules }: Pick<GatewayContext, 'catalog' | 'rules'>,
   principal: Principal,

@@ -9,7 +9,7 @@ type Reader = { catalog: Catalog; readers: GatewayContext['readers'] };
 
 const SLICE_MS = 10;
 
-/** Checks a plan, and answers it compiled. However large it is, others are answered meanwhile. */
+/** Checks and compiles a plan without blocking other requests: long texts are parsed in a thread, and compiling is done in slices. */
 export async function readPlan({ catalog, readers }: Reader, tenant: string, source: unknown): Promise<CompiledPlan> {
   if (typeof source !== 'string' || !isLong(source)) return compile(catalog, source);
   const ask = (question: Question) => readers.read<JsonObject>(tenant, question);
@@ -17,7 +17,7 @@ export async function readPlan({ catalog, readers }: Reader, tenant: string, sou
   try {
     return await compile(catalog, document);
   } catch (error) {
-    // The thread knows no catalog, and the document no lines.
+    // The thread has no catalog, and the parsed document has no line numbers, so the thread looks up the lines of these errors.
     if (error instanceof PlanFailure) await ask({ kind: 'plan', text: source, errors: error.errors });
     throw error;
   }

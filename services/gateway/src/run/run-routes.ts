@@ -9,15 +9,15 @@ import {
   RunSubmission,
   Step,
 } from '@capstan/contracts';
-import { getRunDetail, listPlainSteps, listRuns, listSteps, type RunControl } from '@capstan/store';
+import { listPlainSteps, listSteps, type RunControl } from '@capstan/store/plan';
+import { getRunDetail, listRuns } from '@capstan/store/run';
 import { z } from 'zod';
-import { type Route, route } from '../http/route.js';
+import { READERS, type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { controlRun, readRun } from './control-run.js';
 import { streamRun } from './stream-run.js';
 import { submitRun, tryRun } from './submit-run.js';
 
-const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
 const ListQuery = z.strictObject({
   ...PageQuery.shape,
   ...RunFilter.shape,
@@ -39,15 +39,15 @@ export const runRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/runs',
-    summary: 'Run a plan, as JSON or as YAML; with dry_run=true, decide about its steps and run none',
+    summary: 'Run a plan, as JSON or YAML; with dry_run=true, only show the decisions about its steps',
     roles: ['submit'],
     brings_work: true,
     query: SubmitQuery,
-    // As application/yaml it is a bare plan.
+    // A body of type application/yaml is a plan without the other fields.
     body: z.unknown().meta({ override: RunSubmission }),
     body_limit: 'bulk',
     answers: {
-      200: { description: 'What would be decided', schema: DryRun },
+      200: { description: 'The decision about each step', schema: DryRun },
       202: { description: 'It is committed', schema: RunAccepted },
     },
     handle: async (gateway, { principal, body, query, reply }) => {
@@ -68,7 +68,7 @@ export const runRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/runs/{id}',
-    summary: 'One run with its counts, and the plan and inputs it started with',
+    summary: 'Get a run with its counts, plan and inputs',
     roles: READERS,
     answers: { 200: { description: 'The run', schema: RunDetail } },
     handle: async ({ store }, { principal, params }) => {
@@ -80,7 +80,7 @@ export const runRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/runs/{id}/steps',
-    summary: 'The steps of a run with their results, in the order of the plan',
+    summary: 'List the steps of a run with their results, in plan order',
     roles: READERS,
     query: PageQuery.strict(),
     answers: { 200: { description: 'A page', schema: pageOf(Step) } },
@@ -93,12 +93,12 @@ export const runRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/runs/{id}/events',
-    summary: 'Follow a run: server-sent events, resumable with Last-Event-ID',
+    summary: 'Follow a run as server-sent events; Last-Event-ID resumes',
     roles: READERS,
     answers: { 200: { description: 'Events: step and run', media_type: 'text/event-stream' } },
     handle: streamRun,
   }),
-  control('pause', 'Start no more steps of a plan; what is under way goes on'),
-  control('resume', 'Go on with a plan that is paused'),
-  control('cancel', 'Cancel a run: what waits, what runs, and what was to come'),
+  control('pause', 'Pause a plan: running steps continue, no new ones start'),
+  control('resume', 'Resume a paused plan'),
+  control('cancel', 'Cancel a run: its waiting and running calls and its remaining steps'),
 ];

@@ -1,25 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isRunOver, isTerminal, type Run, type RunEvent, type Step } from '@capstan/contracts';
-import { getRun, readRunning, readStepChanges } from '@capstan/store';
+import { readRunning, readStepChanges } from '@capstan/store/plan';
+import { getRun } from '@capstan/store/run';
 import type { GatewayContext } from '../gateway-context.js';
 import type { Asked } from '../http/route.js';
 import { lastEventId, sendEvents } from '../http/send-events.js';
 import { readRun } from './control-run.js';
 
 const PAGE = 500;
-/** How often it is looked at what no signal tells: which of the steps run. */
+/** The polling interval for changes without a signal: steps that started to run. */
 const LOOK_MS = 1000;
 const IDLE_MS = 5000;
-/** Changes that come in quick succession are told together. */
+/** Changes in quick succession are sent together. */
 const GATHER_MS = 50;
 const MAX_STREAM_MS = 3_600_000;
 const MAX_WATCHED = 1000;
 
 type Followed = Omit<Step, 'result'>;
-/** What a stream has told already. */
+/** What the stream has sent so far. */
 type Told = { seq: number; run: string; watched: Map<string, Followed> };
 
-/** Steps and the run itself, as they change. An event's id is the number of the last change of a step that was told. */
+/** Streams the run and its steps as they change. An event's id is the number of the last step change that was sent. */
 export async function streamRun(gateway: GatewayContext, asked: Asked<unknown, unknown>) {
   const { principal, params, request, reply } = asked;
   const run = await readRun(gateway, principal, params.id ?? '');
@@ -49,7 +50,7 @@ async function* follow(gateway: GatewayContext, tenant: string, { run_id }: Run,
 type Look = { events: RunEvent[]; more: boolean; over: boolean };
 
 async function look({ store }: GatewayContext, tenant: string, run_id: string, told: Told): Promise<Look> {
-  // The run first: its steps have ended before it has, so whoever sees its end sees theirs.
+  // The run is read first: steps end before their run, so if the run has ended, all steps are read as ended.
   const run = await getRun(store, tenant, run_id);
   if (!run) return { events: [], more: false, over: true };
   const events: RunEvent[] = [];
@@ -74,7 +75,7 @@ async function look({ store }: GatewayContext, tenant: string, run_id: string, t
   return { events, more, over: isRunOver(run.status) };
 }
 
-/** What waits for a worker: that it got one is not told by any change. */
+/** Watches steps that wait for a worker, because their start is not recorded as a step change. */
 function watch({ watched }: Told, step: Followed): void {
   if (step.invocation_id === null) return;
   const waits =

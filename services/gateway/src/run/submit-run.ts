@@ -1,6 +1,8 @@
+import { activeTraceparent } from '@capstan/backbone';
 import { type DryRun, Failure, hasRole, type Principal, type RunAccepted, RunSubmission } from '@capstan/contracts';
 import { type CompiledPolicy, compilePolicy } from '@capstan/policy';
-import { boundBy, ensurePolicy, insertPlanRun, runPolicyName } from '@capstan/store';
+import { insertPlanRun } from '@capstan/store/plan';
+import { boundBy, ensurePolicy, runPolicyName } from '@capstan/store/policy';
 import { nanoid } from 'nanoid';
 import type { GatewayContext } from '../gateway-context.js';
 import { parseWith } from '../http/parse-request.js';
@@ -8,7 +10,7 @@ import { readPolicy } from '../policy/read-policy.js';
 import { dryRun } from './dry-run.js';
 import { readPlan } from './read-plan.js';
 
-/** Checks everything that can be known before anything runs, and commits the run; the coordinator starts its steps. */
+/** Checks everything that can be checked before a run, then commits it. The coordinator starts its steps. */
 export async function submitRun(gateway: GatewayContext, principal: Principal, body: unknown): Promise<RunAccepted> {
   const { submission, plan, inputs } = await read(gateway, principal, body);
   const policy_hash = await choosePolicy(gateway, principal, submission);
@@ -28,6 +30,7 @@ export async function submitRun(gateway: GatewayContext, principal: Principal, b
     max_parallel: submission.max_parallel ?? plan.max_parallel,
     webhook_url: submission.webhook_url ?? null,
     steps: plan.steps.map(({ id, name, tool_id }) => ({ step_id: id, name, tool_id })),
+    traceparent: activeTraceparent(),
   };
   await insertPlanRun(gateway.store.query, run, signals ?? []);
   if (!signals) gateway.relay.publish('due', [run_id]);
@@ -53,7 +56,7 @@ export async function tryRun(gateway: GatewayContext, principal: Principal, body
   return dryRun(gateway, principal, plan, inputs, policy);
 }
 
-/** A body that is text is a bare plan. */
+/** A text body is a plan without the other fields. */
 async function read(gateway: GatewayContext, { tenant }: Principal, body: unknown) {
   const submission = parseWith(RunSubmission, typeof body === 'string' ? { plan: body } : body, 'body');
   gateway.webhook_addresses.check(submission.webhook_url, 'webhook_url');
@@ -61,7 +64,7 @@ async function read(gateway: GatewayContext, { tenant }: Principal, body: unknow
   return { submission, plan, inputs: plan.inputs.fill(submission.inputs) };
 }
 
-/** A run keeps the version it starts with. One's own policy is what an admin could put in force anyway. */
+/** A run keeps the policy it starts with. One of its own needs the role admin, who could also put it in force. */
 async function choosePolicy(gateway: GatewayContext, principal: Principal, { policy }: RunSubmission): Promise<string> {
   if (policy === undefined) return gateway.policies.of(principal.tenant).policy_hash;
   if (!hasRole(principal, 'admin'))

@@ -1,16 +1,14 @@
 import { NewSchedule, pageOf, Schedule, ScheduleChange, ScheduleDetail, SequenceQuery } from '@capstan/contracts';
-import { deleteSchedule, listSchedules } from '@capstan/store';
-import { type Route, route } from '../http/route.js';
+import { deleteSchedule, listSchedules } from '@capstan/store/schedule';
+import { READERS, type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { changeSchedule, createSchedule, readSchedule } from './schedules.js';
-
-const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
 
 export const scheduleRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/schedules',
-    summary: 'Start a tool or a plan at times of a cron pattern, or every so often',
+    summary: 'Create a schedule that starts a tool or a plan by cron pattern or at an interval',
     roles: ['submit'],
     body: NewSchedule,
     body_limit: 'bulk',
@@ -39,7 +37,7 @@ export const scheduleRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/schedules/{id}',
-    summary: 'One schedule with its next starts and its last ones',
+    summary: 'Get a schedule with its next and last starts',
     roles: READERS,
     answers: { 200: { description: 'The schedule', schema: ScheduleDetail } },
     handle: (gateway, { principal, params }) => readSchedule(gateway, principal, params.id ?? ''),
@@ -56,7 +54,7 @@ export const scheduleRoutes: Route[] = [
   route({
     method: 'DELETE',
     path: '/v1/schedules/{id}',
-    summary: 'Remove a schedule; what it has started goes on',
+    summary: 'Delete a schedule; what it started continues',
     roles: ['submit', 'operate'],
     answers: { 204: { description: 'It is gone' } },
     handle: async ({ store }, { principal, params, reply }) => {

@@ -1,3 +1,4 @@
+import { describeErrors } from '@capstan/catalog';
 import {
   Failure,
   hasRole,
@@ -9,7 +10,14 @@ import {
   Submission,
 } from '@capstan/contracts';
 import { createTimetable, type Timetable } from '@capstan/plan';
-import { getSchedule, insertSchedule, lastFires, type ScheduleUpdate, storeNow, updateSchedule } from '@capstan/store';
+import {
+  getSchedule,
+  insertSchedule,
+  lastFires,
+  type ScheduleUpdate,
+  storeNow,
+  updateSchedule,
+} from '@capstan/store/schedule';
 import { nanoid } from 'nanoid';
 import type { GatewayContext } from '../gateway-context.js';
 import { invalidRequest } from '../http/parse-request.js';
@@ -17,7 +25,7 @@ import { notFound } from '../invocation/act-on.js';
 import { readPlan } from '../run/read-plan.js';
 
 const SHOWN = 10;
-/** What a fire may take of a submission, beside the tool and its inputs. */
+/** The submission options that a schedule supports, besides the tool and its inputs. */
 const OPTIONS = [
   'session_id',
   'timeout_ms',
@@ -65,14 +73,13 @@ function readTool({ catalog }: GatewayContext, { tool_id = '', inputs = {} }: Ne
     });
   }
   const errors = tool.check(inputs);
-  const [first] = errors;
-  if (first) throw new Failure('INVALID_INPUTS', { detail: `${first.field} ${first.message}`, context: { errors } });
+  if (errors.length > 0) throw new Failure('INVALID_INPUTS', { detail: describeErrors(errors), context: { errors } });
   return { tool_id: tool.descriptor.tool_id, plan: null, plan_hash: null, inputs };
 }
 
 async function readSentPlan(gateway: GatewayContext, { tenant }: Principal, sent: NewSchedule) {
   const plan = await readPlan(gateway, tenant, sent.plan);
-  // Checked now, so that it does not fail at night.
+  // Checked now, so that the schedule does not fail when it starts the plan.
   plan.inputs.fill(sent.inputs ?? {});
   return { tool_id: null, plan: plan.document, plan_hash: plan.plan_hash, inputs: sent.inputs ?? {} };
 }
@@ -92,7 +99,7 @@ function optionsOf(sent: NewSchedule): JsonObject {
 
 function firstOf(timetable: Timetable, now: Date): string {
   const next = timetable.next(now);
-  if (!next) throw new Failure('INVALID_REQUEST', { detail: 'cron: such a time never comes' });
+  if (!next) throw new Failure('INVALID_REQUEST', { detail: 'cron: this pattern never matches' });
   return next.toISOString();
 }
 
@@ -112,7 +119,7 @@ export async function readSchedule(
   return { ...shown, next: schedule.paused ? [] : next, last: await lastFires(store.db, id, SHOWN) };
 }
 
-/** With another time, or resumed, it is due next from now on: what a pause left out is not made up for. */
+/** A changed or resumed schedule is next due from now on. Starts missed during a pause are not made up for. */
 export async function changeSchedule(
   gateway: GatewayContext,
   principal: Principal,
@@ -145,19 +152,19 @@ export async function changeSchedule(
   return readSchedule(gateway, principal, id);
 }
 
-/** A schedule runs with the roles of a key until that is deleted; a login ends before its schedules would. */
+/** A schedule runs with the roles of a key until the key is deleted. A login would end too soon. */
 function requireKey({ key_id }: Principal): void {
   if (key_id === '')
     throw new Failure('CALLER_REFUSED', {
       detail: 'A schedule runs with the roles of a key, and you logged in without one.',
-      suggestion: 'Create the schedule with a key: capstan keys create makes one.',
+      suggestion: 'Create a key with capstan keys create, and use it to create the schedule.',
     });
 }
 
-/** Its key was revoked: from now on it may do what whoever resumes it may. */
+/** For a schedule whose key was revoked: from now on it runs with the key of whoever resumes it. */
 function takenOverBy(principal: Principal): Pick<ScheduleUpdate, 'actor' | 'key_id'> {
   if (!hasRole(principal, 'submit'))
-    throw new Failure('ROLE_MISSING', { detail: 'To take a schedule over needs the role submit.' });
+    throw new Failure('ROLE_MISSING', { detail: 'Taking over a schedule needs the role submit.' });
   requireKey(principal);
   return { actor: principal.actor, key_id: principal.key_id };
 }

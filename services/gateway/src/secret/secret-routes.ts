@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, Failure, NewSecret, type Principal, pageOf, Secret, SecretName } from '@capstan/contracts';
-import { deleteSecret, listSecrets, putSecret, rewrapSecrets } from '@capstan/store';
+import { deleteSecret, listSecrets, putSecret, rewrapSecrets } from '@capstan/store/secret';
 import { z } from 'zod';
 import { AllQuery, pageOfAll } from '../http/page-of-all.js';
 import { type Route, route } from '../http/route.js';
@@ -9,7 +9,7 @@ const Tenant = z.strictObject({
   tenant: z.string().optional().describe('Another than your own; for the default tenant'),
 });
 
-/** An admin of the default tenant runs the installation; any other admin has their own tenant only. */
+/** An admin of the default tenant manages all tenants; any other admin only their own. */
 const tenantOf = (principal: Principal, asked: string | undefined): string => {
   if (asked === undefined || asked === principal.tenant) return principal.tenant;
   if (principal.tenant === DEFAULT_TENANT) return asked;
@@ -26,7 +26,7 @@ export const secretRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/secrets',
-    summary: 'The names of the secrets; no value is ever shown',
+    summary: 'List the names of secrets; values are never returned',
     roles: ['admin'],
     query: AllQuery.extend(Tenant.shape),
     answers: { 200: { description: 'All', schema: pageOf(Secret) } },
@@ -36,11 +36,11 @@ export const secretRoutes: Route[] = [
   route({
     method: 'PUT',
     path: '/v1/secrets/{name}',
-    summary: 'Keep a secret, encrypted; tools use it as secret://name',
+    summary: 'Store a secret, encrypted; tools use it as secret://name',
     roles: ['admin'],
     query: Tenant,
     body: NewSecret,
-    answers: { 200: { description: 'Kept', schema: Secret } },
+    answers: { 200: { description: 'Stored', schema: Secret } },
     handle: ({ store, secret_keys }, { principal, params, query, body }) =>
       putSecret(
         store,
@@ -53,7 +53,7 @@ export const secretRoutes: Route[] = [
   route({
     method: 'DELETE',
     path: '/v1/secrets/{name}',
-    summary: 'Forget a secret',
+    summary: 'Delete a secret',
     roles: ['admin'],
     query: Tenant,
     answers: { 204: { description: 'Gone' } },
@@ -66,9 +66,9 @@ export const secretRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/secrets/rewrap',
-    summary: 'Encrypt all secrets with the first of the keys, so that an old key can be taken away',
+    summary: 'Re-encrypt all secrets with the first key, so that an old key can be removed',
     roles: ['admin'],
-    answers: { 200: { description: 'How many were', schema: z.object({ rewrapped: z.int() }) } },
+    answers: { 200: { description: 'The number of secrets re-encrypted', schema: z.object({ rewrapped: z.int() }) } },
     handle: async ({ store, secret_keys }, { principal }) => {
       if (principal.tenant !== DEFAULT_TENANT)
         throw new Failure('TENANT_FORBIDDEN', { detail: 'Only an admin of the default tenant changes keys.' });

@@ -1,5 +1,5 @@
 import { Failure, NewSessionFile } from '@capstan/contracts';
-import { type SessionFileWrite, type SessionScope, statSessionFile, writeSessionFile } from '@capstan/store';
+import { type SessionFileWrite, type SessionScope, statSessionFile, writeSessionFile } from '@capstan/store/session';
 import type { GatewayContext } from '../gateway-context.js';
 import { parseWith } from '../http/parse-request.js';
 
@@ -20,7 +20,7 @@ export async function putFile(gateway: GatewayContext, scope: SessionScope, path
       throw new Failure('ILLEGAL_STATE', {
         detail:
           written.why === 'is_a_directory' ? `${path} is a folder.` : `A part of ${path} is a file, not a folder.`,
-        suggestion: 'Choose another path, or delete what is there first.',
+        suggestion: 'Choose another path, or delete the existing file or folder first.',
       });
   }
 }

@@ -1,11 +1,14 @@
 import {
+  Failure,
   LastResponse,
   PageQuery,
+  type Principal,
   pageOf,
   Session,
   SessionFile,
   SessionFileContent,
   SessionNote,
+  toSessionPath,
 } from '@capstan/contracts';
 import {
   clearLastResponse,
@@ -15,20 +18,18 @@ import {
   readNotes,
   readSessionFile,
   removeSessionFile,
+  type SessionFileRemoved,
   type SessionScope,
   type StoredSessionFile,
-} from '@capstan/store';
+} from '@capstan/store/session';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
 import { AllQuery, pageOfAll } from '../http/page-of-all.js';
-import { type Route, route } from '../http/route.js';
+import { READERS, type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { putFile } from './put-file.js';
-import { refuseRemoval } from './refuse-removal.js';
-import { pathOf, scopeOf } from './session-path.js';
 
-const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
 const FilePage = pageOf(SessionFile);
 const FILE = '/v1/sessions/{id}/files/*';
 
@@ -44,7 +45,7 @@ export const sessionRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/sessions/{id}',
-    summary: 'A session: what it used and what it keeps. It exists by being used',
+    summary: 'Get a session: its usage and contents. Sessions are created on first use',
     roles: READERS,
     answers: { 200: { description: 'The session', schema: Session } },
     handle: async ({ store }, { principal, params }) => {
@@ -56,7 +57,7 @@ export const sessionRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/sessions/{id}/last-response',
-    summary: 'What the latest tool of a session answered',
+    summary: 'Get the result of the latest call in a session',
     roles: READERS,
     answers: { 200: { description: 'The response', schema: LastResponse } },
     handle: async ({ store }, { principal, params }) => {
@@ -69,9 +70,9 @@ export const sessionRoutes: Route[] = [
   route({
     method: 'DELETE',
     path: '/v1/sessions/{id}/last-response',
-    summary: 'Clear the last response; the next answer is the new one, and what is on record stays',
+    summary: 'Clear the last response of a session; the record keeps it',
     roles: ['submit'],
-    answers: { 204: { description: 'There is none now' } },
+    answers: { 204: { description: 'Cleared' } },
     handle: async ({ store }, { principal, params, reply }) => {
       await clearLastResponse(store, scopeOf(principal, params.id));
       return reply.code(204).send();
@@ -80,7 +81,7 @@ export const sessionRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/sessions/{id}/notes',
-    summary: "The session's scratchpad",
+    summary: 'List the notes of a session',
     roles: READERS,
     query: AllQuery,
     answers: { 200: { description: 'All sections', schema: pageOf(SessionNote) } },
@@ -90,7 +91,7 @@ export const sessionRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/sessions/{id}/files',
-    summary: 'The files of a folder of a session',
+    summary: 'List the files in a folder of a session',
     roles: READERS,
     query: PageQuery.extend({ path: z.string().default('/') }).strict(),
     answers: { 200: { description: 'A page, by name', schema: FilePage } },
@@ -100,7 +101,7 @@ export const sessionRoutes: Route[] = [
   route({
     method: 'GET',
     path: FILE,
-    summary: "A file's bytes; with Accept: application/json, the file with its content; of a folder, what is in it",
+    summary: 'Download a file; with Accept: application/json, as JSON; for a folder, list its contents',
     roles: READERS,
     query: PageQuery.strict(),
     answers: { 200: { description: 'The content', schema: SessionFileContent } },
@@ -135,7 +136,7 @@ export const sessionRoutes: Route[] = [
   route({
     method: 'DELETE',
     path: FILE,
-    summary: 'Delete a file; with recursive=true, a folder and what is in it',
+    summary: 'Delete a file; with recursive=true, a folder and its contents',
     roles: ['submit'],
     query: z.strictObject({ recursive: z.enum(['true', 'false']).default('false') }),
     answers: { 204: { description: 'Gone' } },
@@ -156,10 +157,34 @@ function sendFile({ content, encoding, ...file }: StoredSessionFile, request: Fa
   return reply
     .headers({
       'content-type': encoding === 'text' ? 'text/plain; charset=utf-8' : 'application/octet-stream',
-      // Written by tools and models: nothing of it may run in a browser that is signed in here.
+      // Written by tools and models: it must not run in a browser that is logged in here.
       'content-disposition': 'attachment',
       'x-content-type-options': 'nosniff',
       'content-security-policy': "sandbox; default-src 'none'",
     })
     .send(bytes);
+}
+
+const refuseRemoval = (path: string, why: Extract<SessionFileRemoved, { kind: 'refused' }>['why']): Failure =>
+  why === 'absent'
+    ? notFound(`file ${path}`)
+    : new Failure('ILLEGAL_STATE', {
+        detail: why === 'not_empty' ? `${path} is not empty.` : `${path} may only be read.`,
+        suggestion: 'Delete a folder with recursive=true.',
+      });
+
+/** Validated here, because an id in a URL can be anything. */
+function scopeOf({ tenant }: Principal, session_id: string | undefined): SessionScope {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  if (!session_id || session_id.length > 255 || /[\u0000-\u001f\u007f]/.test(session_id) || !session_id.isWellFormed())
+    throw new Failure('INVALID_REQUEST', {
+      detail: 'session_id: 1 to 255 characters, none of them a control character.',
+    });
+  return { tenant, session_id };
+}
+
+function pathOf(given: string | undefined): string {
+  const normal = toSessionPath(`/${given ?? ''}`);
+  if ('problem' in normal) throw new Failure('INVALID_REQUEST', { detail: `${normal.problem}.` });
+  return normal.path;
 }

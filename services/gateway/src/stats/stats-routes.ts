@@ -1,5 +1,5 @@
 import { Failure, Stats, StatsNow, StatsQuery } from '@capstan/contracts';
-import { readStats, readStatsNow } from '@capstan/store';
+import { readStats, readStatsNow } from '@capstan/store/stats';
 import type { z } from 'zod';
 import { type Route, route } from '../http/route.js';
 
@@ -8,7 +8,7 @@ const HOUR_S = 3600;
 const MAX_POINTS = 1500;
 const WANTED_POINTS = 120;
 const MAX_SERIES = 50;
-/** Rollups by the minute are kept for so long; the coordinator deletes them. */
+/** How long rollups by the minute are kept before the coordinator deletes them. */
 const MINUTES_KEPT_S = 2 * 86_400;
 const STEPS_S = [60, 300, 900, HOUR_S, 6 * HOUR_S, 24 * HOUR_S];
 
@@ -16,7 +16,7 @@ export const statsRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/stats',
-    summary: 'Throughput, failures, queue wait and run time over a period, by runner type, tool or status',
+    summary: 'Get throughput, failures, queue wait and run time over a period, by runner type, tool or status',
     roles: ROLES,
     query: StatsQuery,
     answers: { 200: { description: 'A series for each, of the 50 with the most calls', schema: Stats } },
@@ -29,14 +29,14 @@ export const statsRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/stats/now',
-    summary: 'What waits and runs at this moment, by runner type, and the slots of the workers',
+    summary: 'Get what is waiting and running now, by runner type, and the slots of the workers',
     roles: ROLES,
     answers: { 200: { description: 'The counts', schema: StatsNow } },
     handle: ({ store }, { principal }) => readStatsNow(store.db, principal.tenant),
   }),
 ];
 
-/** The period and the step, and which rollups have them. */
+/** The period, the step and the rollups to read them from. */
 export function rangeOf({ since, until, step, by }: z.output<typeof StatsQuery>, now: number) {
   const end = until === undefined ? now : Date.parse(until);
   const start = since === undefined ? end - HOUR_S * 1000 : Date.parse(since);

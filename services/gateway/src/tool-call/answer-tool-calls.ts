@@ -1,8 +1,8 @@
 import { type AnsweredCall, parseToolCalls, resultText, toMessages } from '@capstan/catalog';
 import {
   Failure,
-  holdIdOf,
   type Invocation,
+  isObject,
   type JsonObject,
   type Principal,
   type Provider,
@@ -11,14 +11,15 @@ import {
   type ToolCallOutcome,
   type ToolCallRequest,
 } from '@capstan/contracts';
-import { getInvocation, listHoldEntries } from '@capstan/store';
+import { getInvocation } from '@capstan/store/invocation';
 import type { GatewayContext } from '../gateway-context.js';
+import { whyRejected } from '../hold/why-rejected.js';
 import { submit } from '../invocation/submit.js';
 import { createFindTool, type FindTool } from './find-tool.js';
 
 const MAX_CALLS = 128;
 
-/** A call that is ours: the invocation it became, or why it became none. */
+/** A call of one of our tools: its invocation, or the reason why there is none. */
 type Handled = {
   call: ProviderCall;
   tool_id: string | null;
@@ -28,8 +29,8 @@ type Handled = {
 };
 
 /**
- * Parses a model's response, submits its calls all at once, and says what became of each. What is wrong with one call is told
- * to the model in that call's answer, and does not touch the others.
+ * Parses a model's response, submits its calls at once and reports the outcome of each. An error in one call is reported to the model
+ * in the answer to that call and does not affect the others.
  */
 export async function answerToolCalls(
   gateway: GatewayContext,
@@ -40,7 +41,7 @@ export async function answerToolCalls(
   const { format, calls } = parseToolCalls(request.provider, request.response);
   if (calls.length > MAX_CALLS)
     throw new Failure('INVALID_REQUEST', {
-      detail: `response: ${calls.length} calls; at most ${MAX_CALLS} are taken at once.`,
+      detail: `response: ${calls.length} calls; at most ${MAX_CALLS} are accepted at once.`,
     });
   const findTool = await createFindTool(gateway, principal, request.agent_id);
   const ours = calls.filter((call) => !call.by_provider);
@@ -94,18 +95,9 @@ async function handle(gateway: GatewayContext, principal: Principal, asked: Aske
   }
 }
 
-/** What whoever rejected it said: a model that is told why can do something else. */
-async function whyRejected({ store }: GatewayContext, { invocation_id, status }: Invocation): Promise<string | null> {
-  if (status !== 'rejected') return null;
-  const hold_id = holdIdOf(invocation_id);
-  const entries = (await listHoldEntries(store.db, [hold_id])).get(hold_id) ?? [];
-  const rejection = entries.findLast(({ kind }) => kind === 'reject');
-  return rejection ? `${rejection.actor} rejected the call, and it has not run: ${rejection.comment}` : null;
-}
-
-/** What the model says goes before what its agent configured. */
+/** The model's arguments take precedence over the defaults of its agent. */
 function toInputs({ arguments: given }: ProviderCall, defaults: JsonObject): JsonObject {
-  const inputs = typeof given === 'object' && given !== null && !Array.isArray(given) ? given : {};
+  const inputs = isObject(given) ? given : {};
   return Object.keys(defaults).length > 0 ? { ...defaults, ...inputs } : inputs;
 }
 
@@ -120,7 +112,7 @@ function toSubmission({ place, format, request }: Asked, tool_id: string, inputs
   };
 }
 
-/** A denial is a row too. */
+/** A denied call has an invocation, too. */
 async function onRecord(
   { store }: GatewayContext,
   { tenant }: Principal,
@@ -131,13 +123,13 @@ async function onRecord(
   return (await getInvocation(store.db, tenant, invocation_id)) ?? null;
 }
 
-/** Postgres being away is nothing that a model can help; but what was taken already must be answered. */
+/** An outage is an error of the request, not of a call. But if some calls were committed, they have to be answered. */
 function rethrowOutage(handled: Handled[]): void {
   const outage = handled.find(({ refused }) => refused instanceof Failure && refused.status >= 500)?.refused;
   if (outage instanceof Failure && handled.every(({ invocation }) => invocation === null)) throw outage;
 }
 
-/** A model that is not told what was left out believes that it counted. */
+/** Includes warnings about ignored inputs; otherwise the model would believe that they had an effect. */
 function toAnswer({ call, invocation, refused, warnings }: Handled): AnsweredCall {
   if (refused !== null || !invocation) return { call, result: { text: refusalText(refused), ok: false } };
   const { text, ok } = resultText(invocation);

@@ -3,11 +3,11 @@ import { Failure, type JsonObject, type Principal } from '@capstan/contracts';
 import { findAgent } from '../agent/find-agent.js';
 import type { GatewayContext } from '../gateway-context.js';
 
-/** The tool behind a name that a model called, with the inputs that its agent configured; or why there is none, for the model. */
+/** The tool that a model called by name, with its agent's default inputs; or a problem, worded for the model. */
 export type FoundTool = { tool_id: string; defaults: JsonObject } | { problem: string };
 export type FindTool = (name: string) => FoundTool;
 
-/** An agent's names are its own, and it has no others. Without an agent, any tool of the catalog may be meant. */
+/** With an agent, only its own tool names are valid. Without one, any tool of the catalog can be called. */
 export async function createFindTool(
   gateway: GatewayContext,
   principal: Principal,

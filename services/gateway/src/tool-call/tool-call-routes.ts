@@ -8,7 +8,7 @@ export const toolCallRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/tool-calls',
-    summary: "Submit the tool calls of a model's response; with Prefer: wait=N, answer the messages to append",
+    summary: "Submit the tool calls in a model's response; with Prefer: wait=N, return the messages to append",
     roles: ['submit'],
     brings_work: true,
     query: z.strictObject({ wait: z.string().optional() }),

@@ -16,12 +16,12 @@ export const ToolQuery = z.strictObject({
   exclude_side_effects: many(SideEffect),
   trust_min: Trust.optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(1000),
-  enabled: z.enum(['true', 'false', 'any']).default('true').describe('false: those that are switched off'),
+  enabled: z.enum(['true', 'false', 'any']).default('true').describe('false lists disabled tools only'),
   cursor: z.string().max(512).optional(),
 });
 export type ToolQuery = z.infer<typeof ToolQuery>;
 
-/** Ranked when words are looked for, else by id. A cursor is the id of the last tool of the page before. */
+/** Ranked for a search, else sorted by id. The cursor is the id of the last tool of the page before. */
 export function findTools(catalog: Catalog, query: ToolQuery): Page<CatalogEntry> {
   const words = query.q?.trim() ?? '';
   const pool = poolOf(catalog, query.enabled);

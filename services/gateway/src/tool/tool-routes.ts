@@ -1,8 +1,9 @@
 import type { Catalog, CatalogEntry } from '@capstan/catalog';
 import { CatalogSource, DEFAULT_TENANT, Failure, pageOf, Tool } from '@capstan/contracts';
+import { listMcpServers } from '@capstan/store/mcp-server';
 import { z } from 'zod';
+import type { GatewayContext } from '../gateway-context.js';
 import { type Route, route } from '../http/route.js';
-import { findSources } from './find-sources.js';
 import { findTools, ToolQuery } from './find-tools.js';
 import { announceTools } from './installation-admin.js';
 
@@ -16,8 +17,7 @@ export const toolRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/tools',
-    summary:
-      'The tools that can be invoked; with q, the best match first; with enabled=false or any, those that are switched off',
+    summary: 'List tools; with q, best match first; with enabled=false or any, including disabled ones',
     roles: ['submit', 'operate', 'audit'],
     query: ToolQuery,
     answers: {
@@ -34,7 +34,7 @@ export const toolRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/tools/{tool_id}',
-    summary: 'One tool',
+    summary: 'Get a tool',
     roles: ['submit', 'operate', 'audit'],
     answers: {
       200: { description: 'The tool', schema: Tool.extend({ unavailable: z.string().nullable() }) },
@@ -57,16 +57,16 @@ export const toolRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/tools/refresh',
-    summary: 'Look again at what tools there are, at every MCP server and in every process',
+    summary: 'Reload the catalog of tools from every MCP server and in every process',
     roles: ['operate', 'admin'],
     answers: {
       200: {
-        description: 'How many there are, and how each source fared',
+        description: 'The number of tools, and the status of each source',
         schema: z.object({ tools: z.int(), sources: z.array(CatalogSource) }),
       },
     },
     handle: async (gateway, { principal }) => {
-      // Where the servers are, and what is wrong with them, is the installation's own business.
+      // Addresses and errors of servers are shown to the installation only.
       const own = principal.tenant === DEFAULT_TENANT;
       if (own) await gateway.mcp_discovery.all(gateway);
       await announceTools(gateway);
@@ -77,3 +77,15 @@ export const toolRoutes: Route[] = [
     },
   }),
 ];
+
+/** The status of each source. An MCP server that cannot be reached keeps its tools and shows its error here. */
+async function findSources({ catalog, store }: Pick<GatewayContext, 'catalog' | 'store'>): Promise<CatalogSource[]> {
+  const servers = (await listMcpServers(store.db)).filter(({ enabled }) => enabled);
+  const failing = servers.flatMap(({ name, tools, error }): CatalogSource[] =>
+    error === null ? [] : [{ source: 'mcp', origin: name, status: 'error', tools, error }],
+  );
+  const others = catalog
+    .sources()
+    .filter(({ source, origin }) => source !== 'mcp' || !failing.some((server) => server.origin === origin));
+  return [...others, ...failing];
+}

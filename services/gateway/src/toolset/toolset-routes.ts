@@ -1,16 +1,14 @@
 import { NewToolset, pageOf, Toolset } from '@capstan/contracts';
-import { deleteToolset, getToolset, listToolsets, putToolset } from '@capstan/store';
+import { deleteToolset, getToolset, listToolsets, putToolset } from '@capstan/store/toolset';
 import { AllQuery, pageOfAll } from '../http/page-of-all.js';
-import { type Route, route } from '../http/route.js';
+import { READERS, type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
-
-const READERS: Route['roles'] = ['submit', 'operate', 'audit'];
 
 export const toolsetRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/toolsets',
-    summary: 'List toolsets: named choices of tools, each served at /mcp/{name}',
+    summary: 'List toolsets: named selections of tools, each served at /mcp/{name}',
     roles: READERS,
     query: AllQuery,
     answers: { 200: { description: 'All toolsets of the tenant', schema: pageOf(Toolset) } },
@@ -37,7 +35,7 @@ export const toolsetRoutes: Route[] = [
     answers: { 200: { description: 'The toolset', schema: Toolset } },
     handle: async ({ store, relay }, { principal, body }) => {
       const toolset = await putToolset(store, principal, body);
-      // Clients that are connected list its tools again.
+      // Connected clients list the tools again.
       relay.publish('refresh', ['tools']);
       return toolset;
     },

@@ -1,20 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure, isRunOver, type LogCheckpoint, type Principal, type Run } from '@capstan/contracts';
 import { CheckpointError, parseCheckpoint, type Seal } from '@capstan/integrity';
-import { appendToLog, readCheckpoint, readSeal, readStanding, type StoredCheckpoint } from '@capstan/store';
+import { appendToLog, readCheckpoint, readStanding, type StoredCheckpoint } from '@capstan/store/merkle';
+import { readSeal } from '@capstan/store/seal';
 import type { GatewayContext } from '../gateway-context.js';
 import { readRun } from '../run/control-run.js';
 
 /**
- * A run that is over, and what its record is held against: a checkpoint of the tenant's log, or the seal that it got before
- * there was a log.
+ * A run that is over, and what its record is verified against: a checkpoint of the tenant's log, or a seal from before the log
+ * existed.
  */
 export type RecordedRun = { run: Run; tenant: string; seal: Seal | null; checkpoint: StoredCheckpoint | null };
 
 const PATIENCE_MS = 10_000;
 const PAUSE_MS = 50;
 
-/** What has ended and is not in the log yet is put there now: nobody waits for the coordinator's turn. */
+/** Appends ends that are not in the log yet, instead of waiting for the coordinator. */
 export async function recordedRun(gateway: GatewayContext, principal: Principal, run_id: string): Promise<RecordedRun> {
   const run = await readOver(gateway, principal, run_id);
   const { store, seal_key } = gateway;
@@ -64,6 +65,6 @@ const notOver = ({ run_id, status }: Run): Failure =>
 
 const heldBack = (run_id: string): Failure =>
   new Failure('RUN_NOT_OVER', {
-    detail: `The end of ${run_id} is not in the log yet: a transaction that is open in the database holds the log back.`,
-    suggestion: 'Try again shortly; pg_stat_activity tells which transaction has been open for long.',
+    detail: `The end of ${run_id} is not in the log yet: an open transaction in the database holds the log back.`,
+    suggestion: 'Try again shortly. If it persists, look for a long transaction in pg_stat_activity.',
   });

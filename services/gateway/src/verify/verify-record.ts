@@ -1,12 +1,14 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { Mismatch, Run, Verification, VerifyLine } from '@capstan/contracts';
-import { readSuperseded, readVoidedSeals, verifyLoggedRun, verifySealedRun } from '@capstan/store';
+import { readSuperseded } from '@capstan/store/merkle';
+import { verifyLoggedRun, verifySealedRun } from '@capstan/store/record';
+import { readVoidedSeals } from '@capstan/store/seal';
 import type { GatewayContext } from '../gateway-context.js';
 import { type RecordedRun, toLogCheckpoint } from './recorded-run.js';
 
 const MAX_MISMATCHES = 1000;
 
-/** Page by page, in constant memory, with other requests served in between. */
+/** Verifies page by page, in constant memory, and serves other requests in between. */
 export async function* verifyRecord(
   { store }: Pick<GatewayContext, 'store'>,
   { run, tenant, seal, checkpoint }: RecordedRun,
@@ -40,7 +42,7 @@ export async function* verifyRecord(
 
 const PATIENCE_MS = 2000;
 
-/** Of a run that is not in the log yet something is said now and then, so that nobody takes the silence for an end. */
+/** Sends progress lines while it waits for the run to be in the log, so that clients and proxies do not time out. */
 export async function* verifyWhenRecorded(
   gateway: Pick<GatewayContext, 'store'>,
   { total_steps }: Run,
@@ -48,7 +50,7 @@ export async function* verifyWhenRecorded(
 ): AsyncGenerator<VerifyLine> {
   const waited = new AbortController();
   const recorded = record().finally(() => waited.abort());
-  // It may fail while whoever reads this takes their time.
+  // It may fail while the reader is slow; the failure is thrown by the await below.
   recorded.catch(() => {});
   while (!waited.signal.aborted) {
     yield { kind: 'progress', checked: 0, total: total_steps, mismatches: 0 };

@@ -1,23 +1,28 @@
 import { Failure } from '@capstan/contracts';
 import { type EgressRules, type Resolve, refusalOf, systemResolve, urlRefusal } from '@capstan/egress';
 
-/** Refuses addresses that no delivery would be sent to, when they are given rather than when they are used. */
+/** Refuses invalid webhook addresses when they are configured, rather than when a delivery fails. */
 export type WebhookAddresses = {
-  /** Without asking a resolver: for the path of every submission. */
+  /** Rules under which any delivery would be possible. */
+  rules: EgressRules;
+  /** Without DNS lookups, because it runs for every submission. */
   check(url: string | undefined, field: string): void;
-  /** Resolves the name as well. One that cannot be resolved now is taken: it may be by the time something is sent. */
+  /** Also resolves the name. A name that cannot be resolved is accepted, because it may be resolvable later. */
   checkResolved(url: string, field: string): Promise<void>;
 };
 
 export function createWebhookAddresses(allow_private: boolean, resolve: Resolve = systemResolve): WebhookAddresses {
-  // As the coordinator sends.
+  // The same rules as those of the coordinator.
   const rules: EgressRules = { deny_private_ips: !allow_private };
   return {
+    rules,
     check: (url, field) => {
       const reason = url === undefined ? null : urlRefusal(url, rules);
       if (reason !== null) throw refused(field, reason);
     },
     checkResolved: async (url, field) => {
+      // Mail goes through the configured mail server.
+      if (/^mailto:/i.test(url)) return;
       const reason = await refusalOf(url, rules, resolve);
       if (reason !== null) throw refused(field, reason);
     },

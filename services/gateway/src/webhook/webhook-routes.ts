@@ -7,9 +7,11 @@ import {
   Webhook,
   WebhookChange,
   WebhookDelivery,
+  webhookMistake,
 } from '@capstan/contracts';
 import {
   deleteWebhook,
+  findDecidingEndpoint,
   getWebhook,
   insertWebhook,
   listDeliveries,
@@ -17,23 +19,24 @@ import {
   redeliver,
   replaceDefaultSecret,
   updateWebhook,
-} from '@capstan/store';
+} from '@capstan/store/webhook';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
-import { type Route, route } from '../http/route.js';
+import { OVERSEERS, type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
+import { followLink } from './follow-link.js';
+import { takeSlackAction } from './slack-actions.js';
 
-const READERS: Route['roles'] = ['admin', 'operate', 'audit'];
-/** In place of an endpoint: what was told to the webhook_url of invocations and runs. */
+/** Used in place of an endpoint id for deliveries to the webhook_url of invocations and runs. */
 const URLS = 'urls';
 
-/** Known here before the answer leaves, and everywhere else in a moment. */
+/** Updates this process before the answer is sent, and the others by signal. */
 async function changed({ rules, relay }: GatewayContext): Promise<void> {
   await rules.refresh();
   relay.publish('refresh', ['webhooks']);
 }
 
-/** The endpoint that the path names, as the log of deliveries has it. */
+/** The endpoint that the path names; null for `urls`. */
 async function endpointOf({ store }: GatewayContext, tenant: string, id: string): Promise<Webhook | null> {
   if (id === URLS) return null;
   const webhook = await getWebhook(store.db, tenant, id);
@@ -41,7 +44,7 @@ async function endpointOf({ store }: GatewayContext, tenant: string, id: string)
   return webhook;
 }
 
-/** Nothing is sent to one that is disabled, also not by hand. */
+/** Nothing is sent to a disabled endpoint, not even by hand. */
 function mustBeEnabled(webhook: Webhook | null): void {
   if (webhook?.enabled === false)
     throw new Failure('ILLEGAL_STATE', {
@@ -50,9 +53,16 @@ function mustBeEnabled(webhook: Webhook | null): void {
     });
 }
 
-/** Another address is checked as a new one is; so is the one it has when it is enabled again. */
+/** Checks a new address, and the current one when the endpoint is enabled again. */
 async function checkChange(gateway: GatewayContext, tenant: string, id: string, change: WebhookChange): Promise<void> {
-  const url = change.url ?? (change.enabled ? (await getWebhook(gateway.store.db, tenant, id))?.url : undefined);
+  const webhook = await getWebhook(gateway.store.db, tenant, id);
+  const mistake = webhook && webhookMistake({ ...change, kind: webhook.kind });
+  if (mistake)
+    throw new Failure('INVALID_REQUEST', {
+      detail: `${mistake.field}: ${mistake.message}`,
+      context: { errors: [mistake] },
+    });
+  const url = change.url ?? (change.enabled ? webhook?.url : undefined);
   if (url !== undefined) await gateway.webhook_addresses.checkResolved(url, 'url');
 }
 
@@ -60,7 +70,7 @@ export const webhookRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/webhooks',
-    summary: 'Tell an address what happens from now on; the secret is shown this once',
+    summary: 'Create a webhook endpoint; the secret is shown only once',
     roles: ['admin'],
     body: NewWebhook,
     answers: { 201: { description: 'The endpoint, with its secret', schema: CreatedWebhook } },
@@ -74,8 +84,8 @@ export const webhookRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/webhooks',
-    summary: 'List endpoints, newest first',
-    roles: READERS,
+    summary: 'List webhook endpoints, newest first',
+    roles: OVERSEERS,
     query: SequenceQuery.strict(),
     answers: { 200: { description: 'A page', schema: pageOf(Webhook) } },
     handle: ({ store }, { principal, query }) => listWebhooks(store.db, principal.tenant, query),
@@ -83,7 +93,7 @@ export const webhookRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/webhooks/secret',
-    summary: 'A new secret for what is sent to a webhook_url; it is shown this once',
+    summary: 'Create a new signing secret for webhook_url deliveries; it is shown only once',
     roles: ['admin'],
     answers: { 200: { description: 'The secret', schema: z.object({ secret: z.string() }) } },
     handle: async ({ store, secret_keys }, { principal }) => ({
@@ -93,8 +103,8 @@ export const webhookRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/webhooks/{id}',
-    summary: 'One endpoint',
-    roles: READERS,
+    summary: 'Get a webhook endpoint',
+    roles: OVERSEERS,
     answers: { 200: { description: 'The endpoint', schema: Webhook } },
     handle: async ({ store }, { principal, params }) => {
       const webhook = await getWebhook(store.db, principal.tenant, params.id ?? '');
@@ -105,7 +115,7 @@ export const webhookRoutes: Route[] = [
   route({
     method: 'PATCH',
     path: '/v1/webhooks/{id}',
-    summary: 'Change an endpoint, or enable it again',
+    summary: 'Change a webhook endpoint, or enable it again',
     roles: ['admin'],
     body: WebhookChange,
     answers: { 200: { description: 'The endpoint', schema: Webhook } },
@@ -120,7 +130,7 @@ export const webhookRoutes: Route[] = [
   route({
     method: 'DELETE',
     path: '/v1/webhooks/{id}',
-    summary: 'Remove an endpoint with its log',
+    summary: 'Delete a webhook endpoint and its deliveries',
     roles: ['admin'],
     answers: { 204: { description: 'It is gone' } },
     handle: async (gateway, { principal, params, reply }) => {
@@ -132,8 +142,8 @@ export const webhookRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/webhooks/{id}/deliveries',
-    summary: 'What was sent to an endpoint and what became of it; `urls` in place of the id for every webhook_url',
-    roles: READERS,
+    summary: 'List deliveries to an endpoint; use `urls` as the id for all webhook_url deliveries',
+    roles: OVERSEERS,
     query: SequenceQuery.strict(),
     answers: { 200: { description: 'A page, newest first', schema: pageOf(WebhookDelivery) } },
     handle: async (gateway, { principal, params, query }) => {
@@ -144,9 +154,9 @@ export const webhookRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver',
-    summary: 'Send a delivery once more',
+    summary: 'Send a delivery again',
     roles: ['admin', 'operate'],
-    answers: { 202: { description: 'It is due', schema: WebhookDelivery } },
+    answers: { 202: { description: 'The delivery is due again', schema: WebhookDelivery } },
     handle: async (gateway, { principal, params, reply }) => {
       const webhook = await endpointOf(gateway, principal.tenant, params.id ?? '');
       mustBeEnabled(webhook);
@@ -155,5 +165,33 @@ export const webhookRoutes: Route[] = [
       gateway.relay.publish('due', ['deliveries']);
       return reply.code(202).send(delivery);
     },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/webhooks/{id}/slack',
+    summary: "Request URL for a Slack app: receives button presses, verified by Slack's signature",
+    raw_body: true,
+    answers: {
+      200: {
+        description: 'Accepted; the message in Slack shows the outcome',
+        schema: z.object({ ok: z.boolean(), text: z.string() }),
+      },
+      401: { description: 'Not signed by the Slack app of this endpoint, too old, or a replay' },
+    },
+    handle: async (gateway, { params, request }) => {
+      const endpoint = await findDecidingEndpoint(gateway.store.db, gateway.secret_keys, params.id ?? '', 'slack');
+      if (!endpoint) throw notFound(params.id ?? '');
+      return takeSlackAction(gateway, endpoint, request);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/webhooks/{id}/links/{token}',
+    summary: 'Single-use link in an email: redirects to the hold in the console, which still requires a login',
+    answers: {
+      302: { description: 'Redirect to the page of the hold' },
+      410: { description: 'The link was used before, has expired, or is invalid', media_type: 'text/html' },
+    },
+    handle: (gateway, { params, request, reply }) => followLink(gateway, params, request, reply),
   }),
 ];
