@@ -13,18 +13,17 @@ export default defineConfig({
     setupFiles: ['test/fixtures/setup.ts'],
     // Processes: files start servers, change the environment and are killed; threads would share all that.
     pool: 'forks',
-    // What is built is loaded as node does it: rewriting it took 10 of the 19 s of CPU time of a file that starts one system.
+    // Built packages are loaded by node itself: rewriting them took 10 of the 19 s of CPU time of a file that starts one system.
     server: { deps: { external: [/\/(packages|services)\/[^/]+\/dist\//] } },
-    // A process for each worker, not for each file: loading the packages anew for 180 files took half of the suite's CPU time.
+    // One process for each worker instead of each file: loading the packages for each of 180 files took half of the suite's CPU time.
     isolate: false,
     // Tests of whole systems wait a third of their time, so that three keep two cores busy.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
-    // Tests of races and of starting processes lose one in some thousands to a busy machine. The report names each that
-    // needed a second try.
-    retry: 1,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // No second tries: a test that fails now and then says that something is wrong. Only what fails waits as long as this.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     teardownTimeout: 30_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -13,13 +13,16 @@ export interface BenchPostgres {
   createDatabase(name: string): Promise<string>;
   /** Bytes of WAL written so far. */
   walPosition(): Promise<bigint>;
-  /** Counts the statements on a database while `act` goes on. */
+  /** Counts the statements on a database while `act` is running. */
   countStatements(database_url: string, act: () => Promise<unknown>): Promise<number>;
+  /** Bytes of tables, each with its indexes. */
+  sizesOf(database_url: string, tables: readonly string[]): Promise<Record<string, number>>;
+  vacuum(database_url: string, tables: readonly string[]): Promise<void>;
   /** A transaction that keeps Postgres from cleaning up, until it is ended. */
   holdSnapshot(database_url: string): Promise<() => Promise<void>>;
 }
 
-/** The Postgres that standalone embeds, durable as it is there: what is written is on disk before it is answered. */
+/** The Postgres that standalone embeds, with the same durability: writes are on disk before they are confirmed. */
 export async function startBenchPostgres(): Promise<BenchPostgres> {
   const data_dir = join(await tempDir(), 'postgres');
   const server = await startEmbeddedPostgres({
@@ -53,6 +56,20 @@ export async function startBenchPostgres(): Promise<BenchPostgres> {
       } finally {
         await logStatements(false);
       }
+    },
+    async sizesOf(database_url, tables) {
+      const client = await connect(database_url);
+      const { rows } = await client.query<{ name: string; bytes: string }>(
+        'SELECT name, pg_total_relation_size(name::regclass) AS bytes FROM unnest($1::text[]) AS name',
+        [tables],
+      );
+      await client.end();
+      return Object.fromEntries(rows.map(({ name, bytes }) => [name, Number(bytes)]));
+    },
+    async vacuum(database_url, tables) {
+      const client = await connect(database_url);
+      await client.query(`VACUUM ${tables.join(', ')}`);
+      await client.end();
     },
     async holdSnapshot(database_url) {
       const client = await connect(database_url);

@@ -3,14 +3,14 @@ import type { Options } from './options.js';
 import type { Progress } from './progress.js';
 import type { Subjects } from './start-subjects.js';
 
-/** What every part of the bench works with. */
+/** The context of every part of the bench. */
 export interface Bench extends Subjects {
   readonly options: Options;
   readonly progress: Progress;
   readonly findings: Findings;
 }
 
-/** Measures one thing. If that fails, it says so in its place of the report, and everything else is still measured. */
+/** Measures one thing. If that fails, the report contains the error in its place, and the other measurements continue. */
 export async function attempt({ findings, progress }: Bench, place: Place, act: () => Promise<void>): Promise<void> {
   const { part, subject } = place;
   const what = subject === undefined ? part : `${part}, ${subject}`;

@@ -9,7 +9,7 @@ import type { LoadGenerator } from './load/load-generator.js';
 import type { Metered } from './meter.js';
 import { type CapstanName, SHAPES, type Subject } from './subject.js';
 
-/** Capstan as it is deployed: a gateway, a coordinator and a worker in processes of their own. */
+/** Capstan as it is deployed: a gateway, a coordinator and a worker as separate processes. */
 export interface CapstanUnderTest extends Subject {
   readonly name: CapstanName;
   readonly endpoint: Endpoint;
@@ -39,7 +39,7 @@ const ARGUMENTS = {
   worker: ['worker', '--runner', 'builtin'],
 } as const;
 
-/** How infra/Dockerfile starts it. */
+/** The flags that infra/Dockerfile uses. */
 const AS_IN_THE_IMAGE = ['--max-semi-space-size=64'];
 
 export async function startCapstan(options: StartCapstan): Promise<CapstanUnderTest> {

@@ -21,7 +21,7 @@ export interface Measurement {
   readonly costs?: Costs;
 }
 
-/** Where something was to be measured. */
+/** Set if the measurement failed. */
 export interface Place {
   readonly part: string;
   readonly subject?: SubjectName;
@@ -42,7 +42,7 @@ export interface PlanRound {
   readonly count: number;
   readonly kind: 'bulk' | 'plan';
   readonly elapsed_ms: number;
-  /** How many times as long as the bulk it may take. */
+  /** The accepted time, as a multiple of the bulk's. */
   readonly target: number;
 }
 
@@ -59,6 +59,16 @@ export interface Quarter {
   readonly resident_mb: Readonly<Record<string, number>>;
 }
 
+/** The growth of tables that only contain running calls, while a snapshot keeps Postgres from cleaning up. */
+export interface Bloat {
+  readonly subject: CapstanName;
+  readonly calls: number;
+  /** Bytes a call, of a table and its indexes. */
+  readonly bytes_per_call: Readonly<Record<string, number>>;
+  /** The total size at the end of the snapshot, and after it was released, vacuumed and loaded again. */
+  readonly megabytes: { readonly held: number; readonly after: number };
+}
+
 /** All that was found so far; the report is made of it whenever the bench ends, and however it does. */
 export interface Findings {
   readonly measurements: Measurement[];
@@ -69,12 +79,13 @@ export interface Findings {
   readonly plans: PlanRound[];
   readonly exec: ExecRound[];
   readonly soak: Quarter[];
+  readonly bloat: Bloat[];
   readonly app: { round: number; subject: CapstanName; own: number; builtin: number }[];
   readonly decisions: { rules: number; per_second: number }[];
-  /** What was left out and why. */
+  /** The parts that were skipped, and why. */
   readonly notes: string[];
   readonly failures: (Place & { message: string })[];
-  /** How long each part took. */
+  /** The duration of each part. */
   readonly part_seconds: Partial<Record<PartName, number>>;
   memory: readonly Memory[];
 }
@@ -88,6 +99,7 @@ export const noFindings = (): Findings => ({
     plans: [],
     exec: [],
     soak: [],
+    bloat: [],
     app: [],
     decisions: [],
   },

@@ -67,15 +67,15 @@ function openCutShort(): CutShort {
     because = reject;
   });
   happened.catch(() => {}); // looked at once the bench is under way; until then it is not an unhandled rejection
-  // Not `once`: what starts processes here ends this one on a signal that nobody else listens to any more.
+  // Not `once`: a library that starts processes ends this one on a signal without listeners.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => because(new Error(`ended by ${signal}`)));
   return { happened, because };
 }
 
 /**
- * Whatever happens, the table is printed and the figures are written. Ends with 0 whether or not the targets are met, for a busy
- * machine misses them too; with 1 if anything could not be measured.
+ * The table is printed and the figures are written in any case. Exits with 0 whether or not the targets are met, because a busy machine misses them
+ * too, and with 1 if something could not be measured.
  */
 async function benchAndReport(options: Options): Promise<void> {
   const progress = openProgress(process.stderr);

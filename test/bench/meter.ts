@@ -8,7 +8,7 @@ export interface Metered {
   readonly tree?: boolean;
 }
 
-/** What a number of calls cost, for each call. */
+/** The cost of a number of calls, per call. */
 export interface Costs {
   readonly wal_bytes: number;
   readonly cpu_us: Readonly<Record<string, number>>;
@@ -20,7 +20,7 @@ const TICK_US = 10_000;
 interface Times {
   readonly parent: number;
   readonly own: number;
-  /** Of children that have ended. */
+  /** Of child processes that have exited. */
   readonly reaped: number;
 }
 

@@ -22,8 +22,10 @@ export interface Options {
   readonly parts: readonly PartName[];
   readonly only: readonly SubjectName[];
   readonly rounds: number;
-  /** How long one measurement takes, about: the count is calibrated to it. */
+  /** The approximate duration of one measurement, to which the count is calibrated. */
   readonly seconds: number;
+  /** Until what services do once after their start is over, the first garbage collections included. */
+  readonly settle_seconds: number;
   readonly idle_seconds: number;
   readonly snapshot_seconds: number;
   readonly overload_seconds: number;
@@ -68,6 +70,7 @@ export function parseOptions(args: readonly string[]): Options {
     only: namesOf('only', SUBJECTS, values.only),
     rounds: wholeNumber('rounds', values.rounds ?? pick('3', '1')),
     seconds: pick(3, 1),
+    settle_seconds: pick(60, 3),
     idle_seconds: pick(30, 4),
     snapshot_seconds: wholeNumber('snapshot', values.snapshot ?? pick('300', '6')),
     overload_seconds: pick(15, 3),

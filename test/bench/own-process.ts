@@ -11,7 +11,7 @@ export interface OwnProcess {
   next<Message>(message: z.ZodType<Message>): Promise<Message>;
 }
 
-/** Starts `module` (beside this file) in a process of its own. Its errors go to the terminal and end whatever is being asked. */
+/** Starts `module` (beside this file) as a separate process. Its errors go to the terminal and fail pending requests. */
 export async function startOwnProcess(module: string, args: readonly string[] = []): Promise<OwnProcess> {
   const child = execaNode(fileURLToPath(new URL(module, import.meta.url)), args, {
     ipc: true,

@@ -1,9 +1,9 @@
 export interface Progress {
-  /** What is being done: one line that is written over on a terminal, nothing in a pipe. */
+  /** Shows the current step: one line that is overwritten on a terminal, nothing in a pipe. */
   doing(text: string): void;
-  /** What came of it: the same line on a terminal, a line of its own in a pipe. */
+  /** Shows the result: on the same line on a terminal, on a new line in a pipe. */
   done(text: string): void;
-  /** Nothing more is said, and the terminal's line is empty for what is printed next. */
+  /** Clears the terminal's line for the next output. */
   end(): void;
 }
 

@@ -27,7 +27,7 @@ export type Sample = z.infer<typeof Sample>;
 export interface Subject {
   readonly name: SubjectName;
   readonly shapes: readonly Shape[];
-  /** Whose CPU time a call costs. */
+  /** The processes whose CPU time counts towards a call. */
   processes(): readonly Metered[];
   /** Puts `count` calls through; throws if one of them does not end as it must. */
   measure(shape: Shape, count: number): Promise<Sample>;

@@ -1,9 +1,9 @@
 import type { Backbone } from '@capstan/backbone';
-import { listAttempts } from '@capstan/store';
+import { listAttempts } from '@capstan/store/invocation';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Long enough for anything that was about to happen: the servers have answered again and again. */
+/** Waits for several round trips to both servers, which is long enough for anything that was about to happen. */
 export async function afterAWhile({ store, queue }: Backbone): Promise<void> {
   for (let round = 0; round < 10; round += 1) {
     await Promise.all([queue.ping(), queue.counts('exec'), listAttempts(store.db, 'inv_none')]);

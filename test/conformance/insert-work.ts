@@ -2,24 +2,27 @@ import type { Backbone } from '@capstan/backbone';
 import type { JsonObject } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import type { Delivery } from '@capstan/queue';
-import { insertInvocations, type NewInvocation } from '@capstan/store';
+import { insertInvocations, type NewInvocation } from '@capstan/store/invocation';
 import { nanoid } from 'nanoid';
 
 export type Work = Partial<
-  Pick<NewInvocation, 'runner' | 'priority' | 'tenant' | 'idempotent' | 'descriptor_hash' | 'policy_hash'>
+  Pick<
+    NewInvocation,
+    'runner' | 'priority' | 'tenant' | 'idempotent' | 'descriptor_hash' | 'policy_hash' | 'status' | 'quota_scopes'
+  >
 > & { inputs?: JsonObject };
 
 export const manyOf = (count: number, work: Work = {}): Work[] => Array.from({ length: count }, () => work);
 
 export interface CommittedWork {
   ids: string[];
-  /** The receipts that were committed with the calls, as a queue delivers them. */
+  /** The receipts that were committed with the calls, in the form that a queue delivers. */
   deliveries: Delivery[];
-  /** What a gateway does after its commit. One that dies before it never does. */
+  /** Tells workers or the queue, as a gateway does after its commit. A gateway that dies before never does. */
   tell(): void;
 }
 
-/** Commits a call for each piece of work as a gateway does, which is then about to tell workers or the queue. */
+/** Commits a call for each piece of work as a gateway does, but does not yet tell workers or the queue. */
 export async function commitWork({ store, dispatcher }: Backbone, pieces: Work[]): Promise<CommittedWork> {
   const rows = pieces.map(newInvocation);
   const { hand_over, signals, committed } = dispatcher.plan(rows);
@@ -40,14 +43,14 @@ export async function commitWork({ store, dispatcher }: Backbone, pieces: Work[]
   };
 }
 
-/** Commits calls and hands them over. Answers their ids. */
+/** Commits calls and hands them over. Returns their ids. */
 export async function submitWork(backbone: Backbone, pieces: Work[]): Promise<string[]> {
   const { ids, tell } = await commitWork(backbone, pieces);
   tell();
   return ids;
 }
 
-/** Commits calls that wait in Postgres, whatever room there is for them. Answers their ids. */
+/** Commits calls that wait in Postgres, even if workers have room for them. Returns their ids. */
 export async function insertWaiting({ store, dispatcher }: Backbone, pieces: Work[]): Promise<string[]> {
   const rows = pieces.map(newInvocation);
   await insertInvocations(store, rows);

@@ -37,6 +37,26 @@ const Selected = z.looseObject({
   spec: z.looseObject({ replicas: z.int().optional(), selector: z.object({ matchLabels: Labels }), template: Pod }),
 });
 type Resource = z.infer<typeof Resource>;
+const Service = z.looseObject({ spec: z.looseObject({ ports: z.array(z.looseObject({})) }) });
+const Monitor = z.looseObject({ spec: z.looseObject({ podMetricsEndpoints: z.array(z.looseObject({})) }) });
+const Selector = z.object({
+  matchLabels: Labels.default({}),
+  matchExpressions: z
+    .array(z.object({ key: z.string(), operator: z.literal('In'), values: z.array(z.string()) }))
+    .default([]),
+});
+const Policy = z.looseObject({
+  spec: z.looseObject({
+    podSelector: Selector,
+    egress: z
+      .array(
+        z.looseObject({
+          ports: z.array(z.looseObject({ port: z.union([z.int(), z.string()]) })).default([]),
+        }),
+      )
+      .default([]),
+  }),
+});
 
 /** The runner types that have workers, as the compose file starts them. */
 const runners = Object.keys(parse(readFileSync(inRepository('docker-compose.yml'), 'utf8'), { merge: true }).services)
@@ -45,6 +65,14 @@ const runners = Object.keys(parse(readFileSync(inRepository('docker-compose.yml'
 
 const matches = (selector: Record<string, string>, labels: Record<string, string>): boolean =>
   Object.entries(selector).every(([name, value]) => labels[name] === value);
+
+/** Whether a policy selects pods of Capstan with these labels, whatever other labels they have. */
+const selects = (
+  { matchLabels, matchExpressions }: z.infer<typeof Selector>,
+  labels: Record<string, string>,
+): boolean =>
+  matches(matchLabels, { 'app.kubernetes.io/name': 'capstan', ...labels }) &&
+  matchExpressions.every(({ key, values }) => values.includes(labels[key] ?? ''));
 
 describe.runIf(kubectl).each(['try', 'production'])('the overlay %s', (overlay) => {
   const resources: Resource[] =
@@ -79,7 +107,7 @@ describe.runIf(kubectl).each(['try', 'production'])('the overlay %s', (overlay) 
       expect(container.env).toContainEqual({ name: 'RUNNER', value: name.slice('worker-'.length) });
   });
 
-  test('selects with each Deployment, Service and PodDisruptionBudget the pods that are meant, and no others', () => {
+  test('has Deployments, Services and PodDisruptionBudgets that each select exactly their own pods', () => {
     const selectors = [
       ...ours.map(({ name, selector }) => ({ name, selector })),
       ...ofKind('PodDisruptionBudget').map((resource) => ({
@@ -100,7 +128,7 @@ describe.runIf(kubectl).each(['try', 'production'])('the overlay %s', (overlay) 
       expect(ours.filter(({ labels }) => matches(selector, labels)).map((one) => one.name)).toEqual([name]);
   });
 
-  test('gives every container probes, limits and as few rights as its work allows', () => {
+  test('gives every container probes, limits and as few rights as possible', () => {
     for (const { name, pod, container } of ours) {
       const ports = container.ports.map((port) => port.name);
       for (const [probe, path] of [
@@ -117,14 +145,14 @@ describe.runIf(kubectl).each(['try', 'production'])('the overlay %s', (overlay) 
         readOnlyRootFilesystem: true,
         capabilities: { drop: ['ALL'] },
       });
-      // A sandbox is made of user namespaces, which the defaults for containers forbid.
+      // The sandbox needs user namespaces, which the container defaults forbid.
       const has_sandbox = ['worker-exec', 'worker-mcp', 'worker-browser'].includes(name);
       expect(pod.hostUsers === false, name).toBe(has_sandbox);
       expect(container.securityContext.procMount === 'Unmasked', name).toBe(has_sandbox);
     }
   });
 
-  test('sets only what the services read, and waits for as long as they may take to stop', () => {
+  test('sets only settings that the services read, and gives them enough time to stop', () => {
     const schemas = { gateway: GatewayEnv, coordinator: CoordinatorEnv, worker: WorkerEnv };
     const seconds = z.looseObject({ terminationGracePeriodSeconds: z.int() });
     for (const { container, pod } of ours) {
@@ -135,12 +163,53 @@ describe.runIf(kubectl).each(['try', 'production'])('the overlay %s', (overlay) 
       const ms = (name: string) => Number(container.env.find((variable) => variable.name === name)?.value ?? 0);
       const needed_ms = ms('CAPSTAN_SHUTDOWN_DELAY_MS') + ms('CAPSTAN_DRAIN_MS') + (service === 'worker' ? 20_000 : 0);
       expect(seconds.parse(pod).terminationGracePeriodSeconds * 1000).toBeGreaterThanOrEqual(needed_ms);
-      // An admin key does not belong where tools run.
+      // Tools must not run next to an admin key.
       if (service !== 'gateway') expect(container.env).toContainEqual({ name: 'CAPSTAN_API_KEY', value: '' });
     }
   });
 
-  test('closes the network, and opens the world to those workers alone whose tools need it', () => {
+  test('listens on the ports that probes, Services and monitors name', () => {
+    for (const { name, container } of ours) {
+      const variableOf = (variable: string) => container.env.find((one) => one.name === variable)?.value;
+      const listens = {
+        metrics: Number(variableOf('CAPSTAN_METRICS_PORT')),
+        ...(name === 'gateway' ? { http: Number(variableOf('CAPSTAN_PORT')) } : {}),
+      };
+      const ports = container.ports.map((port) => [port.name, port.containerPort]);
+      expect(Object.fromEntries(ports), name).toEqual(listens);
+      expect(variableOf('CAPSTAN_METRICS_HOST'), name).toBe('0.0.0.0');
+      if (name === 'gateway') expect(variableOf('CAPSTAN_HOST')).toBe('0.0.0.0');
+    }
+    const gateway = Service.parse(ofKind('Service').find(({ metadata }) => metadata.name === 'gateway'));
+    expect(gateway.spec.ports).toEqual([{ name: 'http', port: 7070, targetPort: 'http' }]);
+    for (const monitor of ofKind('PodMonitor'))
+      expect(Monitor.parse(monitor).spec.podMetricsEndpoints).toMatchObject([{ port: 'metrics' }]);
+  });
+
+  test('has only settings in its ConfigMap and Secret that a service reads', () => {
+    const known = new Set(
+      [GatewayEnv, CoordinatorEnv, WorkerEnv].flatMap((schema) => Object.keys(schema.shape)).concat('CAPSTAN_API_KEY'),
+    );
+    const settings = ['ConfigMap', 'Secret']
+      .flatMap(ofKind)
+      .filter(({ metadata }) => /^capstan(-[a-z0-9]{10})?$/.test(metadata.name))
+      .flatMap((resource) => Object.keys(Labels.parse(resource.data)));
+    expect(settings).toContain('CAPSTAN_LOG_LEVEL');
+    // The Secret of the `try` overlay is also read by Postgres.
+    expect(settings.filter((name) => !known.has(name) && name !== 'POSTGRES_PASSWORD')).toEqual([]);
+  });
+
+  test('lets services send mail and traces, neither of which uses HTTPS', () => {
+    const openTo = (component: string) =>
+      ofKind('NetworkPolicy')
+        .map((resource) => Policy.parse(resource).spec)
+        .filter(({ podSelector }) => selects(podSelector, { 'app.kubernetes.io/component': component }))
+        .flatMap(({ egress }) => egress.flatMap(({ ports }) => ports.map(({ port }) => port)));
+    expect(openTo('coordinator')).toEqual(expect.arrayContaining([465, 587]));
+    for (const component of ['gateway', 'coordinator', 'worker']) expect(openTo(component)).toContain(4318);
+  });
+
+  test('denies network traffic by default, and opens the internet only to workers whose tools need it', () => {
     const names = ofKind('NetworkPolicy').map(({ metadata }) => metadata.name);
     expect(names).toContain('default-deny');
     const outbound = Object.fromEntries(ours.map(({ name, labels }) => [name, labels['capstan.dev/outbound']]));
@@ -148,7 +217,7 @@ describe.runIf(kubectl).each(['try', 'production'])('the overlay %s', (overlay) 
     expect(outbound.gateway).toBeUndefined();
   });
 
-  test.runIf(overlay === 'production')('scales each runner type from zero by what its queue says', () => {
+  test.runIf(overlay === 'production')('scales each runner type from zero by the /scale endpoint of its queue', () => {
     const scaled = ofKind('ScaledObject').map((resource) =>
       z
         .looseObject({
@@ -168,7 +237,7 @@ describe.runIf(kubectl).each(['try', 'production'])('the overlay %s', (overlay) 
       const runner = spec.scaleTargetRef.name.slice('worker-'.length);
       expect(spec.triggers[0].metadata.url).toBe(`http://gateway.capstan:7070/v1/queues/${runner}/scale`);
     }
-    // Whoever scales them says how many there are.
+    // The autoscaler sets the number of replicas.
     expect(ours.filter(({ name, replicas }) => name.startsWith('worker-') && replicas !== undefined)).toEqual([]);
   });
 });
@@ -189,11 +258,23 @@ describe('alerts', () => {
   });
   const { rules } = Alerts.parse(read('infra/prometheus/alerts.yaml')).groups[0];
 
-  test('each say what to do, and are the same for the Prometheus operator', () => {
+  test('each have a runbook, and are the same for the Prometheus operator', () => {
     expect(rules.length).toBeGreaterThan(10);
     expect(read('infra/kubernetes/components/prometheus/rules.yaml').spec).toEqual(
       read('infra/prometheus/alerts.yaml'),
     );
+  });
+
+  test('each use documented metrics, and name commands and pages that exist', () => {
+    const text = readFileSync(inRepository('infra/prometheus/alerts.yaml'), 'utf8');
+    const metrics = readFileSync(inRepository('docs/reference/metrics.md'), 'utf8');
+    const commands = readFileSync(inRepository('docs/reference/cli.md'), 'utf8');
+    const names = [...text.matchAll(/\bcapstan_\w+?(?=_bucket\b|\b)/g)].map(([name]) => name);
+    expect(names.filter((name) => !metrics.includes(`| \`${name}\` |`))).toEqual([]);
+    const named = [...text.matchAll(/\bcapstan ((?:webhook|queues) \w+|[a-z]+)/g)].map(([, command]) => command);
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((command) => !commands.includes(`### capstan ${command}\n`))).toEqual([]);
+    for (const [path] of text.matchAll(/docs\/[\w/.-]+\.md/g)) readFileSync(inRepository(path));
   });
 
   test('each have a test that makes them fire', () => {
@@ -202,7 +283,7 @@ describe('alerts', () => {
   });
 
   const promtool = findProgram('promtool', 'the Prometheus alerts');
-  test.runIf(promtool)('fire for what they are about, and not at rest', () => {
+  test.runIf(promtool)('fire in the situations they are for, and not otherwise', () => {
     if (promtool === undefined) return;
     const said = execFileSync(promtool, ['test', 'rules', inRepository('infra/prometheus/alerts.test.yaml')], {
       encoding: 'utf8',

@@ -3,7 +3,7 @@ export interface Gate {
   open(): void;
 }
 
-/** Somebody waits until it is opened. */
+/** A promise that a test can resolve. */
 export function newGate(): Gate {
   let open: () => void = () => {};
   const opened = new Promise<void>((resolve) => {

@@ -7,7 +7,7 @@ import { openTestBackbone, type Servers } from './open-test-backbone.js';
 import { query } from './query.js';
 import { withRedis } from './with-redis.js';
 
-/** The same tests for each queue, on servers that are empty before each of them. */
+/** Runs the same tests on each queue, on servers that are emptied before each test. */
 export function onEachQueue(tests: (open: () => Promise<Backbone>, servers: Servers) => void): void {
   describe.each(queues)('the $name queue', ({ name }) => {
     const servers: Servers = { database_url: '' };

@@ -3,11 +3,11 @@ import { onTestFinished } from 'vitest';
 
 export interface Servers {
   database_url: string;
-  /** Left out: the queue is Postgres itself. */
+  /** If left out, the queue is in Postgres. */
   redis_url?: string | undefined;
 }
 
-/** What a process of its own would open; closed when the test has ended. */
+/** Opens what a separate process would open, and closes it at the end of the test. */
 export async function openTestBackbone({ database_url, redis_url }: Servers): Promise<Backbone> {
   const log = createLog('conformance', 'silent');
   const backbone = await openBackbone({ database_url, redis_url, name: 'conformance', connections: 8, log });

@@ -42,7 +42,7 @@ const filesOf = (name: string, extension: string) => {
 const manifestOf = (name: string) =>
   Manifest.parse(JSON.parse(readFileSync(join(root[name] ?? '', 'package.json'), 'utf8')));
 
-/** What the statements of a module import, and not what the comments of bundled packages say. */
+/** The imports of a module by its statements, without those in comments of bundled packages. */
 const imports = (text: string) =>
   [
     ...text.matchAll(/^(?:import|export)\b(?:[^'"\n;]|\n)*?from\s*['"]([^'"\n]+)['"]/gm),
@@ -57,29 +57,29 @@ const packageOf = (specifier: string) =>
     .join('/');
 
 describe.each(['@capstan/client', 'capstan'])('the package %s', (name) => {
-  test('says what a published package has to say, and brings its licence and README', () => {
+  test('has a complete manifest, its licence and its README', () => {
     expect(manifestOf(name).name).toBe(name);
     for (const file of ['LICENSE', 'README.md']) expect(existsSync(join(root[name] ?? '', file))).toBe(true);
   });
 
-  test('depends on nothing that is not published', () => {
+  test('depends only on published packages', () => {
     const { dependencies, optionalDependencies, peerDependencies } = manifestOf(name);
     const named = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
     expect(named.filter((each) => each.startsWith('@capstan/'))).toEqual([]);
   });
 
-  test('an application need not install a framework that it does not use', () => {
+  test('has only optional peer dependencies, so that unused frameworks need not be installed', () => {
     const { peerDependencies, peerDependenciesMeta } = manifestOf(name);
     expect(Object.keys(peerDependenciesMeta).sort()).toEqual(Object.keys(peerDependencies).sort());
   });
 
-  test('imports what it declares, and files that are in it', () => {
+  test('imports only declared dependencies and files that it contains', () => {
     const { dependencies, optionalDependencies, peerDependencies } = manifestOf(name);
     const declared = new Set([
       ...Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }),
       ...builtinModules,
     ]);
-    // `capstan init` carries the text of programs that are written for somebody else's folder.
+    // `capstan init` contains the text of programs that it writes into a user's folder.
     const files = [...filesOf(name, '.js'), ...filesOf(name, '.d.ts')].filter(
       ({ file }) => !/\/init-[\w-]+\.js$/.test(file),
     );
@@ -101,7 +101,7 @@ const isThere = (file: string, specifier: string) => {
   return existsSync(file.endsWith('.d.ts') ? target.replace(/\.js$/, '.d.ts') : target);
 };
 
-test('the command brings the extension of the first start, its threads, and the licences of what it bundles', () => {
+test('the capstan package contains the default extension, its threads, and the licences of bundled packages', () => {
   const bundle = join(root.capstan ?? '', 'bundle');
   const parts = [
     'examples/extensions/text-tools/manifest.json',

@@ -3,7 +3,7 @@ import { atEnd } from '../fixtures/at-end.js';
 
 const pools = new Map<string, pg.Pool>();
 
-/** One statement, past every service. Who asks until something is so asks on one connection: each costs Postgres a process. */
+/** Runs one statement, bypassing every service. Pooled, because tests that poll would start a Postgres process for each query. */
 export async function query(connectionString: string, text: string, values: unknown[] = []) {
   return (await poolOf(connectionString).query(text, values)).rows;
 }
@@ -12,7 +12,7 @@ function poolOf(connectionString: string): pg.Pool {
   const open = pools.get(connectionString);
   if (open) return open;
   const pool = new pg.Pool({ connectionString, max: 3 });
-  // Some tests end every connection, also these.
+  // Some tests terminate every connection, including these.
   pool.on('error', () => undefined);
   pools.set(connectionString, pool);
   atEnd(() => {

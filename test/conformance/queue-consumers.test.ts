@@ -1,5 +1,5 @@
 import type { Principal } from '@capstan/contracts';
-import { setPaused } from '@capstan/store';
+import { setPaused } from '@capstan/store/queue';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../fixtures/eventually.js';
 import { afterAWhile } from './after-a-while.js';
@@ -14,7 +14,7 @@ const operator: Principal = { tenant: 'default', actor: 'ann', roles: ['operate'
 
 onEachQueue((open, servers) => {
   describe.each(['exec', 'builtin'] as const)('of %s', (runner) => {
-    test('never has more calls begun than the concurrency', async () => {
+    test('never starts more calls at once than the concurrency', async () => {
       const backbone = await open();
       const claimant = await startClaimant(backbone, { runner, concurrency: 10, runs: true });
       for (let batch = 0; batch < 10; batch += 1) await submitWork(backbone, manyOf(10, { runner }));
@@ -37,7 +37,7 @@ onEachQueue((open, servers) => {
 
       paused.pause();
       expect(paused.hasRoom()).toBe(false);
-      // A question that was under way may still bring what comes.
+      // A request for calls that is still open may return a call.
       await eventually(() => expect(paused.asking).toBe(0));
       const busy = await startClaimant(other, { runner, concurrency: 2 });
       for (let round = 0; round < 20; round += 1) await submitWork(other, [{ runner }]);
@@ -51,7 +51,7 @@ onEachQueue((open, servers) => {
       expect(paused.taken.slice(1)).toEqual(ids);
     });
 
-    test('keeps what was committed before a pause and delivered after it, for when the queue is resumed', async () => {
+    test('keeps calls that are committed before a pause and delivered after it until it is resumed', async () => {
       const backbone = await open();
       const setPause = (paused: boolean) => setPaused(backbone.store, operator, runner, paused);
       let beforeClaim = () => Promise.resolve();
@@ -67,7 +67,7 @@ onEachQueue((open, servers) => {
       await setPause(true);
       for (const { tell } of committed) tell();
       gate.open();
-      // The consumer has not heard of the pause: it asks, and gets nothing.
+      // The consumer does not know of the pause yet: it asks for calls and gets none.
       await eventually(() => claimant.asked > asked && claimant.asking === 0);
       await afterAWhile(backbone);
       expect(claimant.taken).toEqual([]);
@@ -79,7 +79,7 @@ onEachQueue((open, servers) => {
       expect(claimant.taken.toSorted()).toEqual(committed.flatMap(({ ids }) => ids).sort());
     });
 
-    test('keeps what is committed while it is paused, for when it is resumed', async () => {
+    test('keeps calls that are committed while it is paused until it is resumed', async () => {
       const backbone = await open();
       startTestCoordinator(backbone);
       const claimant = await startClaimant(backbone, { runner, concurrency: 2 });
@@ -95,7 +95,7 @@ onEachQueue((open, servers) => {
       expect(claimant.taken.toSorted()).toEqual(ids.sort());
     });
 
-    test('gives no more to a consumer that was paused while a call ran', async () => {
+    test('gives no more calls to a consumer that was paused while a call ran', async () => {
       const backbone = await open();
       const claimant = await startClaimant(backbone, { runner, concurrency: 1, runs: true });
       const ids: string[] = [];
@@ -111,7 +111,7 @@ onEachQueue((open, servers) => {
       expect(claimant.taken.toSorted()).toEqual(ids.sort());
     });
 
-    test('gives nothing to a consumer that was stopped; what it took goes on', async () => {
+    test('gives nothing to a stopped consumer, whose running calls go on', async () => {
       const backbone = await open();
       const claimant = await startClaimant(backbone, { runner, concurrency: 1, runs: true });
       for (let count = 0; count < 5; count += 1) await submitWork(backbone, [{ runner }]);
@@ -124,7 +124,7 @@ onEachQueue((open, servers) => {
       expect([claimant.asked, claimant.taken.length]).toEqual([asked, 1]);
     });
 
-    test('leaves to another consumer what a stopped one did not take', async () => {
+    test('gives calls that a stopped consumer did not take to another one', async () => {
       const backbone = await open();
       const stopped = await startClaimant(backbone, { runner, concurrency: 1, runs: true });
       const ids: string[] = [];
@@ -136,7 +136,7 @@ onEachQueue((open, servers) => {
       expect([...stopped.taken, ...other.taken].sort()).toEqual(ids.sort());
     });
 
-    test('has stopped a consumer once its last question is answered', async () => {
+    test('stops a consumer only after its last request for calls is answered', async () => {
       const backbone = await open();
       const [asking, gate] = [newGate(), newGate()];
       const beforeClaim = () => {
@@ -168,7 +168,7 @@ onEachQueue((open, servers) => {
     });
   });
 
-  test('shares the work between consumers, and no call is begun twice', async () => {
+  test('shares the work between consumers, and no call is started twice', async () => {
     const [one, other] = [await open(), await open()];
     const claimants = [
       await startClaimant(one, { runner: 'exec', concurrency: 5, runs: true }),
@@ -177,7 +177,7 @@ onEachQueue((open, servers) => {
     const ids = await submitWork(one, manyOf(200));
     await Promise.all(claimants.map((claimant) => claimant.untilTaken(5)));
     for (const claimant of claimants) claimant.finish();
-    await eventually(() => claimants.flatMap((claimant) => claimant.taken).length === 200, { timeout_ms: 20_000 });
+    await eventually(() => claimants.flatMap((claimant) => claimant.taken).length === 200);
     await afterAWhile(one);
     expect(claimants.flatMap((claimant) => claimant.taken).sort()).toEqual(ids.sort());
     const [{ attempts }] = await query(

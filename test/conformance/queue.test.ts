@@ -1,5 +1,5 @@
 import type { Backbone } from '@capstan/backbone';
-import { type Claimed, settleClaims } from '@capstan/store';
+import { type Claimed, settleClaims } from '@capstan/store/claim';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../fixtures/eventually.js';
 import { afterAWhile } from './after-a-while.js';
@@ -9,7 +9,7 @@ import { query } from './query.js';
 import { startClaimant } from './start-claimant.js';
 import { startTestCoordinator } from './start-test-coordinator.js';
 
-/** Gives a call back as a worker does, to be tried again after a while. Answers when that is. */
+/** Gives a call back for a later retry, as a worker does. Returns the time of the retry. */
 async function retryLater({ store, dispatcher }: Backbone, call: Claimed, backoff_ms: number): Promise<Date> {
   const end = { status: 'queued', outcome: 'failed', error: null, result: null } as const;
   expect(await settleClaims(store, [{ ...call, ...end, backoff_ms }])).toMatchObject([{ status: 'queued' }]);
@@ -22,7 +22,7 @@ async function retryLater({ store, dispatcher }: Backbone, call: Claimed, backof
 
 onEachQueue((open, servers) => {
   describe.each(['exec', 'builtin'] as const)('of %s', (runner) => {
-    test('brings what is committed to a worker', async () => {
+    test('delivers committed calls to a worker', async () => {
       const backbone = await open();
       const claimant = await startClaimant(backbone, { runner, concurrency: 4 });
       const ids = await submitWork(backbone, manyOf(2, { runner }));
@@ -30,14 +30,14 @@ onEachQueue((open, servers) => {
       expect(claimant.taken.toSorted()).toEqual(ids.sort());
     });
 
-    test('brings what was committed before there was a worker', async () => {
+    test('delivers calls that were committed before there was a worker', async () => {
       const ids = await submitWork(await open(), [{ runner }]);
       const claimant = await startClaimant(await open(), { runner, concurrency: 1 });
       await claimant.untilTaken(1);
       expect(claimant.taken).toEqual(ids);
     });
 
-    test('brings a thousand that are committed at once, each once', async () => {
+    test('delivers a thousand calls that are committed at once, each once', async () => {
       const backbone = await open();
       startTestCoordinator(backbone);
       const claimant = await startClaimant(backbone, { runner, concurrency: 50 });
@@ -48,7 +48,7 @@ onEachQueue((open, servers) => {
       expect(claimant.most).toBeLessThanOrEqual(50);
     });
 
-    test('brings a lower priority number first, and equal ones in order', async () => {
+    test('delivers lower priority numbers first, and equal ones in order', async () => {
       const backbone = await open();
       const priorities = [5, 0, -3, 5, 0, 1_000_000, -1_000_000, 0];
       const work = priorities.map((priority) => ({ runner, priority }));
@@ -59,7 +59,7 @@ onEachQueue((open, servers) => {
       expect(claimant.taken).toEqual([6, 2, 1, 4, 7, 0, 3, 5].map((at) => ids[at]));
     });
 
-    test('brings urgent calls that are committed together in the order of their priorities', async () => {
+    test('delivers urgent calls that are committed together in the order of their priorities', async () => {
       const backbone = await open();
       const ids = await submitWork(
         backbone,
@@ -71,7 +71,7 @@ onEachQueue((open, servers) => {
       expect(claimant.taken).toEqual([1, 3, 2, 0].map((at) => ids[at]));
     });
 
-    test('brings calls that waited in Postgres by priority, and equal ones in order', async () => {
+    test('delivers calls that waited in Postgres by priority, and equal ones in order', async () => {
       const backbone = await open();
       const priorities = [5, 0, -3, 5, 0, -1_000_000, 0];
       const ids = await insertWaiting(
@@ -84,7 +84,7 @@ onEachQueue((open, servers) => {
       expect(claimant.taken).toEqual([5, 2, 1, 4, 6, 0, 3].map((at) => ids[at]));
     });
 
-    test('lets an urgent call go before all that waits', async () => {
+    test('delivers an urgent call before all waiting ones', async () => {
       const backbone = await open();
       const claimant = await startClaimant(backbone, { runner, concurrency: 1, runs: true });
       for (let count = 0; count < 3; count += 1) await submitWork(backbone, [{ runner }]);
@@ -96,7 +96,7 @@ onEachQueue((open, servers) => {
       expect(claimant.taken[1]).toBe(urgent);
     });
 
-    test('does not bring a retry before its time', async () => {
+    test('does not deliver a retry before its time', async () => {
       const backbone = await open();
       startTestCoordinator(backbone);
       const claimant = await startClaimant(backbone, { runner, concurrency: 4 });
@@ -113,7 +113,7 @@ onEachQueue((open, servers) => {
       expect(owned_at.getTime()).toBeGreaterThanOrEqual(available_at.getTime());
     });
 
-    test('begins once what is delivered several times', async () => {
+    test('starts a call once that is delivered several times', async () => {
       const backbone = await open();
       const { ids, deliveries, tell } = await commitWork(backbone, [{ runner }]);
       tell();
@@ -127,7 +127,7 @@ onEachQueue((open, servers) => {
       expect([...claimant.taken, ...other.taken]).toEqual(ids);
     });
 
-    test('brings a call of one tenant past the backlog of another', async () => {
+    test('delivers a call of one tenant past the backlog of another', async () => {
       const backbone = await open();
       const backlog = runner === 'exec' ? 300 : 5000;
       await insertWaiting(backbone, manyOf(backlog, { runner, tenant: 'flood' }));
@@ -136,8 +136,8 @@ onEachQueue((open, servers) => {
       await claimant.untilTaken(2);
       const [patient] = await submitWork(backbone, [{ runner, tenant: 'patient' }]);
       claimant.finish();
-      await eventually(() => claimant.taken.includes(patient ?? ''), { timeout_ms: 20_000 });
-      // On Redis, what had been fed before it came goes first.
+      await eventually(() => claimant.taken.includes(patient ?? ''));
+      // On Redis, calls that were already in the queue go first.
       const before = claimant.taken.indexOf(patient ?? '');
       expect(before).toBeLessThan(runner === 'exec' ? 20 : 2500);
     });
@@ -154,7 +154,7 @@ onEachQueue((open, servers) => {
       expect(claimants[at]?.taken.toSorted()).toEqual(ids.filter((_, index) => index % 3 === at).sort());
   });
 
-  test('counts what waits for a worker and what a worker has', async () => {
+  test('counts the calls that wait for a worker and those that a worker has', async () => {
     const backbone = await open();
     const { queue } = backbone;
     expect(await queue.counts('exec')).toEqual({ waiting: 0, delayed: 0, active: 0 });
@@ -167,13 +167,13 @@ onEachQueue((open, servers) => {
     expect(await queue.counts('builtin')).toEqual({ waiting: 0, delayed: 0, active: 0 });
   });
 
-  test('takes an empty delivery', async () => {
+  test('accepts an empty delivery', async () => {
     const { queue } = await open();
     await queue.deliver([]);
     await queue.ping();
   });
 
-  test('has lost nothing once it was confirmed', async () => {
+  test('reports no loss once it is confirmed', async () => {
     const { queue } = await open();
     await queue.confirm();
     expect(await queue.mayHaveLost()).toBe(false);

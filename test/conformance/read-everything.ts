@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** Every key of a Redis with all that is under it. */
+/** Every key of a Redis with its value. */
 export async function readEverything(redis: Redis): Promise<Map<string, unknown>> {
   const held = new Map<string, unknown>();
   for (const key of await redis.keys('*')) held.set(key, await readKey(redis, key));

@@ -10,7 +10,7 @@ import { openTestBackbone, type Servers } from './open-test-backbone.js';
 import { query } from './query.js';
 import { withRedis } from './with-redis.js';
 
-describe.each(queues)('the relay on $name brings signals', ({ name }) => {
+describe.each(queues)('the relay on $name', ({ name }) => {
   const servers: Servers = { database_url: '' };
   const open = () => openTestBackbone(servers);
 
@@ -19,7 +19,7 @@ describe.each(queues)('the relay on $name brings signals', ({ name }) => {
     if (name === 'redis') servers.redis_url = (await startTestRedis()).url;
   });
 
-  /** Two processes that hear the first of them on this topic, and have heard all that it said so far. */
+  /** Two processes that receive signals of the first one on this topic, with no earlier signal still on its way. */
   const openTwo = async (topic: Topic) => {
     const two = [await open(), await open()] as const;
     const heard = two.map(() => new Set<string>());
@@ -39,7 +39,7 @@ describe.each(queues)('the relay on $name brings signals', ({ name }) => {
     return two;
   };
 
-  test('to another process, and to the one that sent them', async () => {
+  test('brings signals to another process, and to the one that sent them', async () => {
     const [one, other] = await openTwo('settled');
     const listen = ({ relay }: Backbone) =>
       new Promise<string[]>((resolve) => void relay.subscribe('settled', resolve));
@@ -51,7 +51,7 @@ describe.each(queues)('the relay on $name brings signals', ({ name }) => {
     ]);
   });
 
-  test('whole, also when they are too many for one message', async () => {
+  test('brings all signals even if they do not fit into one message', async () => {
     const [one, other] = await openTwo('settled');
     const sent = Array.from({ length: 3000 }, () => `inv_${nanoid()}`);
     const heard: string[] = [];
@@ -66,7 +66,7 @@ describe.each(queues)('the relay on $name brings signals', ({ name }) => {
     expect(heard.sort()).toEqual(sent.sort());
   });
 
-  test('of a burst together', async () => {
+  test('brings a burst of 5,000 signals in at most three messages', async () => {
     const [one, other] = await openTwo('log');
     let messages = 0;
     const heard = new Set<string>();
@@ -84,7 +84,7 @@ describe.each(queues)('the relay on $name brings signals', ({ name }) => {
     expect(messages).toBeLessThanOrEqual(3);
   });
 
-  test('and says when they begin to come, also after an interruption, because earlier ones may have been missed', async () => {
+  test('says when signals begin to arrive, also after an interruption, because earlier ones may have been missed', async () => {
     const { relay } = await open();
     let begun = 0;
     relay.subscribe(
@@ -100,7 +100,7 @@ describe.each(queues)('the relay on $name brings signals', ({ name }) => {
     await eventually(() => begun > before);
   });
 
-  test('with contents to every process that receives at their address, sent by a statement alone', async () => {
+  test('brings the contents of a pg_notify to every process that receives at its address', async () => {
     const [one, other] = [await open(), await open()];
     const heard: string[][] = [[], []];
     one.relay.receive('ended', (contents) => heard[0]?.push(contents));
@@ -118,7 +118,7 @@ describe.each(queues)('the relay on $name brings signals', ({ name }) => {
     expect(heard.flat().filter((text) => text !== 'hello')).toEqual([contents, contents]);
   });
 
-  test('with contents again after the connection that they come through was lost', async () => {
+  test('brings the contents of a pg_notify again after its connection was lost', async () => {
     const { relay } = await open();
     const heard = new Set<string>();
     relay.receive('ended', (contents) => heard.add(contents));
@@ -133,7 +133,7 @@ describe.each(queues)('the relay on $name brings signals', ({ name }) => {
   });
 });
 
-/** Ends the connections that signals come through, of everybody. */
+/** Ends the connections of all processes that signals arrive on. */
 async function interrupt(servers: Servers): Promise<void> {
   const { redis_url } = servers;
   if (redis_url) await withRedis(redis_url, (redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'));

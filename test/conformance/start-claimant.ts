@@ -1,7 +1,8 @@
 import type { Backbone } from '@capstan/backbone';
 import type { QueueName } from '@capstan/contracts';
 import type { Consumer, Start } from '@capstan/queue';
-import { type Claimed, claimNext, ownAnyClaims, ownClaims, registerWorker } from '@capstan/store';
+import { type Claimed, claimNext, ownAnyClaims, ownClaims } from '@capstan/store/claim';
+import { registerWorker } from '@capstan/store/worker';
 import { nanoid } from 'nanoid';
 import { onTestFinished } from 'vitest';
 
@@ -9,9 +10,9 @@ export interface Claimant extends Consumer {
   readonly worker_id: string;
   /** How often the consumer asked for calls. */
   readonly asked: number;
-  /** Questions that are not answered yet. */
+  /** Requests for calls that are not answered yet. */
   readonly asking: number;
-  /** The calls that were begun, in that order. */
+  /** The calls that were started, in that order. */
   readonly begun: readonly Claimed[];
   /** Their ids. */
   readonly taken: readonly string[];
@@ -19,20 +20,20 @@ export interface Claimant extends Consumer {
   /** The most that ever ran at once. */
   readonly most: number;
   untilTaken(count: number): Promise<void>;
-  /** Ends what runs; everything later ends at once. */
+  /** Ends the running calls; later ones end at once. */
   finish(): void;
 }
 
 interface ClaimantOptions {
   runner: QueueName;
   concurrency: number;
-  /** Whether what is taken runs until `finish`; else it ends at once. */
+  /** Whether calls run until `finish`. Otherwise they end at once. */
   runs?: boolean;
-  /** Held up here, a question is under way. */
+  /** Called before each request for calls. A test can delay it here. */
   beforeClaim?: () => Promise<void>;
 }
 
-/** Takes from a queue as a worker does, with a lease and receipts in Postgres. Only the tools are left out. */
+/** Takes calls from a queue as a worker does, with a lease and receipts in Postgres, but runs no tools. */
 export async function startClaimant({ store, queue }: Backbone, options: ClaimantOptions): Promise<Claimant> {
   const { runner, concurrency, beforeClaim } = options;
   const worker_id = `wrk_${nanoid()}`;

@@ -2,7 +2,7 @@ import type { Backbone } from '@capstan/backbone';
 import type { EffectivePolicy, Principal } from '@capstan/contracts';
 import { createRedactor } from '@capstan/redact';
 import type { Runner, RunOutcome } from '@capstan/runners';
-import { putPolicy } from '@capstan/store';
+import { putPolicy } from '@capstan/store/policy';
 import { startWorker, type Worker } from '@capstan/worker';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../fixtures/eventually.js';
@@ -61,23 +61,20 @@ onEachQueue((open, servers) => {
     return query(servers.database_url, text, [ids]);
   };
 
-  test('brings every call to one worker of several, which begins it once', async () => {
+  test('delivers every call to one of several workers, which starts it once', async () => {
     const backbone = await open();
     const sum = await newSum(backbone);
     startTestCoordinator(backbone);
     const workers = [await startTestWorker(await open()), await startTestWorker(await open())];
     let handed = 0;
     const ids: string[] = [];
-    await eventually(
-      async () => {
-        const committed = await commitWork(backbone, [sum, sum]);
-        committed.tell();
-        ids.push(...committed.ids);
-        handed += committed.deliveries.length;
-        return handed >= 50;
-      },
-      { timeout_ms: 20_000 },
-    );
+    await eventually(async () => {
+      const committed = await commitWork(backbone, [sum, sum]);
+      committed.tell();
+      ids.push(...committed.ids);
+      handed += committed.deliveries.length;
+      return handed >= 50;
+    });
     await eventually(async () => {
       const ended = await states(ids);
       expect(ended.filter(({ status }) => status === 'succeeded')).toHaveLength(ids.length);
@@ -85,7 +82,7 @@ onEachQueue((open, servers) => {
     expect(workers.flatMap(({ begun }) => begun).sort()).toEqual(ids.sort());
   });
 
-  test('gets back from a worker that stops what it runs and what waits there, and another one runs it', async () => {
+  test('gets back the running and waiting calls of a worker that stops, and another worker runs them', async () => {
     const backbone = await open();
     const sum = await newSum(backbone);
     const stopping = await startTestWorker(await open(), { blocks: true, concurrency: 1 });
@@ -99,9 +96,8 @@ onEachQueue((open, servers) => {
 
     startTestCoordinator(backbone);
     const next = await startTestWorker(await open());
-    await eventually(
-      async () => expect((await states(ids)).map(({ status }) => status)).toEqual(ids.map(() => 'succeeded')),
-      { timeout_ms: 15_000 },
+    await eventually(async () =>
+      expect((await states(ids)).map(({ status }) => status)).toEqual(ids.map(() => 'succeeded')),
     );
     expect(next.begun.toSorted()).toEqual(ids.sort());
   });

@@ -5,15 +5,21 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { expect } from 'vitest';
 import { findRepository } from '../fixtures/find-repository.js';
 import { startBrowser } from '../fixtures/start-browser.js';
+import { startIdentityProvider } from '../flow/start-identity-provider.js';
 import { type System, startSystem } from '../flow/start-system.js';
 
 export const ADD = 'cap:test_math:add';
 export const READ = 'cap:session_file_system:read_file';
+export const WRITE = 'cap:session_file_system:write_file';
 
-/** Sums are agreed on by two people from 100 on, below by one; the rest runs. */
+/** Makes the policy longer than its editor is high. */
+const APPROVED_SPECS = Array.from({ length: 40 }, (_, place) => `sha256:${String(place).padStart(64, '0')}`);
+
+/** Sums from 100 on need two people, smaller ones need one. Files need one as well. Everything else runs. */
 const POLICY = {
   version: '1.0',
   boundary: 'deny_by_default',
+  approved_specs: APPROVED_SPECS,
   rules: [
     { id: 'all', effect: 'allow', match: { tool: '*' } },
     {
@@ -31,6 +37,7 @@ const POLICY = {
       approvals: { required: 2 },
       reason: 'large sums need two people',
     },
+    { id: 'files', effect: 'hold', match: { tool: WRITE }, reason: 'files need a person' },
   ],
 } satisfies JsonObject;
 
@@ -38,7 +45,7 @@ export interface Person {
   readonly actor: string;
   readonly key: string;
   readonly client: Client;
-  /** A browser of their own, signed in. */
+  /** Opens a page in a separate browser context, signed in. */
   open(path: string, options?: BrowserContextOptions, url?: string): Promise<Page>;
 }
 
@@ -52,17 +59,25 @@ export interface ConsoleUnderTest {
   readonly bob: Person;
   readonly admin: Person;
   newPerson(actor: string, roles: Role[], tenant?: string): Promise<Person>;
-  /** What the pages logged as errors, beside refusals of the gateway that are shown. */
+  /** Uncaught errors of the pages. */
   readonly errors: string[];
 }
 
 /** One system and one browser for all tests of the console. */
 export async function startConsole(): Promise<ConsoleUnderTest> {
   const console_dir = fileURLToPath(new URL('packages/console/dist', findRepository()));
+  const provider = await startIdentityProvider();
+  const oidc = {
+    ...provider.capstan,
+    scopes: 'openid email groups',
+    roles: [{ group: 'ops', role: 'operate' as const }],
+    actor_claim: 'email',
+  };
   const [system, browser] = await Promise.all([
-    startSystem({ name: 'postgres' }, { gateway: { console_dir } }),
+    startSystem({ name: 'postgres' }, { gateway: { console_dir, oidc } }),
     startBrowser(),
   ]);
+  provider.serve(`${system.url}/v1/login/oidc/callback`);
   await system.admin.policies.put('default', POLICY);
   const errors: string[] = [];
   const newPerson = async (actor: string, roles: Role[], tenant = 'default'): Promise<Person> => {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => expect(started.console.errors).toEqual([]));
 
 const at = () => started.console;
-/** A browser on a busy machine takes its time. */
+/** Browsers are slow on a busy machine. */
 const LONG_MS = 90_000;
 
 describe('the console', { timeout: LONG_MS }, () => {

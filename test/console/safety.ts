@@ -5,13 +5,13 @@ const HOSTILE =
   '<script>globalThis.hacked=1</script><img src=x onerror="globalThis.hacked=1">\u001b[31mred\u202ereversed';
 
 export function testSafety(at: () => ConsoleUnderTest): void {
-  test('what a tool answers is shown and does nothing: tags, escape sequences, bidirectional characters', async () => {
+  test('tags, escape sequences and bidirectional characters in tool output are shown as harmless text', async () => {
     const { asker } = at();
     const session_id = 'hostile';
     await asker.client.sessions.files.write(session_id, 'note.txt', { content: HOSTILE });
     const { invocation_id } = await asker.client.submit(
       { tool_id: READ, inputs: { path: 'note.txt' }, session_id, labels: { [HOSTILE.slice(0, 8)]: HOSTILE.slice(86) } },
-      { wait_s: 20 },
+      { wait_s: 30 },
     );
     const page = await asker.open(`/invocations/${invocation_id}`);
     const output = page.getByRole('group', { name: 'Output' });
@@ -24,7 +24,7 @@ export function testSafety(at: () => ConsoleUnderTest): void {
     await close(page);
   });
 
-  test('the policy of the page blocks scripts that are not its own files', async () => {
+  test('the Content Security Policy blocks scripts that are not files of the console', async () => {
     const { ann } = at();
     const page = await ann.open('/approvals');
     const blocked = page.waitForEvent('console', {

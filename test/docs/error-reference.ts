@@ -33,7 +33,7 @@ Every error is an [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) problem doc
   "status": 404,
   "detail": "there is no tool cap:test_math:sum",
   "code": 2001,
-  "suggestion": "List the tools with GET /v1/tools."
+  "suggestion": "List the tools with capstan tools, or GET /v1/tools."
 }
 \`\`\`
 

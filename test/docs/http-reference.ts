@@ -34,7 +34,7 @@ export const httpReference = (document: unknown): string => {
 The gateway serves the complete description with schemas and examples as OpenAPI 3.1 at \`/openapi.json\`, and as a page at \`/reference\`. This page lists every
 route with the roles of which a key needs one, its query parameters and the statuses it answers. [Errors](errors.md) lists the error codes.
 
-- Authenticate with \`Authorization: Bearer <key>\`.
+- Authenticate with \`Authorization: Bearer <key>\`. Without a key the answer is 401, without a role that is needed 403, and for anything of another tenant 404.
 - Fields are snake_case, times are RFC 3339 in UTC. Hashes are \`sha256:\` and 64 hex digits over the RFC 8785 canonical JSON of the value.
 - Lists answer \`{"items": […], "next_cursor": …}\` and take \`limit\` and \`cursor\`.
 - Unknown body fields and query parameters are errors.

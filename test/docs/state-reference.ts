@@ -23,7 +23,7 @@ export const stateReference = (): string => {
   });
   return `# States
 
-\`\`\`
+\`\`\`text
             ┌────────────▶ denied                      ┌─▶ succeeded
  submitted ─┼─▶ held ──────┬─▶ rejected · expired      ├─▶ failed        (attempts used up)
             ├─▶ deferred ──┤                           ├─▶ timed_out

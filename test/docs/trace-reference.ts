@@ -1,10 +1,10 @@
 /** docs/reference/traces.md, around a trace that was recorded by a test. */
 export const traceReference = (tree: string): string => `# Traces
 
-Capstan sends traces by [OpenTelemetry](https://opentelemetry.io) once \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set; see
-[telemetry](../guides/operating.md#traces). A test recorded this one, of a call to an HTTP tool whose caller waited for the result:
+Capstan sends [OpenTelemetry](https://opentelemetry.io) traces if \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set; see
+[telemetry](../guides/operating.md#traces). A test recorded this trace of a call to an HTTP tool whose caller waited for the result:
 
-\`\`\`
+\`\`\`text
 ${tree}
 \`\`\`
 
@@ -14,12 +14,13 @@ server finds it in \`_meta\`, and a worker of your own in the field \`traceparen
 | span | service | conventions | attributes |
 |---|---|---|---|
 | \`<method> <route>\` | gateway | [HTTP](https://opentelemetry.io/docs/specs/semconv/http/http-spans/) | \`http.route\`, \`http.response.status_code\`, \`capstan.request_id\`, \`capstan.tenant\` |
-| \`send <runner>\` | gateway | [messaging](https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/) | \`messaging.message.id\` is the invocation; a bulk has one span with \`messaging.batch.message_count\` |
+| \`send <runner>\` | gateway; coordinator, for plans and schedules | [messaging](https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/) | \`messaging.message.id\` is the invocation; a bulk has one span with \`messaging.batch.message_count\` |
+| \`fire schedule\` | coordinator | | \`capstan.schedule_id\`, \`capstan.schedule_name\` |
 | \`process <runner>\` | worker | messaging | \`capstan.attempt\`, \`capstan.outcome\` |
 | \`execute_tool <tool>\` | worker | [generative AI](https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/) | \`gen_ai.tool.name\`, \`gen_ai.tool.call.id\`; with \`CAPSTAN_TRACE_CONTENT=true\` also \`gen_ai.tool.call.arguments\` and \`gen_ai.tool.call.result\`, redacted |
 | \`settle <runner>\` | worker | messaging | \`capstan.status\` |
 
-A retry is a trace of its own with a link to \`send\`, because hours may lie between the attempts. A failed span has \`error.type\`.
+A retry has its own trace with a link to \`send\`, because hours may pass between attempts. A failed span has \`error.type\`.
 
 | event | on | |
 |---|---|---|
@@ -28,5 +29,6 @@ A retry is a trace of its own with a link to \`send\`, because hours may lie bet
 | \`deferred\` | \`send\` | it waits for a time or a quota |
 | \`wait\` | \`process\`, the request | from the submission to the first attempt; for how long the caller waited |
 
-Steps of plans and scheduled calls are started by the coordinator, in traces of their own.
+Calls of a plan's steps are sent by the coordinator, in the trace of the request that submitted the plan. Each start of a schedule is a trace of its
+own: \`fire schedule\`, with what it started below it.
 `;

@@ -7,9 +7,9 @@ import { DEFAULT_TENANT, type QueueScale } from '@capstan/contracts';
 import { describe, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
 import { eventually } from '../fixtures/eventually.js';
+import { hardestQueue } from '../fixtures/queues.js';
 import type { LineProcess } from '../fixtures/start-line-process.js';
 import { checkInvariants } from './check-invariants.js';
-import { hardestQueue } from './hardest-queue.js';
 import { redisFor } from './redis-for.js';
 import { type Cluster, LONG_LEASE, startCluster } from './start-cluster.js';
 import { untilAllEnded } from './until-all-ended.js';
@@ -17,10 +17,10 @@ import { untilAllEnded } from './until-all-ended.js';
 const PER_WORKER = 4;
 const MAX_WORKERS = 3;
 const LOOK_MS = 100;
-/** As many looks that want fewer workers before any is stopped: what KEDA calls the cooldown. */
+/** How many polls in a row have to want fewer workers before any is stopped. KEDA calls this the cooldown. */
 const PATIENCE = 8;
 
-/** A tool that takes a moment, and counts its calls. */
+/** A slow tool that counts its calls. */
 async function startSlowTool() {
   const calls = new Map<string, number>();
   const server = createServer(({ url = '' }, response) => {
@@ -36,7 +36,7 @@ async function startSlowTool() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls };
 }
 
-/** What KEDA does with the number: from zero, up at once, down after a while, by SIGTERM. */
+/** Scales like KEDA: from zero, up at once, down after a cooldown, by SIGTERM. */
 function startAutoscaler(cluster: Cluster, ask: () => Promise<QueueScale>) {
   const workers: LineProcess[] = [];
   const stopped: LineProcess[] = [];
@@ -85,7 +85,7 @@ function startAutoscaler(cluster: Cluster, ask: () => Promise<QueueScale>) {
   };
 }
 
-describe.each(hardestQueue)('on the $name queue', { timeout: 90_000 }, (queue) => {
+describe.each(hardestQueue)('on the $name queue', (queue) => {
   test('an autoscaler that follows /scale starts workers from zero and stops them again, and nothing is lost', async () => {
     const tool = await startSlowTool();
     const cluster = await startCluster({ redis: await redisFor(queue), workers: 0 });
@@ -113,7 +113,7 @@ describe.each(hardestQueue)('on the $name queue', { timeout: 90_000 }, (queue) =
       await untilAllEnded(cluster.ask);
       return items.flatMap(({ invocation_id }) => invocation_id ?? []);
     };
-    const backToZero = () => eventually(() => autoscaler.count() === 0, { timeout_ms: 20_000 });
+    const backToZero = () => eventually(() => autoscaler.count() === 0);
 
     const first = await burst('first', 36);
     expect(autoscaler.seen().peak).toBe(MAX_WORKERS);
@@ -122,7 +122,7 @@ describe.each(hardestQueue)('on the $name queue', { timeout: 90_000 }, (queue) =
     await backToZero();
     const exits = await autoscaler.end();
 
-    // One start for each worker that a burst needed: none was stopped too early and started again.
+    // One start for each worker that a burst needed: none was stopped too early and had to be replaced.
     expect(autoscaler.seen().starts).toBe(MAX_WORKERS + 2);
     expect(exits.every(({ code }) => code === 0)).toBe(true);
     expect([...tool.calls.values()].filter((count) => count !== 1)).toEqual([]);

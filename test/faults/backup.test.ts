@@ -9,15 +9,15 @@ import { atEnd } from '../fixtures/at-end.js';
 import { eventually } from '../fixtures/eventually.js';
 import { freePort } from '../fixtures/free-port.js';
 import { onServer } from '../fixtures/on-server.js';
+import { hardestQueue } from '../fixtures/queues.js';
 import { tempDir } from '../fixtures/temp-dir.js';
 import { checkInvariants } from './check-invariants.js';
-import { hardestQueue } from './hardest-queue.js';
 import { redisFor } from './redis-for.js';
 import { startCluster } from './start-cluster.js';
 import { submitSums } from './submit-sums.js';
 import { untilAllEnded } from './until-all-ended.js';
 
-/** A Postgres with its tools, as Debian installs it: the embedded one comes without pg_dump, and one may not be older than its server. */
+/** A Postgres with its tools as Debian installs it. The embedded one has no pg_dump, and pg_dump must not be older than its server. */
 function findPostgres(): string | undefined {
   const root = '/usr/lib/postgresql';
   const folders = existsSync(root) ? readdirSync(root).map((version) => join(root, version, 'bin')) : [];
@@ -34,7 +34,7 @@ function findPostgres(): string | undefined {
 const programs = findPostgres();
 const NOBODY = 65_534;
 
-/** Postgres does not run as root. */
+/** Postgres refuses to run as root. */
 const asNobody = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
 async function startPostgres(folder_of_programs: string, folder: string): Promise<string> {
@@ -60,12 +60,12 @@ async function startPostgres(folder_of_programs: string, folder: string): Promis
     await ended;
   });
   const url = `postgres://capstan@127.0.0.1:${port}/postgres`;
-  await eventually(() => onServer(url, 'SELECT 1').then(() => true), { timeout_ms: 20_000 });
+  await eventually(() => onServer(url, 'SELECT 1').then(() => true));
   return url;
 }
 
-describe.runIf(programs).each(hardestQueue)('on the $name queue', { timeout: 120_000 }, (queue) => {
-  test('a dump that was made under load, restored elsewhere, with an empty Redis: everything in it ends', async () => {
+describe.runIf(programs).each(hardestQueue)('on the $name queue', (queue) => {
+  test('every call in a dump that was made under load ends after it is restored elsewhere with an empty Redis', async () => {
     const bin = (name: string) => join(programs ?? '', name);
     const folder = await tempDir();
     const server_url = await startPostgres(programs ?? '', folder);
@@ -74,7 +74,7 @@ describe.runIf(programs).each(hardestQueue)('on the $name queue', { timeout: 120
     await migrateDatabase(database_url);
     const cluster = await startCluster({ redis: await redisFor(queue), database_url });
 
-    // The queue is paused for a part of it, so that the dump has calls that wait, run, and have ended.
+    // The queue is paused for a while, so that the dump contains waiting, running and ended calls.
     await submitSums(cluster.client, { bulk: 50, lone: 20 });
     let over = false;
     const load = async () => {

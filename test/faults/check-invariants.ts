@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import type { Cluster } from './start-cluster.js';
 
-/** What must hold after every fault. Each statement finds the rows that break one rule. */
+/** The invariants after every fault. Each statement finds the rows that violate one. */
 const BROKEN = {
   'accepted and unknown': `SELECT id FROM unnest($1::text[]) AS id
     WHERE NOT EXISTS (SELECT FROM invocations WHERE invocation_id = id)`,
@@ -44,7 +44,7 @@ const Hashed = z.array(
   }),
 );
 
-/** N accepted, N ended, no result twice or without its invocation, every attempt on record, every hash right. */
+/** All accepted calls ended, no result is doubled or without its invocation, every attempt is on record, and every hash is right. */
 export async function checkInvariants({ ask, crashes }: Cluster, accepted: readonly string[] = []): Promise<void> {
   for (const [rule, sql] of Object.entries(BROKEN))
     expect(

@@ -12,7 +12,7 @@ import { type CountingTool, startCountingTool } from './start-counting-tool.js';
 import { untilAllEnded } from './until-all-ended.js';
 
 const KILLS = Number(process.env.CAPSTAN_KILLS ?? 3);
-/** A person has to agree to some of the calls. */
+/** Some of the calls need an approval. */
 const POLICY = {
   version: '1.0',
   boundary: 'deny_by_default',
@@ -38,7 +38,7 @@ describe.each(queues)('on the $name queue', (queue) => {
       const cluster = await startCluster({ redis: await redisFor(queue), runners: 'builtin,api', env: LONG_LEASE });
       const { client, ask } = cluster;
       await client.policies.put('default', POLICY);
-      // So that every call is deferred, and promoted by a coordinator.
+      // With a quota, every call is deferred and then promoted by a coordinator.
       await client.quotas.set('runner:api', { max_concurrent: 6 });
       const inputs = { method: 'POST', url: `${tool.url}/scheduled` };
       const { schedule_id } = await client.schedules.create({
@@ -56,7 +56,7 @@ describe.each(queues)('on the $name queue', (queue) => {
       await client.schedules.change(schedule_id, { cron: '0 0 1 1 *' });
       for (const run_id of work.run_ids)
         expect(await client.runs.wait(run_id, { timeout_s: 120 })).toMatchObject({ status: 'completed' });
-      // Each of those that had to wait starts when the one before has ended.
+      // Each queued start of the schedule waits for the one before to end.
       await eventually(
         async () => expect(await ask(`SELECT fire_at FROM schedule_fires WHERE outcome = 'queued'`)).toEqual([]),
         { timeout_ms: 120_000 },
@@ -75,7 +75,7 @@ describe.each(queues)('on the $name queue', (queue) => {
   );
 });
 
-/** At any moment, with work that has just come; the next ones are on their way already, or come after a while. */
+/** Kills all coordinators at random moments, with new work, and starts their successors shortly before or after. */
 async function killCoordinators(cluster: Cluster, tool: CountingTool, submit: () => Promise<void>): Promise<void> {
   let living = [cluster.coordinator];
   for (let kill = 0; kill < KILLS; kill += 1) {
@@ -89,13 +89,13 @@ async function killCoordinators(cluster: Cluster, tool: CountingTool, submit: ()
   }
 }
 
-/** So that those who are killed are at work; on a busy machine it may take them a while. */
+/** Waits for the next call of the tool, so that the coordinators are at work. On a busy machine that may take a while. */
 async function calledAgain({ calls }: CountingTool): Promise<void> {
   const before = calls.size;
   await eventually(() => calls.size > before, { timeout_ms: 2000 }).catch(() => undefined);
 }
 
-/** Somebody who agrees to everything, whichever coordinator lives. */
+/** Approves every hold until the signal. */
 async function releaseHolds(client: Client, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     for await (const { hold_id } of client.holds.list()) await client.holds.release(hold_id);

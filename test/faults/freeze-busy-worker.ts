@@ -3,7 +3,7 @@ import type { LineProcess } from '../fixtures/start-line-process.js';
 import { findBusyWorker } from './find-busy-worker.js';
 import type { Cluster } from './start-cluster.js';
 
-/** Stops one that cannot settle what it has claimed: of others, the last statement may still be under way by then. */
+/** Freezes a worker that cannot settle what it has claimed. The last statement of another worker might still be on its way. */
 export async function freezeBusyWorker(cluster: Cluster): Promise<LineProcess> {
   return eventually(async () => {
     const worker = await findBusyWorker(cluster);

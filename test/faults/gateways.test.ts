@@ -10,7 +10,7 @@ import { type Cluster, type RunningGateway, startCluster } from './start-cluster
 import { submitSums } from './submit-sums.js';
 import { untilAllEnded } from './until-all-ended.js';
 
-describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
+describe.each(queues)('on the $name queue', (queue) => {
   let redis: TestRedis | undefined;
   let cluster: Cluster;
   let other: RunningGateway;
@@ -19,7 +19,7 @@ describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
     cluster = await startCluster({ redis });
     other = await cluster.startGateway();
   });
-  /** One idempotency key, 50 times at each of two gateways. */
+  /** Submits one idempotency key 50 times to each of two gateways. */
   const submitAll = (idempotency_key: string, a: (index: number) => number) =>
     Promise.allSettled(
       [cluster, other].flatMap(({ client }) =>
@@ -29,7 +29,7 @@ describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
       ),
     );
 
-  test('100 submissions with one idempotency key make one invocation and have one answer', async () => {
+  test('100 submissions with one idempotency key make one invocation and get the same answer', async () => {
     const answers = await submitAll('the same', () => 1);
     const ids = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.invocation_id : answer.reason));
     expect(ids).toHaveLength(100);
@@ -38,11 +38,11 @@ describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
     await checkInvariants(cluster, [...new Set(ids)]);
   });
 
-  test('of different calls with one idempotency key the first is taken and the others are refused', async () => {
+  test('of different calls with one idempotency key, the first is accepted and the others are refused', async () => {
     const answers = await submitAll('contested', (index) => index);
     const taken = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     const refused = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));
-    // Each gateway was sent every call, so the one that was taken was taken twice.
+    // Every call was sent to both gateways, so the accepted one was accepted twice.
     expect(new Set(taken.map(({ invocation_id }) => invocation_id)).size).toBe(1);
     expect([taken.length, refused.length]).toEqual([2, 98]);
     for (const reason of refused) {
@@ -53,11 +53,11 @@ describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
     await checkInvariants(cluster);
   });
 
-  test('everything that a gateway took before it was killed ends', async () => {
+  test('every call that a gateway accepted before it was killed ends', async () => {
     const { client, gateway, ask } = cluster;
     const before = await countInvocations(cluster);
     const submitting = submitSums(client, { bulk: 100, lone: 400 });
-    // In the middle: some of it is committed, and not all of it answered.
+    // In the middle: some calls are committed, and not all are answered.
     await eventually(async () => (await countInvocations(cluster)) > before);
     gateway.process.kill('SIGKILL');
     const { accepted, refused } = await submitting;
@@ -67,7 +67,7 @@ describe.each(queues)('on the $name queue', { timeout: 60_000 }, (queue) => {
   });
 
   test.runIf(queue.name === 'redis')(
-    'what a gateway committed and could not queue is delivered without it',
+    'calls that a gateway committed and could not queue are delivered without it',
     async () => {
       const { ask } = cluster;
       await redis?.kill();

@@ -4,9 +4,9 @@ import { holdIdOf } from '@capstan/contracts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
 import { eventually } from '../fixtures/eventually.js';
+import { hardestQueue } from '../fixtures/queues.js';
 import type { LineProcess } from '../fixtures/start-line-process.js';
 import { checkInvariants } from './check-invariants.js';
-import { hardestQueue } from './hardest-queue.js';
 import { redisFor } from './redis-for.js';
 import { type Cluster, LONG_LEASE, startCluster } from './start-cluster.js';
 import { untilAllEnded } from './until-all-ended.js';
@@ -22,9 +22,9 @@ const HELD = {
 } as const;
 const COUNT = 20;
 
-describe.each(hardestQueue)('a coordinator killed during holds, on the $name queue,', { timeout: 60_000 }, (queue) => {
+describe.each(hardestQueue)('killing the coordinator on the $name queue', (queue) => {
   let cluster: Cluster;
-  /** The coordinator that lives. */
+  /** The current coordinator. */
   let running: LineProcess;
   beforeAll(async () => {
     const webhooks = { CAPSTAN_SECRETS_KEY: '5'.repeat(64), CAPSTAN_WEBHOOK_ALLOW_PRIVATE: 'true' };
@@ -33,7 +33,7 @@ describe.each(hardestQueue)('a coordinator killed during holds, on the $name que
     await cluster.client.policies.put('default', HELD);
   });
 
-  test('costs none of them: each runs once after its release, also those of a plan and those of a grant', async () => {
+  test('during holds loses none: each call runs once after its release, by a person or by a grant', async () => {
     const { client, ask } = cluster;
     const { items } = await client.submitBulk(
       Array.from({ length: COUNT }, (_, a) => ({ tool_id: ADD, inputs: { a, b: 1 } })),
@@ -45,11 +45,11 @@ describe.each(hardestQueue)('a coordinator killed during holds, on the $name que
     running.kill('SIGKILL');
     await running.exited;
     await Promise.all(ids.map((id) => client.holds.release(holdIdOf(id))));
-    // Nobody is there to use it; whoever comes next does.
+    // There is no coordinator to apply the grant; the next one does.
     await client.grants.create({ kind: 'plan', plan_hash: plan_hash ?? '' });
     running = await cluster.startCoordinator();
     await untilAllEnded(ask);
-    await client.runs.wait(run_id, { timeout_s: 30 });
+    await client.runs.wait(run_id, { timeout_s: 60 });
     expect(await ask('SELECT status, attempt, count(*)::int FROM invocation_states GROUP BY 1, 2')).toEqual([
       { status: 'succeeded', attempt: 1, count: COUNT + 2 },
     ]);
@@ -59,13 +59,13 @@ describe.each(hardestQueue)('a coordinator killed during holds, on the $name que
     await checkInvariants(cluster, ids);
   });
 
-  test('and during a webhook: it is told at least once, under the same id', async () => {
+  test('during a webhook delivery repeats the delivery under the same id', async () => {
     const { client, ask } = cluster;
     const heard: string[] = [];
     const receiver = createServer((request, response) => {
       heard.push(String(request.headers['webhook-id']));
       request.resume();
-      // The first one never gets an answer.
+      // The first request never gets an answer.
       if (heard.length > 1) response.writeHead(204).end();
     });
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
@@ -77,7 +77,7 @@ describe.each(hardestQueue)('a coordinator killed during holds, on the $name que
     await eventually(() => heard.length === 1);
     running.kill('SIGKILL');
     await running.exited;
-    // The lease of who was sending it is over sooner than it would be.
+    // Ends the lease of the killed sender early.
     await ask('UPDATE webhook_deliveries SET next_at = now()');
     running = await cluster.startCoordinator();
     await eventually(() => heard.length === 2);
@@ -89,7 +89,7 @@ describe.each(hardestQueue)('a coordinator killed during holds, on the $name que
     await client.cancel(invocation_id);
   });
 
-  test('and during promotions under a quota: as many run as may, each once, and the numbers are right', async () => {
+  test('during promotions under a quota runs each call once and leaves the usage right', async () => {
     const { client, ask } = cluster;
     await client.policies.put('default', { ...HELD, rules: HELD.rules.slice(0, 1) });
     await client.quotas.set(`tool:${ADD}`, { max_concurrent: 2 });

@@ -1,11 +1,10 @@
 import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../fixtures/eventually.js';
-import { queues } from '../fixtures/queues.js';
+import { hardestQueue, queues } from '../fixtures/queues.js';
 import type { LineProcess } from '../fixtures/start-line-process.js';
 import { stepsOf } from '../flow/steps-of.js';
 import { checkInvariants } from './check-invariants.js';
-import { hardestQueue } from './hardest-queue.js';
 import { redisFor } from './redis-for.js';
 import { type Cluster, LONG_LEASE, startCluster } from './start-cluster.js';
 
@@ -18,7 +17,7 @@ const PLAN = {
   ],
 };
 
-describe.each(queues)('calls that were committed ahead of a turn that was lost, on the $name queue,', (queue) => {
+describe.each(queues)('plan calls that a coordinator committed before it was lost, on the $name queue,', (queue) => {
   let cluster: Cluster;
   let coordinator: LineProcess;
   beforeAll(async () => {
@@ -34,7 +33,7 @@ describe.each(queues)('calls that were committed ahead of a turn that was lost, 
       timeout_ms: 20_000,
     });
 
-  /** A run whose first two steps have been called and have ended, while none of its steps has moved. */
+  /** Makes a run whose first two calls have ended although the coordinator was lost before it stored their steps. */
   const loseTurn = async (by: 'SIGKILL' | 'SIGSTOP'): Promise<string> => {
     const { client, ask, database_url } = cluster;
     coordinator.kill('SIGSTOP');
@@ -43,7 +42,7 @@ describe.each(queues)('calls that were committed ahead of a turn that was lost, 
     await locker.connect();
     try {
       await locker.query('BEGIN');
-      // Neither can the calls be settled, nor the turn be kept.
+      // With the run locked, neither the calls can be settled nor the steps be stored.
       await locker.query('SELECT FROM runs WHERE run_id = $1 FOR UPDATE', [run_id]);
       coordinator.kill('SIGCONT');
       await untilCalls(run_id, 'running');
@@ -57,11 +56,11 @@ describe.each(queues)('calls that were committed ahead of a turn that was lost, 
     return run_id;
   };
 
-  test('are found by the next, and not made again', async () => {
+  test('are found by the next coordinator, and not made again', async () => {
     const run_id = await loseTurn('SIGKILL');
     const before = await callsOf(run_id);
     coordinator = await cluster.startCoordinator();
-    expect(await cluster.client.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({
+    expect(await cluster.client.runs.wait(run_id, { timeout_s: 60 })).toMatchObject({
       status: 'completed',
       completed_steps: 3,
     });
@@ -72,13 +71,13 @@ describe.each(queues)('calls that were committed ahead of a turn that was lost, 
       { result: 3 },
     ]);
     await checkInvariants(cluster, []);
-  }, 60_000);
+  });
 
-  test('count as what they are when the run is canceled meanwhile', async () => {
+  test('keep their outcome if the run is canceled meanwhile', async () => {
     const run_id = await loseTurn('SIGKILL');
     await cluster.client.runs.cancel(run_id);
     coordinator = await cluster.startCoordinator();
-    expect(await cluster.client.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({
+    expect(await cluster.client.runs.wait(run_id, { timeout_s: 60 })).toMatchObject({
       status: 'canceled',
       total_steps: 3,
       completed_steps: 2,
@@ -90,21 +89,21 @@ describe.each(queues)('calls that were committed ahead of a turn that was lost, 
       'canceled',
     ]);
     await checkInvariants(cluster, []);
-  }, 60_000);
+  });
 
-  // Postgres takes its turn away after some seconds, whichever queue there is.
+  // Waits until Postgres ends the transaction of the frozen coordinator, which is the same on both queues.
   if (!hardestQueue.includes(queue)) return;
-  test('are found by another when whoever made them is frozen, and it does no harm when it wakes', async () => {
+  test('are found by another coordinator if the first is frozen, which does no harm when it wakes', async () => {
     const run_id = await loseTurn('SIGSTOP');
     const frozen = coordinator;
     coordinator = await cluster.startCoordinator();
-    expect(await cluster.client.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({ completed_steps: 3 });
+    expect(await cluster.client.runs.wait(run_id, { timeout_s: 60 })).toMatchObject({ completed_steps: 3 });
     frozen.kill('SIGCONT');
     coordinator.kill('SIGKILL');
     await coordinator.exited;
     const { run_id: next } = await cluster.client.runs.submit({ plan: PLAN });
-    expect(await cluster.client.runs.wait(next, { timeout_s: 20 })).toMatchObject({ completed_steps: 3 });
+    expect(await cluster.client.runs.wait(next, { timeout_s: 60 })).toMatchObject({ completed_steps: 3 });
     coordinator = frozen;
     await checkInvariants(cluster, []);
-  }, 60_000);
+  });
 });

@@ -4,7 +4,7 @@ import type { CountingTool } from './start-counting-tool.js';
 const FANNED = 8;
 const LONE = 6;
 
-/** Plans of every kind of step and lone calls, all of which a tool counts, and how often it should have been called. */
+/** Submits plans with every kind of step and lone calls, and knows how often the counting tool should have been called. */
 export class MixedWork {
   readonly run_ids: string[] = [];
   readonly accepted: string[] = [];
@@ -17,7 +17,7 @@ export class MixedWork {
     this.#tool = tool;
   }
 
-  /** A step that fails at first, one that is held, and one for each of a list, between a first and a last one. */
+  /** Between a first and a last step: one that fails at first, one that is held, and one with for_each. */
   async submit(): Promise<void> {
     const wave = String(this.run_ids.length);
     const { run_id } = await this.#client.runs.submit({
@@ -51,7 +51,7 @@ export class MixedWork {
     this.#expected.set(path, calls);
   }
 
-  /** Paths that were called more or less often than they should have been. */
+  /** Paths that were called more or less often than expected. */
   mistakes(): { path: string; expected: number; called: number }[] {
     const paths = new Set([...this.#expected.keys(), ...this.#tool.calls.keys()]);
     return [...paths]

@@ -1,12 +1,12 @@
 import pg from 'pg';
 import { atEnd } from '../fixtures/at-end.js';
 
-/** Asks Postgres itself, past every service. */
+/** Queries Postgres directly, bypassing every service. */
 export type Ask = <Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]) => Promise<Row[]>;
 
 export function openQuestions(url: string): Ask {
   const pool = new pg.Pool({ connectionString: url, max: 3, application_name: 'capstan-faults' });
-  // Some tests end every connection, also this one's.
+  // Some tests terminate every connection, including this one.
   pool.on('error', () => undefined);
   atEnd(() => pool.end());
   return async <Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) =>

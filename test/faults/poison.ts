@@ -2,8 +2,8 @@
 export const POISON = { a: 666_000_666, b: 0 };
 
 /**
- * The environment of workers on which that works: they die when they read these inputs, as they are told of the call, so the
- * claim is committed and the invocation has not been run.
+ * The environment of workers that die when they parse these inputs, which is when they learn of the call. By then the
+ * claim is committed, and the invocation has not run.
  */
 export function poisonable(): Record<string, string> {
   const script = `

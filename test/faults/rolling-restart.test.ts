@@ -1,5 +1,6 @@
-import { Agent, request } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { Agent, createServer, request } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
@@ -8,13 +9,15 @@ import type { LineProcess } from '../fixtures/start-line-process.js';
 import { CLUSTER_KEY, type Cluster, startCluster } from './start-cluster.js';
 
 const CLIENTS = 40;
+/** How long a gateway still accepts connections once it is not ready. Probes on a busy machine took over 400 ms. */
+const NOTICE_MS = 2000;
 const BODY = JSON.stringify({ tool_id: 'cap:test_math:add', inputs: { a: 2, b: 3 } });
 const HEADERS = { authorization: `Bearer ${CLUSTER_KEY}`, 'content-type': 'application/json' };
 
 let cluster: Cluster;
 beforeAll(async () => {
   cluster = await startCluster();
-}, 60_000);
+});
 
 const urlOf = async (process: LineProcess): Promise<string> =>
   (await process.waitForLine(/"url":"([^"]+)".*gateway started/))[1] ?? '';
@@ -46,13 +49,12 @@ const isReady = async (url: string): Promise<boolean> => {
   }
 };
 
-/** Sends to whoever was ready when last asked, as a load balancer does, over connections that it keeps. */
+/** Sends to gateways that were ready at the last probe, as a load balancer does, over kept-alive connections. */
 function startLoad() {
   const ready = new Set<string>();
   const known = new Set<string>();
   const failures: string[] = [];
   const answered = new Map<string, number>();
-  let told_to_close = 0;
   let over = false;
   const probe = async () => {
     while (!over) {
@@ -70,10 +72,11 @@ function startLoad() {
         continue;
       }
       try {
-        const { status, connection } = await post(url, agent);
+        const { status } = await post(url, agent);
         answered.set(url, (answered.get(url) ?? 0) + 1);
-        if (connection === 'close') told_to_close += 1;
         if (status !== 200) failures.push(`${status}`);
+        // Connections are to be open and used all the time; a full load would only slow down the tests beside this one.
+        await delay(40);
       } catch (error) {
         failures.push(String(error));
       }
@@ -91,18 +94,17 @@ function startLoad() {
     drop: (url: string) => known.delete(url),
     answeredBy: (url: string) => answered.get(url) ?? 0,
     failures,
-    toldToClose: () => told_to_close,
     end,
   };
 }
 
-test('a rolling restart of gateways under load fails no request', { timeout: 60_000 }, async () => {
+test('a rolling restart of gateways under load fails no request', async () => {
   const load = startLoad();
-  let old = await startGateway(400);
+  let old = await startGateway(NOTICE_MS);
   load.add(old.url);
   await eventually(() => load.answeredBy(old.url) > CLIENTS);
   for (let round = 0; round < 2; round += 1) {
-    const next = await startGateway(400);
+    const next = await startGateway(NOTICE_MS);
     load.add(next.url);
     await eventually(() => load.answeredBy(next.url) > CLIENTS);
     old.process.kill('SIGTERM');
@@ -112,11 +114,10 @@ test('a rolling restart of gateways under load fails no request', { timeout: 60_
   }
   await load.end();
   expect(load.failures).toEqual([]);
-  expect(load.toldToClose()).toBeGreaterThan(0);
   expect(cluster.crashes).toEqual([]);
 });
 
-/** A connection that says what is written on it and collects what comes back. */
+/** A raw connection that sends text and collects the answer. */
 async function openConnection(url: string) {
   const { hostname, port } = new URL(url);
   const socket: Socket = connect(Number(port), hostname);
@@ -132,8 +133,8 @@ async function openConnection(url: string) {
 }
 const GET = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
 
-describe('a gateway that was told to stop', { timeout: 60_000 }, () => {
-  test('says so at /readyz first, still answers, and tells kept-alive connections to close', async () => {
+describe('a gateway that was told to stop', () => {
+  test('first reports so at /readyz, still answers, and tells kept-alive connections to close', async () => {
     const { process, url } = await startGateway(600_000);
     const kept = await openConnection(url);
     kept.say(GET);
@@ -152,7 +153,7 @@ describe('a gateway that was told to stop', { timeout: 60_000 }, () => {
     process.kill('SIGKILL');
   });
 
-  test('answers a request that comes on an idle connection after it took the last new one', async () => {
+  test('still answers a request on an idle connection after it stopped accepting new connections', async () => {
     const { process, url } = await startGateway(0);
     const kept = await openConnection(url);
     kept.say(GET);
@@ -164,7 +165,7 @@ describe('a gateway that was told to stop', { timeout: 60_000 }, () => {
     expect(await process.exited).toEqual({ code: 0, signal: null });
   });
 
-  test('ends requests of which half has arrived, with a problem, and does not wait for the rest', async () => {
+  test('answers half-sent requests with a problem and does not wait for the rest', async () => {
     const { process, url } = await startGateway(0);
     const [first, later, body, silent] = await Promise.all(Array.from({ length: 4 }, () => openConnection(url)));
     first?.say('GET /healthz HTTP/1.1\r\nho');
@@ -183,13 +184,39 @@ describe('a gateway that was told to stop', { timeout: 60_000 }, () => {
   });
 });
 
-test('workers and coordinators serve /healthz, /readyz and /metrics, and are not ready once they were told to stop', {
-  timeout: 60_000,
-}, async () => {
+test('a gateway logs that traces are lost, and does not wait for a silent collector when it stops', async () => {
+  let exports = 0;
+  const collector = createServer((_, response) => {
+    exports += 1;
+    if (exports === 1) response.writeHead(400).end();
+  });
+  collector.listen(0, '127.0.0.1');
+  await once(collector, 'listening');
+  atEnd(() => {
+    collector.closeAllConnections();
+    collector.close();
+  });
+  const { process } = await cluster.startGateway({
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+    OTEL_BSP_SCHEDULE_DELAY: '20',
+    CAPSTAN_SHUTDOWN_DELAY_MS: '0',
+  });
+  const ask = async () => (await fetch(`${await urlOf(process)}/v1/tools`, { headers: HEADERS })).text();
+  await ask();
+  await process.waitForLine(/"level":"warn".*traces could not be sent/);
+  await ask();
+  await eventually(() => exports > 1);
+  const told = performance.now();
+  process.kill('SIGTERM');
+  expect(await process.exited).toEqual({ code: 0, signal: null });
+  expect(performance.now() - told).toBeLessThan(8000);
+});
+
+test('workers and coordinators serve /healthz, /readyz and /metrics, and are not ready after they are told to stop', async () => {
   const env = { CAPSTAN_METRICS_PORT: '0', CAPSTAN_SHUTDOWN_DELAY_MS: '600000' };
   const services = [await cluster.startWorker({ env }), await cluster.startCoordinator(env)];
   for (const service of services) {
-    const [, metrics = ''] = await service.waitForLine(/"url":"([^"]+)".*metrics are served/);
+    const [, metrics = ''] = await service.waitForLine(/"url":"([^"]+)".*serving metrics/);
     const at = (path: string) => fetch(new URL(path, metrics));
     expect(await (await at('/healthz')).json()).toEqual({ status: 'ok' });
     expect(await (await at('/readyz')).json()).toMatchObject({ ready: true, queue: { kind: 'postgres' } });
@@ -201,4 +228,39 @@ test('workers and coordinators serve /healthz, /readyz and /metrics, and are not
     expect((await at('/healthz')).status).toBe(200);
     service.kill('SIGKILL');
   }
+});
+
+const MCP = { accept: 'application/json, text/event-stream', ...HEADERS };
+
+/** The stream that a client of the 2025 protocol keeps open for notifications. */
+async function openSessionStream(url: string): Promise<Response> {
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  const initialize = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+  const session = await fetch(`${url}/mcp`, { method: 'POST', headers: MCP, body: initialize });
+  await session.text();
+  const headers = { ...MCP, 'mcp-session-id': session.headers.get('mcp-session-id') ?? '' };
+  return fetch(`${url}/mcp`, { headers });
+}
+
+/** The same for the 2026 protocol. */
+function openSubscription(url: string): Promise<Response> {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const params = { notifications: { toolsListChanged: true }, _meta };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params });
+  const headers = { ...MCP, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' };
+  return fetch(`${url}/mcp`, { method: 'POST', headers, body });
+}
+
+test('streams that MCP clients keep open do not keep a gateway from stopping', async () => {
+  const { process } = await cluster.startGateway({ CAPSTAN_SHUTDOWN_DELAY_MS: '0', CAPSTAN_DRAIN_MS: '600000' });
+  const url = await urlOf(process);
+  const streams = await Promise.all([openSessionStream(url), openSubscription(url)]);
+  expect(streams.map(({ headers }) => headers.get('content-type'))).toEqual(['text/event-stream', 'text/event-stream']);
+  process.kill('SIGTERM');
+  await Promise.all(streams.map((stream) => stream.text()));
+  expect(await process.exited).toMatchObject({ code: 0 });
 });

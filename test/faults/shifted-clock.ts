@@ -1,4 +1,4 @@
-/** The environment of a process whose clock is this much ahead, or behind. */
+/** The environment for a process whose clock is this far ahead, or behind if negative. */
 export function shiftedClock(ms: number): Record<string, string> {
   const script = `
     const RealDate = Date;

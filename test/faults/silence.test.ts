@@ -11,12 +11,8 @@ import { startSilentProxy } from './start-silent-proxy.js';
 import { submitSums } from './submit-sums.js';
 import { untilAllEnded } from './until-all-ended.js';
 
-/** A dead peer costs no process more than this. */
-const NOTICED = { timeout_ms: 15_000 };
-
 test.concurrent.each(queues)(
-  'a gateway, a worker and a coordinator whose connections go silent replace them and go on, on the $name queue',
-  { timeout: 60_000 },
+  'a gateway, a worker and a coordinator replace connections that go silent and go on, on the $name queue',
   async (queue) => {
     const { url: database_url } = await createTestDatabase();
     const postgres = await startSilentProxy(database_url);
@@ -25,7 +21,7 @@ test.concurrent.each(queues)(
     const cluster = await startCluster({
       database_url: postgres.url,
       ...(direct && redis && { redis: { ...direct, url: redis.url } }),
-      // Whoever cannot reach Postgres for as long has lost its work; here everybody shall keep it.
+      // A worker that cannot reach Postgres for longer than this loses its work; here none should.
       env: { CAPSTAN_LEASE_MS: '20000' },
     });
     const ask = openQuestions(database_url);
@@ -35,19 +31,21 @@ test.concurrent.each(queues)(
     const sum = { tool_id: 'cap:test_math:add', inputs: { a: 1, b: 2 } };
     postgres.silence();
     redis?.silence();
-    const answered = eventually(() => cluster.client.submit(sum, { wait_s: 15 }), NOTICED);
-    const deferred = eventually(() => cluster.client.submit({ ...sum, delay_ms: 100 }), NOTICED);
+    // Prometheus waits for ten seconds, and has to learn that Postgres does not answer.
+    const scraped = performance.now();
+    expect(await (await fetch(`${cluster.gateway.url}/metrics`)).text()).toContain('capstan_store_up 0');
+    expect(performance.now() - scraped).toBeLessThan(8000);
+    const answered = eventually(() => cluster.client.submit(sum, { wait_s: 30 }));
+    const deferred = eventually(() => cluster.client.submit({ ...sum, delay_ms: 100 }));
     expect(await answered).toMatchObject({ status: 'succeeded' });
     await deferred;
-    await untilAllEnded(ask, NOTICED);
-    await eventually(() => expect([postgres.held(), redis?.held() ?? 0]).toEqual([0, 0]), NOTICED);
+    await untilAllEnded(ask);
+    await eventually(() => expect([postgres.held(), redis?.held() ?? 0]).toEqual([0, 0]));
     expect(cluster.crashes).toEqual([]);
   },
 );
 
-test.concurrent('a duty is taken over from a process that has vanished while it was at it', {
-  timeout: 30_000,
-}, async () => {
+test.concurrent('a duty is taken over from a process that vanished while it did it', async () => {
   const { url } = await createTestDatabase();
   const proxy = await startSilentProxy(url);
   const [vanished, spare] = [proxy.url, url].map((url) => openStore({ url, name: 'duties', connections: 2 }));
@@ -64,6 +62,6 @@ test.concurrent('a duty is taken over from a process that has vanished while it 
   await begun;
   expect(await onlyOne(spare, 'duty', () => Promise.resolve())).toBe(false);
   proxy.silence();
-  await eventually(() => onlyOne(spare, 'duty', () => Promise.resolve()), NOTICED);
+  await eventually(() => onlyOne(spare, 'duty', () => Promise.resolve()));
   done.abort();
 });

@@ -13,17 +13,19 @@ import { type Ask, openQuestions } from './open-questions.js';
 type Env = Readonly<Record<string, string>>;
 
 export interface ClusterOptions {
-  /** Without it the queue is the invocations table. */
+  /** Without it, the queue is in Postgres. */
   redis?: TestRedis | undefined;
-  /** A fresh one when left out. */
+  /** A fresh database if left out. */
   database_url?: string;
-  /** The workers to begin with, each with these runner types. */
+  /** How many workers to start at first, each with these runner types. */
   workers?: number;
   runners?: string;
-  /** With few at a time, work lasts, and whoever is stopped most likely has something in hand. */
+  /** If low, the work lasts longer, and a worker that is stopped most likely has a call. */
   concurrency?: number;
   /** For every process. */
   env?: Env;
+  /** The program of another version of `capstan`. */
+  program?: string;
 }
 
 export interface WorkerOptions {
@@ -38,27 +40,29 @@ export interface RunningGateway {
   readonly url: string;
 }
 
-/** Capstan as it is deployed, each service in a process of its own, on a database of its own. */
+/** Capstan as it is deployed, with each service in its own process, on its own database. */
 export interface Cluster {
   readonly client: Client;
   readonly gateway: RunningGateway;
   readonly coordinator: LineProcess;
   readonly database_url: string;
   readonly ask: Ask;
-  /** Those that live. */
+  /** The workers that are alive. */
   readonly workers: ReadonlySet<LineProcess>;
-  /** Some that live and have these runner types; as many as are missing are started. */
+  /** This many live workers of these runner types. Missing ones are started. */
   workersFor(runners: string, count: number): Promise<LineProcess[]>;
   startWorker(options?: WorkerOptions): Promise<LineProcess>;
   startGateway(env?: Env): Promise<RunningGateway>;
   startCoordinator(env?: Env): Promise<LineProcess>;
-  /** What ended by itself, which no fault that a test makes may cause. */
+  /** Later processes run this version, or without an argument the one that is built here. */
+  useProgram(program?: string): void;
+  /** Processes that ended by themselves, which no fault of a test may cause. */
   readonly crashes: readonly string[];
 }
 
-/** How long a worker may be silent and has to stop, and how long the coordinator rests: short, for the tests to be. */
+/** The lease, the drain time and the pause of the coordinator are short, to keep the tests short. */
 const LEASE_MS = 1_500;
-/** For tests in which no worker is lost, however busy the machine is: a second attempt there means something else. */
+/** For tests in which no worker may be lost, however busy the machine is, because a second attempt would mean an error. */
 export const LONG_LEASE = { CAPSTAN_LEASE_MS: '30000' };
 export const DRAIN_MS = 500;
 const SWEEP_MS = 500;
@@ -78,11 +82,12 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     CAPSTAN_WORK_DIR: await tempDir(),
     ...options.env,
   };
+  let { program } = options;
   const crashes: string[] = [];
   const start = async (args: readonly string[], env: Env): Promise<LineProcess> => {
-    const started = await spawnCapstan(args, { ...common, ...env });
+    const started = await spawnCapstan(args, { ...common, ...env }, program === undefined ? {} : { program });
     void started.exited.then(({ code }) => {
-      // Those that a test kills end by a signal, and those that it stops with 0.
+      // Processes that a test kills end by a signal, and those that it stops end with 0.
       if (code)
         crashes.push(`${args[0]} ended with ${code}: ${[...started.stdout, ...started.stderr].slice(-25).join('\n')}`);
     });
@@ -136,6 +141,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     startWorker,
     startGateway,
     startCoordinator,
+    useProgram: (other) => {
+      program = other;
+    },
     crashes,
   };
 }

@@ -4,9 +4,9 @@ import { atEnd } from '../fixtures/at-end.js';
 import { freePort } from '../fixtures/free-port.js';
 
 export interface CountingProxy {
-  /** Of the same database, through this proxy. */
+  /** The URL of the database through this proxy. */
   readonly url: string;
-  /** How many statements have passed since it was asked last: every Query and every Execute, BEGIN and COMMIT included. */
+  /** The number of statements since the last call: every Query and every Execute, BEGIN and COMMIT included. */
   take(): number;
 }
 
@@ -52,7 +52,7 @@ export async function startCountingProxy(database_url: string): Promise<Counting
   };
 }
 
-/** Reads what a client sends: messages with a type and a length, after a first one that has no type. */
+/** Parses what a client sends: a first message without a type, then messages with a type and a length. */
 function createReader(onStatement: () => void): (data: Buffer) => void {
   let pending = Buffer.alloc(0);
   let started = false;

@@ -8,7 +8,7 @@ export interface CountingTool {
   readonly calls: ReadonlyMap<string, number>;
 }
 
-/** What a tool sees of Capstan: every call that is really made is counted here. A path under /flaky/ fails at first. */
+/** A tool that counts every call that really arrives. A path under /flaky/ fails the first time. */
 export async function startCountingTool(): Promise<CountingTool> {
   const calls = new Map<string, number>();
   const server = createServer((request, response) => {

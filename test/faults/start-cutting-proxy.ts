@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { atEnd } from '../fixtures/at-end.js';
 
-/** In front of a gateway; `cut` ends every connection there is, in the midst of whatever it carries. */
+/** A proxy in front of a gateway. `cut` ends every open connection, in the middle of whatever it carries. */
 export async function startCuttingProxy(url: string): Promise<{ url: string; cut(): number }> {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();

@@ -7,11 +7,11 @@ import { tempDir } from '../fixtures/temp-dir.js';
 
 export interface DurablePostgres {
   readonly url: string;
-  /** SIGQUIT, an immediate stop: no shutdown, no checkpoint. Then it starts again and recovers. */
+  /** Stops it immediately by SIGQUIT, without a shutdown or a checkpoint, and starts it again, so that it recovers. */
   crash(): Promise<void>;
 }
 
-/** A migrated Postgres of the test's own, whose commits are on disk, as where Capstan is deployed. */
+/** A migrated Postgres for one test, whose commits are on disk, as in production. */
 export async function startDurablePostgres(): Promise<DurablePostgres> {
   const folder = await tempDir();
   await chmod(folder, 0o711); // for root, who runs Postgres as another user

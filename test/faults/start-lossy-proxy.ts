@@ -3,18 +3,18 @@ import { createConnection, createServer, type Socket } from 'node:net';
 import { atEnd } from '../fixtures/at-end.js';
 import { freePort } from '../fixtures/free-port.js';
 
-/** A statement is known by its name or by a part of its text. */
+/** A statement is identified by its name or by a part of its text. */
 export interface LossyProxy {
-  /** Of the same database, through this proxy. */
+  /** The URL of the database through this proxy. */
   readonly url: string;
-  /** Ends the connection in place of passing the next such statement on. Resolves when that has happened. */
+  /** Ends the connection instead of passing on the next such statement. Resolves when that has happened. */
   loseStatement(statement: string): Promise<void>;
   /**
-   * Lets the next such statement reach Postgres and be committed, and ends the connection in place of the answer. An
+   * Lets the next such statement reach Postgres and be committed, and ends the connection instead of passing on the answer. An
    * answer without `having` is passed on. Resolves when one was lost.
    */
   loseAnswer(statement: string, having?: string): Promise<void>;
-  /** As `loseAnswer`, but keeps the answer back until the function is called that this resolves with. */
+  /** Like `loseAnswer`, but holds the answer back until the returned function is called. */
   delayAnswer(statement: string, having?: string): Promise<() => void>;
 }
 
@@ -27,7 +27,7 @@ interface Fault {
   happened(release: () => void): void;
 }
 
-/** Postgres answers a statement after its commit, so where an answer is lost, only the knowledge of it is. */
+/** Postgres answers a statement after its commit, so if the answer is lost, the commit is not. */
 export async function startLossyProxy(database_url: string): Promise<LossyProxy> {
   const target = new URL(database_url);
   const sockets = new Set<Socket>();

@@ -4,14 +4,14 @@ import { atEnd } from '../fixtures/at-end.js';
 import { freePort } from '../fixtures/free-port.js';
 
 export interface SilentProxy {
-  /** Of the same server, through this proxy. */
+  /** The URL of the server through this proxy. */
   readonly url: string;
   /**
-   * From now on nothing passes on the connections that there are, in either direction, not even their end: the server keeps
-   * its side of them, as after a host has vanished. New connections work.
+   * From now on nothing passes on the open connections in either direction, not even their end: the server keeps
+   * its side open, as after a host has vanished. New connections work.
    */
   silence(): void;
-  /** How many of the connections that were silenced their client still holds. */
+  /** How many silenced connections the clients still hold. */
   held(): number;
 }
 

@@ -5,11 +5,11 @@ import { findProcess } from '../fixtures/find-process.js';
 
 export interface Sleeper {
   readonly invocation_id: string;
-  /** Of the command itself, not of its worker. */
+  /** The process of the command, not of its worker. */
   readonly pid: number;
 }
 
-/** A command that runs in some worker at this moment, and would for longer than any test. It is not idempotent. */
+/** Starts a command that is not idempotent and would run longer than any test, and waits until it runs. */
 export async function startSleeper(client: Client): Promise<Sleeper> {
   const mark = `600.${randomInt(1_000_000_000)}`;
   const { invocation_id } = await client.submit({
@@ -21,7 +21,7 @@ export async function startSleeper(client: Client): Promise<Sleeper> {
   throw new Error(`${invocation_id} ended without having said its process id`);
 }
 
-/** The shell has said that it is up, and becomes the sleep a moment later. */
+/** The shell prints that it is up, and becomes the sleep a moment later. */
 async function pidOfSleep(mark: string): Promise<number> {
   let pid: number | undefined;
   await eventually(() => {

@@ -2,10 +2,10 @@ import { expect } from 'vitest';
 import type { LineProcess } from '../fixtures/start-line-process.js';
 import { DRAIN_MS } from './start-cluster.js';
 
-/** To stop what is left after its grace, settle it and end. */
+/** The time to stop and settle what is left after the drain. */
 const CLOSING_MS = 5_000;
 
-/** Asks a worker to end and fails unless it does so within its grace, and in good order. */
+/** Asks a worker to stop, and fails unless it exits with 0 in time. */
 export async function stopInTime(worker: LineProcess | undefined): Promise<void> {
   worker?.kill('SIGTERM');
   const late = AbortSignal.timeout(DRAIN_MS + CLOSING_MS);

@@ -1,24 +1,26 @@
 import { CapstanError, type Client, UnreachableError } from '@capstan/client';
 
 export interface Sums {
-  /** How many go as one bulk, and how many alone, all at the same time. */
+  /** How many are sent as one bulk, and how many alone, all at the same time. */
   bulk: number;
   lone: number;
-  max_attempts?: number;
 }
 
 export interface Submitted {
-  /** What was answered with 202. */
+  /** The calls that were accepted. */
   accepted: string[];
-  /** What was answered with 503, or not at all. */
+  /** The errors of submissions that were answered with 503, or not at all. */
   refused: (CapstanError | UnreachableError)[];
 }
 
 let next = 0;
 
-/** Additions, no two of them the same. */
-export async function submitSums(client: Client, { bulk, lone, max_attempts = 20 }: Sums): Promise<Submitted> {
-  const sum = () => ({ tool_id: 'cap:test_math:add', inputs: { a: next++, b: 1 }, max_attempts });
+/** Enough for the workers that a test kills, and for those that seem lost on a busy machine. */
+const MAX_ATTEMPTS = 20;
+
+/** Submits additions, no two of which are the same. */
+export async function submitSums(client: Client, { bulk, lone }: Sums): Promise<Submitted> {
+  const sum = () => ({ tool_id: 'cap:test_math:add', inputs: { a: next++, b: 1 }, max_attempts: MAX_ATTEMPTS });
   const asBulk = async () => {
     const { items } = await client.submitBulk(Array.from({ length: bulk }, sum));
     return items.flatMap(({ invocation_id }) => invocation_id ?? []);

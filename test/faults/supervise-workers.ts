@@ -1,7 +1,7 @@
 import type { LineProcess } from '../fixtures/start-line-process.js';
 import type { Cluster } from './start-cluster.js';
 
-/** Starts another worker whenever one of these has ended, as whatever runs Capstan would. Answers how to end that. */
+/** Starts another worker whenever one of these has ended, as a supervisor would. Returns how to stop that. */
 export function superviseWorkers(cluster: Cluster, workers: readonly LineProcess[]): () => void {
   let supervising = true;
   const supervise = async (worker: LineProcess) => {

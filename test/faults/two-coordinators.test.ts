@@ -1,26 +1,26 @@
 import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
+import { hardestQueue } from '../fixtures/queues.js';
 import { allowShell } from './allow-shell.js';
 import { checkInvariants } from './check-invariants.js';
-import { hardestQueue } from './hardest-queue.js';
 import { redisFor } from './redis-for.js';
 import { type Cluster, LONG_LEASE, startCluster } from './start-cluster.js';
 import { untilAllEnded } from './until-all-ended.js';
 
 const COUNT = 300;
-/** Nobody here runs commands, so these can only expire. */
+/** There is no exec worker, so these can only expire. */
 const expiring = { tool_id: 'shell.run', inputs: { cmd: ['true'] }, expires_in_ms: 300 };
 const deferred = { tool_id: 'cap:test_math:add', inputs: { a: 1, b: 2 }, delay_ms: 200 };
 
-describe.each(hardestQueue)('two coordinators, on the $name queue,', { timeout: 60_000 }, (queue) => {
+describe.each(hardestQueue)('two coordinators, on the $name queue,', (queue) => {
   let cluster: Cluster;
   beforeAll(async () => {
     cluster = await startCluster({ redis: await redisFor(queue), env: LONG_LEASE });
     await Promise.all([cluster.startCoordinator(), allowShell(cluster.client)]);
   });
 
-  test('promote each deferred start once and expire each late one once', async () => {
+  test('promote each deferred call once and expire each late one once', async () => {
     const { ask, database_url } = cluster;
     const moves = await recordMoves(database_url);
     const ids = await submit(cluster);
@@ -36,7 +36,7 @@ describe.each(hardestQueue)('two coordinators, on the $name queue,', { timeout: 
     await checkInvariants(cluster, ids);
   });
 
-  test('are no fewer than one when one of them is killed', async () => {
+  test('go on as one when the other is killed', async () => {
     cluster.coordinator.kill('SIGKILL');
     const ids = await submit(cluster);
     await untilAllEnded(cluster.ask);
@@ -51,7 +51,7 @@ async function submit({ client }: Cluster): Promise<string[]> {
   return items.flatMap(({ invocation_id }) => invocation_id ?? []);
 }
 
-/** How often each invocation left a state of waiting for another, as Postgres saw it. */
+/** Counts how often each invocation left each waiting state, by a trigger in Postgres. */
 async function recordMoves(database_url: string): Promise<() => Map<string, number>> {
   const listener = new pg.Client({ connectionString: database_url });
   const moves = new Map<string, number>();

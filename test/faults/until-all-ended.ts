@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import { eventually } from '../fixtures/eventually.js';
 import type { Ask } from './open-questions.js';
 
-/** Until nothing waits or runs any more. */
-export async function untilAllEnded(ask: Ask, { timeout_ms = 15_000 } = {}): Promise<void> {
+/** Waits until no call is held, deferred, queued or running. */
+export async function untilAllEnded(ask: Ask, { timeout_ms = 60_000 } = {}): Promise<void> {
   await eventually(
     async () => {
       const open = await ask(

@@ -3,11 +3,11 @@ import type { Agent, Invocation, Json, Provider } from '@capstan/contracts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../fixtures/eventually.js';
 import { findRepository } from '../fixtures/find-repository.js';
-import { queues } from '../fixtures/queues.js';
+import { hardestQueue } from '../fixtures/queues.js';
 import { type Call, PROVIDERS, RESPONSES, textsIn } from './provider-messages.js';
 import { ALLOW_ALL, type System, startSystem } from './start-system.js';
 
-describe.each(queues)('an agent on the $name queue', (queue) => {
+describe.each(hardestQueue)('an agent on the $name queue', (queue) => {
   let system: System;
   let agent: Agent;
   beforeAll(async () => {
@@ -30,10 +30,10 @@ describe.each(queues)('an agent on the $name queue', (queue) => {
   const toolCalls = (provider: Provider, calls: Call[], session_id = 'ses_1') =>
     system.admin.toolCalls.submit(
       { provider, response: RESPONSES[provider](calls), agent_id: agent.agent_id, session_id },
-      { wait_s: 20 },
+      { wait_s: 30 },
     );
 
-  test.each(PROVIDERS)('goes from its runtime to answered calls in the format of %s', async (provider) => {
+  test.each(PROVIDERS)('gets its tools and has its calls answered in the format of %s', async (provider) => {
     const runtime = await system.admin.agents.runtime(agent.agent_id, provider);
     expect(runtime.system_prompt).toMatch(/^You have access to math tools[\s\S]*file system[\s\S]*You are helpful\.$/);
     expect(runtime.names).toMatchObject({ add: 'cap:test_math:add', read_file: 'cap:session_file_system:read_file' });
@@ -70,7 +70,7 @@ describe.each(queues)('an agent on the $name queue', (queue) => {
       ),
     );
     const request = { provider, response: broken, agent_id: agent.agent_id, session_id: 'ses_2' };
-    const { calls, messages, invocations } = await system.admin.toolCalls.submit(request, { wait_s: 20 });
+    const { calls, messages, invocations } = await system.admin.toolCalls.submit(request, { wait_s: 30 });
     expect(calls.map(({ status }) => status)).toEqual([
       'refused',
       'refused',
@@ -96,12 +96,12 @@ describe.each(queues)('an agent on the $name queue', (queue) => {
     expect(said[1]).toContain('There is no tool "launch_rocket". Yours are: add, subtract');
     expect(said[2]).toContain('nothing is deleted here');
     expect(said[3]).toContain('[HELD]');
-    expect(said[4]).toContain('inputs.a must be number');
+    expect(said[4]).toContain('inputs.a must be a number, not a string');
     expect(said[5]).toContain('there is no file /nowhere');
     expect(said[6]).toBe('{"result":2}');
   });
 
-  test('without an agent any tool may be meant: by id, by its long name, by its short one', async () => {
+  test('tool calls without an agent may name any tool by its id, its long name or its short name', async () => {
     const args = { a: 1, b: 2 };
     const { calls, messages } = await system.admin.toolCalls.submit(
       {
@@ -112,7 +112,7 @@ describe.each(queues)('an agent on the $name queue', (queue) => {
           { id: '3', name: 'add', args },
         ]),
       },
-      { wait_s: 20 },
+      { wait_s: 30 },
     );
     expect(calls.map(({ tool_id }) => tool_id)).toEqual(Array(3).fill('cap:test_math:add'));
     expect(messages).toEqual(
@@ -120,18 +120,18 @@ describe.each(queues)('an agent on the $name queue', (queue) => {
     );
   });
 
-  test('the same idempotency key is the same invocations', async () => {
+  test('tool calls sent twice with the same idempotency key make the same invocations', async () => {
     const request = {
       provider: 'anthropic' as const,
       response: RESPONSES.anthropic([{ id: 't', name: 'add', args: { a: 1, b: 2 } }]),
       idempotency_key: 'once',
     };
-    const first = await system.admin.toolCalls.submit(request, { wait_s: 20 });
-    const second = await system.admin.toolCalls.submit(request, { wait_s: 20 });
+    const first = await system.admin.toolCalls.submit(request, { wait_s: 30 });
+    const second = await system.admin.toolCalls.submit(request, { wait_s: 30 });
     expect(second).toEqual(first);
   });
 
-  test('an answer without calls, and a stream, are taken as they come', async () => {
+  test('a model response without calls, and one that was streamed, are both accepted', async () => {
     const talk: Json = { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] };
     expect(await system.admin.toolCalls.submit({ provider: 'anthropic', response: talk }, { wait_s: 1 })).toEqual({
       calls: [],
@@ -144,11 +144,11 @@ describe.each(queues)('an agent on the $name queue', (queue) => {
       delta({ tool_calls: [{ index: 0, function: { arguments: '"b":7}' } }] }),
       'data: [DONE]\n\n',
     ].join('');
-    const { messages } = await system.admin.toolCalls.submit({ provider: 'openai', response: stream }, { wait_s: 20 });
+    const { messages } = await system.admin.toolCalls.submit({ provider: 'openai', response: stream }, { wait_s: 30 });
     expect(messages).toEqual([{ role: 'tool', tool_call_id: 'c', content: '{"result":42}' }]);
   });
 
-  test('its session keeps what tools wrote, for the person and the next call', async () => {
+  test('files that tools write stay in the session for people and for later calls', async () => {
     const { sessions } = system.admin;
     expect(await sessions.files.read('ses_1', '/notes/a.txt')).toMatchObject({
       content: 'grüße 🌍\n',
@@ -167,11 +167,11 @@ describe.each(queues)('an agent on the $name queue', (queue) => {
     await expect(sessions.files.read('ses_1', '/in/data.bin')).rejects.toMatchObject({ status: 404 });
   });
 
-  test('the research scratchpad is the session’s', async () => {
+  test('the research scratchpad belongs to its session', async () => {
     const write = (section: string, content: string, session_id: string) =>
       system.admin.submit(
         { tool_id: 'cap:research:write_scratchpad', inputs: { section, content, mode: 'append' }, session_id },
-        { wait_s: 20 },
+        { wait_s: 30 },
       );
     await write('facts', 'one. ', 'ses_r');
     await write('facts', 'two.', 'ses_r');
@@ -180,7 +180,7 @@ describe.each(queues)('an agent on the $name queue', (queue) => {
     expect(items).toMatchObject([{ section: 'facts', content: 'one. two.' }]);
   });
 
-  test('another tenant sees neither agent, nor session, nor file', async () => {
+  test('agents, sessions and files are invisible to other tenants', async () => {
     const { key } = await system.admin.keys.create({ tenant: 'globex', actor: 'eve', roles: ['admin'] });
     const stranger = system.clientFor(key);
     const missing = { status: 404 };
@@ -197,7 +197,7 @@ describe.each(queues)('an agent on the $name queue', (queue) => {
     expect(await system.admin.sessions.files.read('ses_1', '/notes/a.txt')).toMatchObject({ content: 'grüße 🌍\n' });
   });
 
-  test('a capability that is not there, a wrong configuration and an unknown field are refused with words', async () => {
+  test('an unknown capability or a wrong configuration is refused with an explanation', async () => {
     const { agents } = system.admin;
     await expect(agents.create({ name: 'x', capabilities: ['curent_time'] })).rejects.toThrow(
       /Did you mean current_time/,
@@ -212,12 +212,12 @@ describe.each(queues)('an agent on the $name queue', (queue) => {
   });
 
   const gh = new URL('../shared/corpora/atip/gh.json', findRepository());
-  test.skipIf(!existsSync(gh)).each(PROVIDERS)('gh_pr_create from %s is the command gh pr create', async (provider) => {
+  test.skipIf(!existsSync(gh)).each(PROVIDERS)('gh_pr_create from %s resolves to its ATIP tool', async (provider) => {
     await system.admin.atipTools.add(JSON.parse(readFileSync(gh, 'utf8')));
     const response = RESPONSES[provider]([
       { id: 'c', name: 'gh_pr_create', args: { title: 'A title', draft: 'true' } },
     ]);
-    const { calls } = await system.admin.toolCalls.submit({ provider, response }, { wait_s: 20 });
+    const { calls } = await system.admin.toolCalls.submit({ provider, response }, { wait_s: 30 });
     expect(calls).toMatchObject([{ id: 'c', name: 'gh_pr_create', tool_id: 'atip:gh:pr.create' }]);
     expect(calls[0]?.warnings.join()).toMatch(/title is not a parameter.*draft is not a parameter/);
     const { agent_id } = await system.admin.agents.create({ name: 'gh', tools: ['atip:gh:pr.*'] });
@@ -226,7 +226,7 @@ describe.each(queues)('an agent on the $name queue', (queue) => {
   });
 
   const blns = new URL('../shared/corpora/naughty-strings/blns.json', findRepository());
-  test.skipIf(!existsSync(blns))('naughty strings come through byte for byte, under one hash', async () => {
+  test.skipIf(!existsSync(blns))('naughty strings as inputs come back byte for byte, with equal hashes', async () => {
     const naughty: string[] = JSON.parse(readFileSync(blns, 'utf8'));
     const { run_id } = await system.admin.submitBulk(
       [...naughty, ...naughty].map((text) => ({ tool_id: 'cap:noop:noop', inputs: { text } })),
@@ -246,12 +246,15 @@ describe.each(queues)('an agent on the $name queue', (queue) => {
     }
   });
 
-  test.skipIf(!existsSync(blns))('naughty strings as names of tools and ids of calls are answered', async () => {
-    const naughty: string[] = JSON.parse(readFileSync(blns, 'utf8'));
-    for (const provider of PROVIDERS) {
-      const calls = naughty.slice(0, 100).map((text) => ({ id: `i${text}`, name: text, args: { text } }));
-      const answer = await toolCalls(provider, calls, 'ses_n');
-      expect(textsIn(provider, answer.messages).map(([id]) => id)).toEqual(calls.map(({ id }) => id));
-    }
-  });
+  test.skipIf(!existsSync(blns))(
+    'calls with naughty strings as tool names and call ids all get an answer',
+    async () => {
+      const naughty: string[] = JSON.parse(readFileSync(blns, 'utf8'));
+      for (const provider of PROVIDERS) {
+        const calls = naughty.slice(0, 100).map((text) => ({ id: `i${text}`, name: text, args: { text } }));
+        const answer = await toolCalls(provider, calls, 'ses_n');
+        expect(textsIn(provider, answer.messages).map(([id]) => id)).toEqual(calls.map(({ id }) => id));
+      }
+    },
+  );
 });

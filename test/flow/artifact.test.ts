@@ -12,10 +12,10 @@ beforeAll(async () => {
 const get = (path: string, key = ADMIN_KEY, headers: Record<string, string> = {}) =>
   fetch(`${system.url}/v1/artifacts/${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } });
 const leave = (script: string) =>
-  system.admin.submit({ tool_id: 'shell.run', inputs: { cmd: ['sh', '-c', script] } }, { wait_s: 20 });
+  system.admin.submit({ tool_id: 'shell.run', inputs: { cmd: ['sh', '-c', script] } }, { wait_s: 30 });
 
 describe('a file that a run leaves', () => {
-  test('is named by its result and can be downloaded', async () => {
+  test('is listed in the result and can be downloaded', async () => {
     const done = await leave('printf "a,b\\n" > $CAPSTAN_ARTIFACTS/"ü (1).csv"');
     expect(done).toMatchObject({ status: 'succeeded', result: { facts: { sandbox: expect.any(String) } } });
     const [artifact] = done.result?.artifacts ?? [];
@@ -33,7 +33,7 @@ describe('a file that a run leaves', () => {
     expect(again.status).toBe(304);
   });
 
-  test('comes through the client whole, or not at all', async () => {
+  test('is read whole by the client, and an unknown hash is a 404', async () => {
     const done = await leave('head -c 5000000 /dev/urandom > $CAPSTAN_ARTIFACTS/large.bin');
     const [artifact] = done.result?.artifacts ?? [];
     const sha256 = artifact?.sha256 ?? '';
@@ -42,7 +42,7 @@ describe('a file that a run leaves', () => {
     await expect(system.admin.artifacts.read('0'.repeat(64))).rejects.toMatchObject({ status: 404 });
   });
 
-  test('is nobody else’s', async () => {
+  test('cannot be read by another tenant or without a valid key', async () => {
     const done = await leave('echo ours > $CAPSTAN_ARTIFACTS/ours');
     const hash = done.result?.artifacts[0]?.sha256 ?? '';
     const { key } = await system.admin.keys.create({ tenant: 'other', actor: 'them', roles: ['submit', 'audit'] });
@@ -52,8 +52,8 @@ describe('a file that a run leaves', () => {
   });
 });
 
-test('code runs in the sandbox from end to end', async () => {
+test('cap:sandbox:execute_code runs code in the sandbox', async () => {
   const inputs = { language: 'javascript', code: 'console.log(process.env.HOME === process.cwd())' };
-  const done = await system.admin.submit({ tool_id: 'cap:sandbox:execute_code', inputs }, { wait_s: 20 });
+  const done = await system.admin.submit({ tool_id: 'cap:sandbox:execute_code', inputs }, { wait_s: 30 });
   expect(done).toMatchObject({ status: 'succeeded', result: { payload: { stdout: 'true\n' } } });
 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 
 describe('the audit', () => {
-  test('has a refused key once, and a role that was missing', async () => {
+  test('records a refused key once, and a request whose key lacks the role', async () => {
     const stranger = system.clientFor('cap_not-a-key-of-anybody');
     for (let time = 0; time < 3; time++)
       await expect(stranger.runs.list().page()).rejects.toMatchObject({ code: 6001 });
@@ -26,7 +26,7 @@ describe('the audit', () => {
     });
   });
 
-  test('is chained after a moment, filtered, exported, and a changed event is named', async () => {
+  test('is hash-chained, can be filtered and exported, and verification names a changed event', async () => {
     await system.admin.policies.put('other', ALLOW_ALL);
     await eventually(async () => expect((await system.admin.audit.verify()).unchained).toBe(0));
     expect(await system.admin.audit.verify()).toMatchObject({ ok: true, mismatches: [] });

@@ -9,13 +9,13 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
 import { createTestDatabase } from '../fixtures/create-test-database.js';
 import { OPEN_INSTALLATION } from '../fixtures/open-installation.js';
-import { queues } from '../fixtures/queues.js';
+import { hardestQueue } from '../fixtures/queues.js';
 import { spawnCapstan } from '../fixtures/spawn-capstan.js';
 import { startTestRedis } from '../fixtures/start-test-redis.js';
 import { ALLOW_ALL } from './start-system.js';
 
 const ADMIN_KEY = 'cap_Canary-test-admin-key-0123456789';
-/** Each in a place of its own; what the admin key may do is no secret to the admin, but its text is none of a tool's business. */
+/** One secret for each place that holds one. The admin key is among them: no tool may ever see it. */
 const CANARIES = {
   CAPSTAN_SECRET_GITHUB: 'canary-one-of-the-environment-7f3a',
   SOME_PLATFORM_TOKEN: 'canary-two-beside-ours-91bc',
@@ -26,7 +26,7 @@ const CANARIES = {
   CAPSTAN_API_KEY: ADMIN_KEY,
 };
 
-/** Answers whatever it was sent, headers and all: a tool that gives away what it was entrusted with. */
+/** Echoes everything it was sent, headers included: a tool that leaks the secrets it was given. */
 const startEcho = async (): Promise<{ url: string; heard: string[] }> => {
   const heard: string[] = [];
   const server = createServer((request, response) => {
@@ -80,7 +80,7 @@ const everyKey = async (url: string): Promise<string> => {
   return dumps.join('\n');
 };
 
-describe.each(queues)('secrets of the worker on the $name queue', (queue) => {
+describe.each(hardestQueue)('secrets of the worker on the $name queue', (queue) => {
   let said = '';
   let heard: string[] = [];
 
@@ -135,25 +135,25 @@ describe.each(queues)('secrets of the worker on the $name queue', (queue) => {
       await everyTable(database.url),
       redis ? await everyKey(redis.url) : '',
       await (await fetch(`${up[1]}/metrics`)).text(),
-      // The admin's key is printed for the admin, once, at the start.
+      // The admin key is printed once, at the start, for the admin.
       ...[...capstan.stdout, ...capstan.stderr].filter((line) => !/^\s*key\s/.test(line)),
     ].join('\n');
     await client.close();
   });
 
-  test('reach the other side of the call that was entrusted with them', () => {
+  test('reach the server that the call is meant to send them to', () => {
     expect(heard.join('\n')).toContain(`Bearer ${CANARIES.CAPSTAN_SECRET_GITHUB}`);
     expect(heard.join('\n')).toContain(CANARIES.stored);
     expect(heard.join('\n')).toContain(CANARIES.CAPSTAN_LLM_API_KEY);
   });
 
-  test('are looked for among the metrics as well, which tell how the attempts of each runner type ended', () => {
+  test('are searched for in /metrics too, which has the attempts of each runner type', () => {
     expect(said).toContain('capstan_attempts_total{runner="db",outcome="failed"} 1');
     expect(said).toContain('capstan_attempt_seconds_count{runner="api"} 4');
     expect(said).toContain('capstan_running_attempts{runner="browser"} 0');
   });
 
-  test('are taken out of what came back', () => {
+  test('are redacted from the response of the tool', () => {
     expect(said).toContain('[REDACTED]');
     expect(said).toContain('There is no secret unknown for the tenant default.');
     expect(said).toContain('the connection gone cannot be reached');

@@ -10,9 +10,9 @@ beforeAll(async () => {
   system = await startSystem({ name: 'postgres' });
 });
 
-test('a secret in what somebody says of an ambiguous call is taken out before it is kept', async () => {
-  const { invocation_id } = await system.admin.submit(ADD, { wait_s: 20 });
-  // As a worker leaves it that was lost half-way.
+test('a secret in the comment that resolves an ambiguous call is redacted before it is stored', async () => {
+  const { invocation_id } = await system.admin.submit(ADD, { wait_s: 30 });
+  // The state that a worker leaves behind if it is lost during the call.
   await sql`UPDATE results SET status = 'ambiguous', success = NULL, output_hash = NULL WHERE invocation_id = ${invocation_id}`.execute(
     system.store.db,
   );

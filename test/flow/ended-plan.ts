@@ -14,7 +14,7 @@ export const PLAN = {
 /** A run of the plan that has completed. */
 export async function endedPlan({ admin }: System): Promise<string> {
   const { run_id } = await admin.runs.submit({ plan: PLAN });
-  const run = await admin.runs.wait(run_id, { timeout_s: 20 });
+  const run = await admin.runs.wait(run_id, { timeout_s: 60 });
   expect(run.status).toBe('completed');
   return run_id;
 }

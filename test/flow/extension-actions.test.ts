@@ -8,7 +8,7 @@ import { atEnd } from '../fixtures/at-end.js';
 import { eventually } from '../fixtures/eventually.js';
 import { type System, startSystem } from './start-system.js';
 
-/** Actions of an extension on runners of ours, each with what it declares of itself. */
+/** An extension whose actions run on built-in runners and declare their own risk and effects. */
 const ACTIONS: JsonObject[] = [
   {
     id: 'save',
@@ -62,16 +62,16 @@ const startRedirect = async (location: string): Promise<string> => {
 };
 
 const call = (action: string, inputs: JsonObject) =>
-  system.admin.submit({ tool_id: `ext:notes:${action}`, inputs, session_id: 'ses_notes' }, { wait_s: 20 });
+  system.admin.submit({ tool_id: `ext:notes:${action}`, inputs, session_id: 'ses_notes' }, { wait_s: 30 });
 
 describe('an action of an extension', () => {
-  test('reads and writes files of the workspace where the policy lets that tool', async () => {
+  test('reads and writes workspace files where policy allows it for that tool', async () => {
     expect(await call('save', { name: 'notes/a.txt', content: 'hello' })).toMatchObject({ status: 'succeeded' });
     expect(await call('load', { name: 'notes/a.txt' })).toMatchObject({ result: { payload: { content: 'hello' } } });
     expect(await call('save', { name: 'elsewhere.txt', content: 'x' })).toMatchObject({ status: 'denied' });
   });
 
-  test('that declares LOW is not held for a permission of the whole extension', async () => {
+  test('that declares LOW and no side effects is LOW, whatever the permissions of its extension', async () => {
     expect(await system.admin.tools.get('ext:notes:load')).toMatchObject({ risk: 'MED' });
     expect(await system.admin.tools.get('ext:notes:count')).toMatchObject({ risk: 'LOW' });
     expect(await system.admin.tools.get('ext:notes:pay')).toMatchObject({
@@ -80,7 +80,7 @@ describe('an action of an extension', () => {
     });
   });
 
-  test('fails where its output does not match its schema, and says at which place', async () => {
+  test('fails if its output does not match its schema, and says which field is wrong', async () => {
     expect(await call('count', { text: '{"n": 3}' })).toMatchObject({ status: 'succeeded' });
     expect(await call('count', { text: '{"n": "three"}' })).toMatchObject({
       status: 'failed',
@@ -88,7 +88,7 @@ describe('an action of an extension', () => {
     });
   });
 
-  test('only warns of it where the policy says so', async () => {
+  test('only logs a warning about output that does not match its schema if policy says so', async () => {
     await system.admin.policies.put('default', {
       ...POLICY,
       limits: [{ match: { tool: 'ext:notes:count' }, output_schema: 'warn' }],
@@ -103,8 +103,8 @@ describe('an action of an extension', () => {
   });
 });
 
-describe('a refusal that only shows when the call runs', () => {
-  test('through a link is denied with its rule, counted with the run and on the audit', async () => {
+describe('a call that is refused while it runs', () => {
+  test('because of a symlink ends denied with the rule, in the counts of its run and in the audit log', async () => {
     await mkdir(join(workspace, 'notes'), { recursive: true });
     await symlink('/etc', join(workspace, 'notes', 'etc'));
     const { run_id } = await system.admin.runs.submit({
@@ -125,7 +125,7 @@ describe('a refusal that only shows when the call runs', () => {
     expect(await system.admin.records.verify(run_id)).toMatchObject({ ok: true });
   });
 
-  test('after a redirect to an address that is closed is denied, and says where it had been', async () => {
+  test('because of a redirect to a private address ends denied, and names the hosts it had contacted', async () => {
     const denied = await call('fetch', { url: await startRedirect('http://169.254.169.254/latest/') });
     expect(denied).toMatchObject({
       status: 'denied',
@@ -147,9 +147,13 @@ describe('the audit of executions', () => {
         ...{ command: 'echo {{text}}', session_id: 'ses_notes', exit_code: 0, error: expect.stringContaining('JSON') },
       },
     ]);
+    const exported = [];
+    for await (const { executions } of system.admin.audit.export({ event: 'invocation.end', subject: end?.subject }))
+      exported.push(executions);
+    expect(exported).toEqual([end?.executions]);
   });
 
-  test('has a start of its own from HIGH on, and with CRITICAL the inputs', async () => {
+  test('also records the start of calls of HIGH risk and above, and the inputs of CRITICAL ones', async () => {
     const low = await call('count', { text: '{"n": 1}' });
     const high = await call('echo', { text: 'hello' });
     const critical = await call('pay', { to: 'ann' });
@@ -174,7 +178,7 @@ test('a report groups the resources that a run used, as Capsule does', async () 
   });
 });
 
-test('an agent answers its id under both names', async () => {
+test('an agent has its id as both id and agent_id', async () => {
   const agent = await system.admin.agents.create({ name: 'a', capabilities: [] });
   expect(agent.id).toBe(agent.agent_id);
   expect(await system.admin.agents.get(agent.id)).toMatchObject({ id: agent.agent_id });

@@ -4,7 +4,8 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { hashJson } from '@capstan/integrity';
-import { installExtension, openStore } from '@capstan/store';
+import { openStore } from '@capstan/store';
+import { installExtension } from '@capstan/store/extension';
 import { createExtensionTools } from '@capstan/worker';
 import { beforeAll, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
@@ -37,7 +38,7 @@ beforeAll(async () => {
   );
 });
 
-test('an extension’s executables are on disk once, whoever asks, and can be run but not changed', async () => {
+test('an extension’s executables are written to disk once for all workers, and are read-only', async () => {
   const workers = [createExtensionTools(store, cache), createExtensionTools(store, cache)];
   const folders = await Promise.all(workers.flatMap((tools) => [tools(tools_hash), tools(tools_hash)]));
   const [folder = ''] = folders;
@@ -49,18 +50,18 @@ test('an extension’s executables are on disk once, whoever asks, and can be ru
   expect((await stat(folder)).mode & 0o222).toBe(0);
 });
 
-test('a set that was never installed, or no hash at all, is refused', async () => {
+test('executables are refused if their hash is not installed or not a hash at all', async () => {
   const tools = createExtensionTools(store, cache);
   await expect(tools(`sha256:${'0'.repeat(64)}`)).rejects.toThrow('there are no executables');
   await expect(tools('../../etc')).rejects.toThrow('there are no executables');
 });
 
-test('content that does not have the hash it is stored under is refused', async () => {
+test('executables whose content does not match their hash are refused', async () => {
   await store.db
     .updateTable('extension_files')
     .set({ content: Buffer.from('#!/bin/sh\nid\n') })
     .execute();
   const elsewhere = await tempDir();
-  await expect(createExtensionTools(store, elsewhere)(tools_hash)).rejects.toThrow('not those that were installed');
+  await expect(createExtensionTools(store, elsewhere)(tools_hash)).rejects.toThrow('do not match the installed ones');
   expect(await readdir(elsewhere)).toEqual([]);
 });

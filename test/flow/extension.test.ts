@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { CommandHelp, CommandInvocation, JsonObject } from '@capstan/contracts';
-import { lastResponse } from '@capstan/store';
+import { lastResponse } from '@capstan/store/session';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
 import { findRepository } from '../fixtures/find-repository.js';
@@ -23,7 +23,7 @@ const POLICY = {
   limits: [{ match: { tool: 'ext:postman:*' }, network: ['127.0.0.1'], deny_private_ips: false }],
 };
 
-/** A language model of a few lines, and what it was asked. */
+/** A stub language model that records the questions it gets. */
 const questions: string[] = [];
 const model = createServer(async (request, response) => {
   questions.push(await text(request));
@@ -46,13 +46,13 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-const invoke = (tool_id: string, inputs: JsonObject) => system.admin.submit({ tool_id, inputs }, { wait_s: 20 });
+const invoke = (tool_id: string, inputs: JsonObject) => system.admin.submit({ tool_id, inputs }, { wait_s: 30 });
 const ran = (answer: CommandInvocation | CommandHelp): CommandInvocation => {
   if ('kind' in answer) throw new Error(`it was help: ${answer.text}`);
   return answer;
 };
 const command = (line: string, session_id = 'ses_1') =>
-  system.admin.command({ text: line, session_id }, { wait_s: 20 });
+  system.admin.command({ text: line, session_id }, { wait_s: 30 });
 
 describe('the text tools', () => {
   beforeAll(async () => {
@@ -77,13 +77,13 @@ describe('the text tools', () => {
     expect(result?.payload).toMatchObject({ exit_code: 0, ...payload });
   });
 
-  test('refuse inputs that are not theirs before anything is committed', async () => {
+  test('refuse invalid inputs before anything is committed', async () => {
     const { status, problem } = await refusalOf(invoke('ext:text.tools:head', { text: 'x', count: -1 }));
     expect(status).toBe(422);
     expect(problem).toMatchObject({ errors: [{ field: 'inputs.count' }] });
   });
 
-  test('are found by what they do, and by their risk', async () => {
+  test('are found by what they do, and listed in pages', async () => {
     const found = await system.admin.tools.list({ q: 'count words', source: 'extension' }).page();
     expect(found.items[0]?.tool_id).toBe('ext:text.tools:words');
     const page = await system.admin.tools.list({ source: 'extension', runner: 'exec', limit: 5 }).page();
@@ -96,7 +96,7 @@ describe('the text tools', () => {
 });
 
 describe('an extension', () => {
-  test('can be called when its installation is answered, by executables of its own, in the version of that moment', async () => {
+  test('can be called as soon as its installation is answered, and runs its own executables in the installed version', async () => {
     await system.admin.policies.put('default', POLICY);
     const installed = await system.admin.extensions.install(greeter('1.0.0', 'hello'));
     expect(installed).toMatchObject({
@@ -116,7 +116,7 @@ describe('an extension', () => {
     });
   });
 
-  test('switched off cannot be called, switched on it can, and removed it is gone', async () => {
+  test('cannot be called while disabled, can be called once enabled again, and is gone once removed', async () => {
     const { extensions } = system.admin;
     expect(await extensions.enable('demo.greeter', false)).toMatchObject({ enabled: false, tools: [] });
     const refused = await refusalOf(invoke('ext:demo.greeter:hello', { who: 'x' }));
@@ -137,7 +137,7 @@ describe('an extension', () => {
     expect(await refusalOf(invoke('ext:demo.greeter:hello', { who: 'x' }))).toMatchObject({ status: 404 });
   });
 
-  test('switched off is listed when asked for, says so, and is denied by explain and validate', async () => {
+  test('that is disabled is listed only on request, and explain and validate deny its tools', async () => {
     const tool_id = 'ext:demo.greeter:hello';
     const { extensions, tools, policies } = system.admin;
     await extensions.install(greeter('1.0.0', 'hello'));
@@ -156,13 +156,13 @@ describe('an extension', () => {
     expect(await system.admin.validate(asked)).toMatchObject({
       status: 'denied',
       decision: { code: 'TOOL_DISABLED' },
-      suggestion: expect.stringContaining('capstan extension enable'),
+      suggestion: expect.stringContaining('capstan extension enable demo.greeter'),
     });
     await extensions.remove('demo.greeter');
     expect(await listed('any')).not.toContainEqual([tool_id, false]);
   });
 
-  test('that is wrong is refused with the file and the place', async () => {
+  test('that is invalid is refused with the file and the field', async () => {
     const wrong = { ...greeter('1.0.0', 'x'), commands: 'slash_commands: [{ name: /x, actions: [{ id: a }] }]' };
     expect((await refusalOf(system.admin.extensions.install(wrong))).problem).toMatchObject({
       status: 400,
@@ -172,7 +172,7 @@ describe('an extension', () => {
     expect(await refusalOf(system.admin.extensions.install({}))).toMatchObject({ status: 400 });
   });
 
-  test('cannot take the command of another', async () => {
+  test('cannot claim a slash command of another extension', async () => {
     const taken = greeter('1.0.0', 'x');
     for (const each of taken.commands.slash_commands) each.name = '/text';
     expect(await refusalOf(system.admin.extensions.install(taken))).toMatchObject({
@@ -181,7 +181,7 @@ describe('an extension', () => {
     });
   });
 
-  test('is for an admin of the installation to install', async () => {
+  test('can be installed only by an admin of the installation', async () => {
     const key = async (tenant: string, roles: ('admin' | 'submit')[]) =>
       system.clientFor((await system.admin.keys.create({ tenant, actor: 'bob', roles })).key);
     const submitter = await key('default', ['submit']);
@@ -209,7 +209,7 @@ describe('slash commands', () => {
     web = await listen(server);
   });
 
-  test('send requests, and the last answer is the session’s last response', async () => {
+  test('send HTTP requests, and the last answer becomes the last response of the session', async () => {
     const got = ran(await command(`/postman get ${web}/a?b=1 --header "Accept: text/x"`, 'ses_web'));
     expect(got.result?.error ?? null).toBeNull();
     expect(got).toMatchObject({
@@ -231,12 +231,12 @@ describe('slash commands', () => {
     expect(await lastResponse(system.store, 'acme', 'ses_web')).toBeNull();
   });
 
-  test('route words, quotes and flags', async () => {
+  test('understand words, quotes and flags', async () => {
     expect(ran(await command("/text words 'one two three'")).result?.payload).toMatchObject({ stdout: '3\n' });
     expect(ran(await command("/text cut 'a:b' 2 --delimiter=:")).result?.payload).toMatchObject({ lines: ['b'] });
   });
 
-  test('help, and suggest what may have been meant', async () => {
+  test('print help, and suggest the nearest command for a typo', async () => {
     expect(await command('/help')).toMatchObject({ kind: 'help', text: expect.stringContaining('/postman') });
     expect(await command('/postman')).toMatchObject({ text: expect.stringContaining('/postman get <url> [--header]') });
     expect(await refusalOf(command('/postmn get x'))).toMatchObject({
@@ -254,15 +254,15 @@ describe('slash commands', () => {
     expect(analysed.result?.payload).toMatchObject({ answer: 'It says hello.' });
     expect(questions.at(-1)).toContain('HTTP requests from the chat');
     expect(questions.at(-1)).toContain('ext:postman:post');
-    // The analysis is no response of its own: the same is explained again.
+    // The analysis does not become the last response, so that it can be asked for again.
     expect(await lastResponse(system.store, 'default', 'ses_web')).toMatchObject({ tool_id: 'ext:postman:post' });
   });
 });
 
 const gh = new URL('../shared/corpora/atip/gh.json', findRepository());
 
-describe.skipIf(!existsSync(gh))('gh.json of the ATIP corpus (skipped where the corpora are not there)', () => {
-  test('becomes tools while running, and goes again', async () => {
+describe.skipIf(!existsSync(gh))('gh.json of the ATIP corpus (skipped without the corpora)', () => {
+  test('adds its tools to a running system, and removing it removes them', async () => {
     const { atipTools, tools } = system.admin;
     const added = await atipTools.add(JSON.parse(readFileSync(gh, 'utf8')));
     expect(added).toMatchObject({ name: 'gh', trust: 'inferred', warnings: [] });
@@ -279,7 +279,7 @@ describe.skipIf(!existsSync(gh))('gh.json of the ATIP corpus (skipped where the 
 });
 
 describe('the catalog', () => {
-  test('is not hurt by a bad row, and says which it is', async () => {
+  test('reports a bad row and keeps all other tools', async () => {
     await system.store.db
       .insertInto('tools')
       .values({

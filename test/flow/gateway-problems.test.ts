@@ -6,7 +6,7 @@ import { submission, useGateway } from './use-gateway.js';
 
 const { its, call, post } = useGateway();
 
-describe('every error is a problem with a code and a suggestion', () => {
+describe('the gateway answers with a problem document to', () => {
   test.each([
     ['malformed JSON', '{"tool_id": ', 400, 3001],
     ['an empty body', '', 400, 3002],
@@ -33,22 +33,22 @@ describe('every error is a problem with a code and a suggestion', () => {
     expect(answer.text).not.toContain('node_modules');
   });
 
-  test('a wrong field is named', async () => {
+  test('a wrong field, and names it', async () => {
     const { json } = await post(submission({ inputs: { a: 1, b: 'two' } }));
-    expect(json.errors).toEqual([{ field: 'inputs.b', message: 'must be number' }]);
+    expect(json.errors).toEqual([{ field: 'inputs.b', message: 'must be a number, not a string' }]);
   });
 
-  test('an unknown tool comes with what may have been meant', async () => {
+  test('an unknown tool, and suggests the nearest one', async () => {
     const { json } = await post(submission({ tool_id: 'cap:test_math:ad' }));
     expect(json.suggestion).toContain('cap:test_math:add');
   });
 
-  test('another content type', async () => {
+  test('a content type that it does not accept', async () => {
     const answer = await call('POST', '/v1/invocations', { body: '<a/>', headers: { 'content-type': 'text/xml' } });
     expect(answer).toMatchObject({ status: 415, json: { code: 3007 } });
   });
 
-  test.each(['/v1/nothing', '/nothing', '/v1/invocations/inv_x/nothing'])('no such route: %s', async (path) => {
+  test.each(['/v1/nothing', '/nothing', '/v1/invocations/inv_x/nothing'])('an unknown route: %s', async (path) => {
     expect(await call('GET', path)).toMatchObject({ status: 404, json: { code: 3008 } });
   });
 
@@ -59,7 +59,7 @@ describe('every error is a problem with a code and a suggestion', () => {
     ['PATCH', '/v1/sessions/ses_x/files/a/b.txt?x=1', 'DELETE, GET, HEAD, PUT'],
     ['POST', '/openapi.json', 'GET, HEAD'],
     ['PUT', '/mcp', 'DELETE, GET, HEAD, POST'],
-  ])('no %s at %s: the methods that there are come with the answer', async (method, path, allow) => {
+  ])('%s %s, which does not exist, and lists the methods that do', async (method, path, allow) => {
     const answer = await call(method, path, { key: null });
     expect(answer).toMatchObject({
       status: 405,
@@ -74,7 +74,7 @@ describe('every error is a problem with a code and a suggestion', () => {
     expect(answer.headers.get('allow')).toBe(allow);
   });
 
-  test('an unknown field also where nothing is to be sent', async () => {
+  test('an unknown field in a request that needs no body', async () => {
     const answer = await call('POST', '/v1/invocations/inv_x/cancel', { body: '{"reason":"x"}' });
     expect(answer).toMatchObject({ status: 400, json: { code: 3002 } });
   });
@@ -84,8 +84,8 @@ describe('every error is a problem with a code and a suggestion', () => {
   });
 
   test.each([
-    ['what is no HTTP', 'HELLO\r\n\r\n', 400],
-    ['headers without end', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
+    ['bytes that are not HTTP', 'HELLO\r\n\r\n', 400],
+    ['headers that are too long', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
   ])('%s', async (_, sent, status) => {
     const socket = connect(Number(new URL(its.system.url).port), '127.0.0.1');
     await once(socket, 'connect');
@@ -96,7 +96,7 @@ describe('every error is a problem with a code and a suggestion', () => {
   });
 
   test.each(['inv_unknown', 'x'.repeat(500), '..%2f..%2fetc', "'; DROP TABLE invocations; --"])(
-    'no such id: %s',
+    'an unknown id: %s',
     async (id) => {
       expect(await call('GET', `/v1/invocations/${encodeURIComponent(id)}`)).toMatchObject({ status: 404 });
     },
@@ -112,7 +112,7 @@ describe('every error is a problem with a code and a suggestion', () => {
     'since=0000-01-01T00:00:00Z',
     'tool_id=',
     'label=%00',
-  ])('a wrong query: %s', async (query) => {
+  ])('an invalid query: %s', async (query) => {
     expect(await call('GET', `/v1/invocations?${query}`)).toMatchObject({ status: 400, json: { code: 3002 } });
   });
 
@@ -126,7 +126,7 @@ describe('every error is a problem with a code and a suggestion', () => {
     },
   );
 
-  test('a wait that is no number', async () => {
+  test('a wait that is not a number', async () => {
     expect(await call('POST', '/v1/invocations?wait=soon', { body: JSON.stringify(submission()) })).toMatchObject({
       status: 400,
     });

@@ -4,9 +4,9 @@ import { submission, useGateway } from './use-gateway.js';
 
 const { its, call, post } = useGateway();
 
-describe('an answer', () => {
+describe('an answer of the gateway', () => {
   test.each([{ delay_ms: 600_000 }, { run_at: '2050-01-01T02:00:00.5+02:00', expires_in_ms: 60_000 }])(
-    'at once has the times that are read later, in UTC: %o',
+    'to a submission has the same times in UTC as a later read: %o',
     async (over) => {
       const { json: taken } = await post(submission(over));
       const { run_at, expires_at } = await its.system.admin.get(taken.invocation_id);
@@ -15,7 +15,7 @@ describe('an answer', () => {
     },
   );
 
-  test('that is a list comes in pages, also where all would fit', async () => {
+  test('that is a list can be paged, however short the list', async () => {
     const { json: first } = await call('GET', '/v1/queues?limit=3');
     const { json: second } = await call('GET', `/v1/queues?limit=100&cursor=${first.next_cursor}`);
     expect(first.items).toHaveLength(3);
@@ -24,11 +24,11 @@ describe('an answer', () => {
     expect([...first.items, ...second.items]).toEqual(all.items);
   });
 });
-/** Date keeps milliseconds, Postgres microseconds; to the millisecond they have to agree. */
+/** Date keeps milliseconds and Postgres microseconds, so times are compared to the millisecond. */
 const instant = (time: string | null) => time && Date.parse(time);
 
 describe('keys', () => {
-  test('without a key, or with a wrong one, nothing is answered', async () => {
+  test('a request without a key, or with a wrong one, is answered with 401', async () => {
     expect(await call('GET', '/v1/invocations', { key: null })).toMatchObject({ status: 401, json: { code: 6001 } });
     expect(await call('GET', '/v1/invocations', { key: 'cap_wrong' })).toMatchObject({
       status: 401,
@@ -37,7 +37,7 @@ describe('keys', () => {
     expect((await call('GET', '/v1/keys', { key: null })).headers.get('www-authenticate')).toContain('Bearer');
   });
 
-  test('a role is needed for what it is for', async () => {
+  test('a request that its key has no role for is answered with 403', async () => {
     const { key } = await its.system.admin.keys.create({ tenant: 'default', actor: 'reader', roles: ['audit'] });
     expect((await call('GET', '/v1/invocations', { key })).status).toBe(200);
     expect(await post(submission(), { key })).toMatchObject({ status: 403, json: { code: 6002 } });
@@ -52,7 +52,7 @@ describe('keys', () => {
       roles: ['submit', 'operate', 'audit'],
     });
     const them = its.system.clientFor(key);
-    const ours = await its.system.admin.submit(submission(), { wait_s: 10 });
+    const ours = await its.system.admin.submit(submission(), { wait_s: 30 });
     for (const [method, path] of [
       ['GET', ''],
       ['GET', '/events'],
@@ -64,14 +64,14 @@ describe('keys', () => {
       });
     expect(await call('GET', `/v1/runs/${ours.run_id}`, { key })).toMatchObject({ status: 404 });
     expect((await them.list({}).page()).items).toEqual([]);
-    // The queues are everybody's.
+    // All tenants share the queues.
     expect(await call('POST', '/v1/queues/exec/pause', { key })).toMatchObject({ status: 403, json: { code: 6003 } });
-    const theirs = await them.submit(submission({ idempotency_key: 'shared' }), { wait_s: 10 });
-    const mine = await its.system.admin.submit(submission({ idempotency_key: 'shared' }), { wait_s: 10 });
+    const theirs = await them.submit(submission({ idempotency_key: 'shared' }), { wait_s: 30 });
+    const mine = await its.system.admin.submit(submission({ idempotency_key: 'shared' }), { wait_s: 30 });
     expect(theirs.invocation_id).not.toBe(mine.invocation_id);
   });
 
-  test('an admin of another tenant manages that tenant alone', async () => {
+  test('an admin of another tenant manages only that tenant', async () => {
     const { key } = await its.system.admin.keys.create({ tenant: 'acme', actor: 'boss', roles: ['admin'] });
     const wanted = JSON.stringify({ tenant: 'default', actor: 'thief', roles: ['admin'] });
     expect(await call('POST', '/v1/keys', { key, body: wanted })).toMatchObject({ status: 403, json: { code: 6003 } });
@@ -79,7 +79,7 @@ describe('keys', () => {
     expect(items.map((one) => one.tenant)).toEqual(['acme']);
   });
 
-  test('a deleted key is refused at once, and no key is stored as it is', async () => {
+  test('a deleted key is refused at once, and no key is stored in plain text', async () => {
     const made = await its.system.admin.keys.create({ tenant: 'default', actor: 'leaver', roles: ['submit'] });
     expect((await call('GET', '/v1/invocations', { key: made.key })).status).toBe(200);
     const stored = await its.system.store.db.selectFrom('keys').selectAll().execute();
@@ -100,7 +100,7 @@ describe('policy', () => {
     });
   });
 
-  test('a new version is in force at once, as YAML too, and a broken one changes nothing', async () => {
+  test('a new version, also as YAML, is in force at once, and a broken one changes nothing', async () => {
     const yaml = 'boundary: deny_by_default\nrules:\n  - { id: all, effect: allow, match: { tool: "*" } }\n';
     const put = await call('PUT', '/v1/policies/default', {
       body: yaml,
@@ -116,7 +116,7 @@ describe('policy', () => {
 
 const naughty = new URL('../../../shared/corpora/naughty-strings/blns.json', import.meta.url);
 test.skipIf(!existsSync(naughty))(
-  'naughty strings as tool name and label: refused or kept byte for byte, never a fault',
+  'naughty strings as tool ids and labels are refused or kept byte for byte',
   async () => {
     const strings: string[] = JSON.parse(readFileSync(naughty, 'utf8'));
     const { items } = await its.system.admin.submitBulk(
@@ -133,7 +133,7 @@ test.skipIf(!existsSync(naughty))(
 );
 
 describe('operations', () => {
-  test('healthz, readyz and metrics answer without a key', async () => {
+  test('/healthz, /readyz and /metrics answer without a key', async () => {
     const open = { key: null };
     expect(await call('GET', '/healthz', open)).toMatchObject({ status: 200, json: { status: 'ok' } });
     expect(await call('GET', '/readyz', open)).toMatchObject({
@@ -145,7 +145,7 @@ describe('operations', () => {
     expect(metrics).toContain('capstan_submissions_total{status="denied"}');
   });
 
-  test('openapi.json describes every route with its schemas', async () => {
+  test('/openapi.json describes every route with its schemas', async () => {
     const { json } = await call('GET', '/openapi.json', { key: null });
     expect(json.openapi).toBe('3.1.0');
     const body = json.paths['/v1/invocations'].post.requestBody.content['application/json'].schema;
@@ -159,10 +159,11 @@ describe('operations', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('workers and queues show who does what', async () => {
+  test('workers are listed with their runner types, and queues with theirs', async () => {
     const workers = await its.system.admin.workers.list().page();
     expect(workers.items[0]).toMatchObject({ status: 'alive', runners: expect.arrayContaining(['builtin', 'exec']) });
+    expect(workers.items[0]).toMatchObject({ concurrency: 64, running: 0, calls: [] });
     const queues = await its.system.admin.queues.list().page();
-    expect(queues.items.map((queue) => queue.runner)).toContain('browser');
+    expect(queues.items.find(({ runner }) => runner === 'browser')).toMatchObject({ slots: 8, oldest_wait_s: 0 });
   });
 });

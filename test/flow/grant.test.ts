@@ -7,7 +7,7 @@ beforeAll(async () => {
   system = await startSystem({ name: 'postgres' });
 });
 
-test('a grant for a tool that is not there is refused, with the ones that may have been meant', async () => {
+test('a grant for an unknown tool is refused, and the nearest tool is suggested', async () => {
   const refused = await refusalOf(system.admin.grants.create({ tool_id: 'cap:test_math:ad' }));
   expect(refused.problem).toMatchObject({
     status: 404,
@@ -21,6 +21,6 @@ test('a grant for a tool that is not there is refused, with the ones that may ha
   expect((await system.admin.grants.list().page()).items).toEqual([]);
 });
 
-test('a grant by another name of a tool is for the tool', async () => {
+test('a grant that names a tool by its alias is stored under the id of the tool', async () => {
   expect(await system.admin.grants.create({ tool_id: 'fs_read' })).toMatchObject({ tool_id: 'fs.read' });
 });

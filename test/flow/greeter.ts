@@ -1,4 +1,4 @@
-/** A small extension whose executable is its own. */
+/** A small extension that brings its own executable. */
 export const greeter = (version: string, greeting: string) => ({
   manifest: { id: 'demo.greeter', name: 'Greeter', version, description: 'Greets', permissions_required: ['exec'] },
   commands: {

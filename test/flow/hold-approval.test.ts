@@ -6,10 +6,10 @@ import { eventually } from '../fixtures/eventually.js';
 import { ADD, HOLD_ONE, HOLD_POLICY, onHeldSums, submitHeld } from './on-held-sums.js';
 import { refusalOf } from './refusal-of.js';
 
-const ended = (client: Client, invocation_id: string) => client.wait(invocation_id, { timeout_s: 20 });
+const ended = (client: Client, invocation_id: string) => client.wait(invocation_id, { timeout_s: 60 });
 
 onHeldSums((holds) => {
-  test('takes two different people where policy says so', async () => {
+  test('needs two different people if policy says so', async () => {
     const { asker, ann, bob } = holds;
     const { invocation, hold_id } = await submitHeld(holds, { a: 100, b: 1 });
     expect(await ann.holds.release(hold_id)).toMatchObject({ status: 'pending', approvals: { required: 2, given: 1 } });
@@ -18,7 +18,7 @@ onHeldSums((holds) => {
     expect(await ended(asker, invocation.invocation_id)).toMatchObject({ status: 'succeeded', attempt: 1 });
   });
 
-  test('changed into a call that policy sees with other eyes takes every vote anew', async () => {
+  test('needs every vote again once its inputs are changed so that another rule applies', async () => {
     const { asker, ann, bob } = holds;
     const { invocation, hold_id } = await submitHeld(holds, { a: 100, b: 1 });
     await ann.holds.release(hold_id);
@@ -34,7 +34,7 @@ onHeldSums((holds) => {
       ['ann', false],
       ['bob', true],
     ]);
-    // Nobody releases what they have not seen.
+    // A vote names the inputs that its voter saw.
     expect(await refusalOf(ann.holds.release(hold_id, { input_hash: invocation.input_hash }))).toMatchObject({
       status: 409,
     });
@@ -47,7 +47,7 @@ onHeldSums((holds) => {
     });
   });
 
-  test('of a step is released by two people, the second with other inputs; the report has who, when, what and both hashes', async () => {
+  test('of a plan step is released by two people, the second with other inputs, and the report has both votes and both hashes', async () => {
     const { asker, ann, bob } = holds;
     const { run_id } = await asker.runs.submit({
       plan: { steps: [{ id: 'refund', tool: ADD, args: { a: 250, b: 1 } }] },
@@ -84,7 +84,7 @@ onHeldSums((holds) => {
     });
     expect((await asker.get(invocation_id)).hold).toMatchObject({ original_input_hash: submitted, edits: [edit] });
 
-    await asker.runs.wait(run_id, { timeout_s: 20 });
+    await asker.runs.wait(run_id, { timeout_s: 60 });
     const report = await asker.records.report(run_id);
     expect(report.steps[0]).toMatchObject({
       input_hash: hold.input_hash,
@@ -148,7 +148,7 @@ onHeldSums((holds) => {
       expect(await ended(asker, invocation.invocation_id)).toMatchObject({ status: 'succeeded', attempt: 2 });
     });
 
-    test('to a denial can no longer be released', async () => {
+    test('so that the call is denied can no longer be released', async () => {
       const { system, ann } = holds;
       const { hold_id } = await submitHeld(holds, { a: 1, b: 1 });
       const never = { id: 'no-sums', effect: 'forbid', match: { tool: ADD }, reason: 'no sums at all' } as const;
@@ -158,12 +158,12 @@ onHeldSums((holds) => {
     });
   });
 
-  test('of a redriven call is to be released again: an approval is for one run', async () => {
+  test('of a redriven call has to be released again, because an approval is for one run', async () => {
     const { system, asker, ann } = holds;
     const { invocation, hold_id } = await submitHeld(holds, { a: 1, b: 1 });
     await ann.holds.release(hold_id);
     await ended(asker, invocation.invocation_id);
-    // As a worker leaves it that was lost half-way.
+    // The state that a worker leaves behind if it is lost during the call.
     await sql`UPDATE results SET status = 'ambiguous' WHERE invocation_id = ${invocation.invocation_id}`.execute(
       system.store.db,
     );
@@ -175,22 +175,22 @@ onHeldSums((holds) => {
     });
   });
 
-  test('of a plan that was approved by its hash is released as it comes', async () => {
+  test('in a plan whose hash was approved is released as soon as it is created', async () => {
     const { asker, ann } = holds;
     const plan = { steps: [1, 2, 3].map((a) => ({ tool: ADD, args: { a, b: 40 } })) };
     const { plan_hash } = await asker.runs.submit({ plan });
     const grant = await ann.grants.create({ kind: 'plan', plan_hash: plan_hash ?? '' });
     const { run_id } = await asker.runs.submit({ plan });
-    expect(await asker.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({ status: 'completed', completed_steps: 3 });
+    expect(await asker.runs.wait(run_id, { timeout_s: 60 })).toMatchObject({ status: 'completed', completed_steps: 3 });
     await ann.grants.revoke(grant.grant_id);
   });
 
-  test('is released by a grant for the next of its kind, so often and no more', async () => {
+  test('is released by a grant for calls like it, until the grant is used up', async () => {
     const { asker, ann } = holds;
     const before = await submitHeld(holds, { a: 7, b: 7 });
     const { input_hash } = before.invocation;
     const grant = await ann.grants.create({ tool_id: ADD, count: 3, max_risk: 'MED', input_hash });
-    // What is pending already is the first of the next ones.
+    // The call that is already pending uses the grant first.
     expect((await ended(asker, before.invocation.invocation_id)).status).toBe('succeeded');
     const invocations = await Promise.all(
       Array.from({ length: 4 }, () => asker.submit({ tool_id: ADD, inputs: { a: 7, b: 7 } })),
@@ -209,9 +209,9 @@ onHeldSums((holds) => {
     expect(await refusalOf(asker.grants.create({ tool_id: ADD }))).toMatchObject({ status: 403 });
   });
 
-  test('whoever waits for it gets the result where a grant releases it', async () => {
+  test('that a grant releases lets a waiting caller get the result', async () => {
     const { asker, ann } = holds;
-    // Enough for those that tests before have left pending as well.
+    // Enough for the calls that earlier tests left pending, too.
     const grant = await ann.grants.create({ tool_id: ADD, count: 100 });
     const answer = await asker.submit({ tool_id: ADD, inputs: { a: 8, b: 9 } }, { wait_s: 30 });
     expect(answer).toMatchObject({ status: 'succeeded' });

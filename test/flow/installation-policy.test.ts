@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CLOSED_INSTALLATION, INSTALLATION_POLICY } from '@capstan/contracts';
-import { boundBy } from '@capstan/store';
+import { boundBy } from '@capstan/store/policy';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
 import { ALLOW_ALL, type System, startSystem } from './start-system.js';
 
-/** All that an admin of a tenant could ask for. */
+/** Everything that an admin of a tenant could ask for. */
 const GREEDY = {
   ...ALLOW_ALL,
   tools: { 'http.get': { allow_domains: ['*'], deny_private_ips: false } },
@@ -38,7 +38,7 @@ const get = (path: string) => ({ tool_id: 'http.get', inputs: { url: `${url}${pa
 const shell = (...cmd: string[]) => ({ tool_id: 'shell.run', inputs: { cmd } });
 
 describe('the policy of the installation', () => {
-  test('keeps a tenant from private addresses, shells and the variables of the worker, whatever its own says', async () => {
+  test('keeps a tenant from private addresses, shells and the environment of the worker, whatever its own policy says', async () => {
     await expect(acme.submit(get('/closed'))).rejects.toMatchObject({
       problem: {
         decision: { rule_matched: 'deny_private_ips=true', decided_by: 'installation' },
@@ -54,7 +54,7 @@ describe('the policy of the installation', () => {
     expect(lowered).toEqual(['deny_private_ips', 'env', 'sandbox', 'shell']);
   });
 
-  test('opens that for the tenants that it names', async () => {
+  test('can open private addresses and shells to the tenants that it names', async () => {
     await putInstallation({ limits: [{ match: { tenant: 'acme' }, deny_private_ips: false, shell: true }] });
     expect(await acme.submit(get('/open'), wait)).toMatchObject({ status: 'succeeded' });
     expect(await acme.submit(shell('sh', '-c', 'true'), wait)).toMatchObject({ status: 'succeeded' });
@@ -64,7 +64,7 @@ describe('the policy of the installation', () => {
     });
   });
 
-  test('is for the admins of the tenant default alone to read and to put', async () => {
+  test('can be read and changed only by admins of the default tenant', async () => {
     const forbidden = { problem: { status: 403 } };
     await expect(acme.policies.put(INSTALLATION_POLICY, CLOSED_INSTALLATION)).rejects.toMatchObject(forbidden);
     await expect(acme.policies.get(INSTALLATION_POLICY)).rejects.toMatchObject(forbidden);
@@ -77,7 +77,7 @@ describe('the policy of the installation', () => {
     expect((await system.admin.policies.get(INSTALLATION_POLICY)).document).toEqual(CLOSED_INSTALLATION);
   });
 
-  test('cannot allow, and cannot be brought along by a tenant', async () => {
+  test('cannot contain allow rules, and cannot be supplied by a tenant', async () => {
     const invalid = { problem: { status: 400, code: 1002 } };
     await expect(putInstallation(ALLOW_ALL)).rejects.toMatchObject(invalid);
     const own = { ...GREEDY, installation: { limits: [{ shell: true }] } };
@@ -87,7 +87,7 @@ describe('the policy of the installation', () => {
     await expect(acme.policies.put('run:x', GREEDY)).rejects.toMatchObject({ problem: { status: 400 } });
   });
 
-  test('bounds a run that brings a policy of its own, a dry run, and a replay under what is in force by then', async () => {
+  test('bounds runs with their own policy, dry runs, and replays, which use the version in force at the time of the replay', async () => {
     const plan = { steps: [{ id: 'a', tool: 'http.get', args: { url: `${url}/run` } }] };
     const dry = await acme.runs.dryRun({ plan, policy: GREEDY });
     expect(dry.steps).toMatchObject([{ decision: { effect: 'deny', decided_by: 'installation' } }]);
@@ -101,7 +101,7 @@ describe('the policy of the installation', () => {
     expect(reached.length).toBe(before);
   });
 
-  test('that was made stricter counts for what was admitted before, also when it is run again', async () => {
+  test('applies to a redriven call that was admitted before it became stricter', async () => {
     await putInstallation({ limits: [{ deny_private_ips: false }] });
     const failed = await acme.submit({ ...get('/cut'), max_attempts: 1 }, wait);
     expect(failed).toMatchObject({ status: 'failed' });
@@ -109,11 +109,11 @@ describe('the policy of the installation', () => {
     const before = reached.length;
     await acme.redrive(failed.invocation_id);
     const again = () => acme.get(failed.invocation_id).then(({ status }) => status);
-    await expect.poll(again, { timeout: 20_000 }).toBe('denied');
+    await expect.poll(again).toBe('denied');
     expect(reached.length).toBe(before);
   });
 
-  test('is covered by the hash on a call, which is found with both documents and verifies', async () => {
+  test('is part of the policy hash of a call, which is stored with both documents and verifies', async () => {
     const ceiling = { rules: [{ id: 'no-math', effect: 'forbid' as const, match: { tool: 'cap:test_math:divide' } }] };
     await putInstallation(ceiling);
     const sum = await acme.submit({ tool_id: 'cap:test_math:add', inputs: { a: 1, b: 2 } }, wait);
@@ -144,7 +144,7 @@ describe('the policy of the installation', () => {
     await acme.holds.release(held.hold_id ?? '');
     await putInstallation({ limits: [{ timeout_ms: 5000 }] });
     await system.admin.queues.resume('builtin');
-    await expect.poll(async () => (await acme.get(held.invocation_id)).status, { timeout: 20_000 }).toBe('held');
+    await expect.poll(async () => (await acme.get(held.invocation_id)).status).toBe('held');
     await acme.policies.put('acme', GREEDY);
   });
 });

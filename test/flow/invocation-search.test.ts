@@ -9,7 +9,7 @@ beforeAll(async () => {
   await system.admin.policies.put('default', ALLOW_ALL);
   const { key } = await system.admin.keys.create({ tenant: 'default', actor: 'billing-bot', roles: ['submit'] });
   const bot = system.clientFor(key);
-  const done = { wait_s: 20 };
+  const done = { wait_s: 30 };
   first = (await bot.submit({ tool_id: ADD, inputs: { a: 1, b: 1 }, labels: { customer: 'Zürich_AG' } }, done))
     .invocation_id;
   await system.admin.submit({ tool_id: ADD, inputs: { a: 1, b: 2 } }, done);
@@ -42,11 +42,11 @@ test('calls are found by a part of their tool or their error', async () => {
   expect(await found('nothing like it')).toEqual([]);
 });
 
-test('wildcards of SQL are taken as they are', async () => {
+test('SQL wildcards in a search match only themselves', async () => {
   expect([await found('%'), await found('\\'), await found('Z_rich')]).toEqual([[], [], []]);
 });
 
-test('the counts are those of the list with the same filter, and of the tenant', async () => {
+test('counts take the same filters as the list, and include only the calls of the tenant', async () => {
   const counts = await system.admin.counts({ tool_id: ADD });
   expect(counts).toEqual({
     total: 2,

@@ -2,7 +2,9 @@ import { type LiveCatalog, openCatalog } from '@capstan/backbone';
 import { type Descriptor, NO_EFFECTS } from '@capstan/contracts';
 import { hashJson } from '@capstan/integrity';
 import { createRelay, type Relay } from '@capstan/queue';
-import { openStore, postgresSignals, replaceTools } from '@capstan/store';
+import { openStore } from '@capstan/store';
+import { PostgresSignals } from '@capstan/store/signal';
+import { replaceTools } from '@capstan/store/tool';
 import { expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
 import { createTestDatabase } from '../fixtures/create-test-database.js';
@@ -27,11 +29,11 @@ const tool = (name: string, description = ''): Descriptor => ({
   inferred: [],
 });
 
-/** A process of its own, as far as the catalog can tell. */
+/** A separate process, as far as the catalog can tell. */
 const openProcess = async () => {
   const store = openStore({ url, name: 'test' });
   const ignore = () => {};
-  const relay: Relay = createRelay(postgresSignals(store, ignore), { max_message_bytes: 7900, onError: ignore });
+  const relay: Relay = createRelay(new PostgresSignals(store, ignore), { max_message_bytes: 7900, onError: ignore });
   const catalog: LiveCatalog = await openCatalog(store, relay);
   atEnd(async () => {
     catalog.close();
@@ -45,7 +47,7 @@ const other = await openProcess();
 const put = (...descriptors: Descriptor[]) =>
   replaceTools(one.store, by, { source: 'mcp', origin: 'files', descriptors });
 
-test('what one process adds, every other knows after the signal', async () => {
+test('a tool that one process adds is known to the others after the refresh signal', async () => {
   await put(tool('read'));
   expect(other.catalog.get('mcp:files:read')).toBeUndefined();
   one.relay.publish('refresh', ['tools']);
@@ -60,7 +62,7 @@ test('what one process adds, every other knows after the signal', async () => {
   });
 });
 
-test('a tool that has not changed keeps what was compiled for it', async () => {
+test('a refresh keeps the compiled entry of a tool that has not changed', async () => {
   const before = other.catalog.get('mcp:files:read');
   await put(tool('read'), tool('write'));
   await other.catalog.refresh();
@@ -70,7 +72,7 @@ test('a tool that has not changed keeps what was compiled for it', async () => {
   expect(other.catalog.get('mcp:files:read')).not.toBe(before);
 });
 
-test('what the signal has not brought yet is found by looking, once', async () => {
+test('find reads a new or changed tool from Postgres before the signal has arrived', async () => {
   await put(tool('read'), tool('fresh'));
   expect(await other.catalog.find('mcp:files:fresh', hashJson(tool('fresh')))).toMatchObject({
     descriptor: { name: 'fresh' },
@@ -83,7 +85,7 @@ test('what the signal has not brought yet is found by looking, once', async () =
   expect(await other.catalog.find('mcp:files:none', gone)).toBeUndefined();
 });
 
-test('a row that is no descriptor, or not the one that was stored, is reported and hurts no other', async () => {
+test('a row whose descriptor is invalid or does not match its hash is reported, and the other tools are kept', async () => {
   await put(tool('read'), tool('forged'), tool('broken'));
   const { db } = one.store;
   const forged = JSON.stringify({ ...tool('forged'), risk: 'LOW', description: 'trust me' });
@@ -101,7 +103,7 @@ test('a row that is no descriptor, or not the one that was stored, is reported a
   expect(fresh.catalog.sources().find(({ origin }) => origin === 'files')).toMatchObject({ status: 'error', tools: 1 });
 });
 
-test('a row cannot take the place of a native tool', async () => {
+test('a row cannot replace a native tool', async () => {
   await replaceTools(one.store, by, {
     source: 'mcp',
     origin: 'evil',
@@ -112,7 +114,7 @@ test('a row cannot take the place of a native tool', async () => {
   expect(other.catalog.sources()).toContainEqual(expect.objectContaining({ origin: 'evil', status: 'error' }));
 });
 
-test('without Postgres a process starts with its native tools, and keeps what it knew', async () => {
+test('a process without Postgres starts with its native tools, and keeps them after a failed refresh', async () => {
   const store = openStore({ url: 'postgres://nobody@127.0.0.1:1/none', name: 'test' });
   const catalog = await openCatalog(store, one.relay);
   atEnd(async () => {

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { Whoami } from '@capstan/contracts';
+import { ActiveLogin, Whoami } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -82,7 +82,7 @@ describe('a login with a key', () => {
     expect(other).toMatchObject({ status: 401, code: 6001, suggestion: 'Log in again.' });
   });
 
-  test('is refused with an unknown key, which is put on the audit', async () => {
+  test('is refused with an unknown key, and the refusal is in the audit log', async () => {
     const answer = await send('/v1/login', { method: 'POST', body: { key: 'cap_nobody-has-this-one' } });
     expect(answer.status).toBe(401);
     expect(answer.headers.getSetCookie()).toEqual([]);
@@ -90,11 +90,32 @@ describe('a login with a key', () => {
     expect(items[0]?.detail).toMatchObject({ path: '/v1/login' });
   });
 
-  test('ends when somebody logs out, and the cookie is taken back', async () => {
+  test('ends at logout, which also clears the cookie', async () => {
     const { cookie } = await logIn(ADMIN_KEY);
     const out = await send('/v1/logout', { method: 'POST', cookie });
     expect([out.status, out.headers.getSetCookie()[0]]).toEqual([204, expect.stringContaining('Max-Age=0')]);
     expect((await send('/v1/whoami', { cookie })).status).toBe(401);
+  });
+
+  test('is listed to its owner and to admins, and either of them can end it', async () => {
+    const { key } = await newKey('dora');
+    const [one, other] = [await logIn(key), await logIn(key)];
+    const ofDora = z.object({ items: z.array(ActiveLogin) });
+    const { items } = ofDora.parse(await (await send('/v1/logins', { cookie: one.cookie })).json());
+    expect(items).toMatchObject([
+      { actor: 'dora', roles: ['operate'], identity: null, current: false },
+      { actor: 'dora', current: true },
+    ]);
+    expect(JSON.stringify(items)).not.toContain('ses_');
+    const [newer] = items;
+    const stranger = await logIn((await newKey('emil')).key);
+    const end = (cookie: string) => send(`/v1/logins/${newer?.login_id}`, { method: 'DELETE', cookie });
+    expect((await end(stranger.cookie)).status).toBe(404);
+    expect((await end(one.cookie)).status).toBe(204);
+    expect((await send('/v1/whoami', { cookie: other.cookie })).status).toBe(401);
+    const mine = (await system.admin.logins.list().page()).items.find(({ actor }) => actor === 'dora');
+    await system.admin.logins.end(mine?.login_id ?? '');
+    expect((await send('/v1/whoami', { cookie: one.cookie })).status).toBe(401);
   });
 
   test('ends when its key is deleted', async () => {
@@ -106,9 +127,9 @@ describe('a login with a key', () => {
   });
 });
 
-/** What a gateway says that has not seen the cookie before. */
+/** How a gateway answers that has not cached the cookie. */
 async function startGatewayView(cookie: string) {
-  // A deleted key makes every gateway forget what it has cached.
+  // Deleting a key empties the cache of every gateway.
   await system.admin.keys.delete((await newKey('passing')).key_id);
   return (await send('/v1/whoami', { cookie })).json();
 }
@@ -119,20 +140,20 @@ describe('a request with the cookie of a login', () => {
     ['of another port of this machine', 'http://127.0.0.1:9'],
     ['without an origin', 'null'],
     ['that does not say where it is from', null],
-  ])('that changes something is refused from a page %s', async (_page, origin) => {
+  ])('that changes something is refused if it comes from a page %s', async (_page, origin) => {
     const { cookie } = await logIn(ADMIN_KEY);
     const answer = await send('/v1/queues/exec/pause', { method: 'POST', cookie, origin });
     expect([answer.status, await codeOf(answer)]).toEqual([403, 6004]);
   });
 
-  test('that changes something is done from a page of the gateway itself', async () => {
+  test('that changes something is accepted if it comes from a page of the gateway itself', async () => {
     const { cookie } = await logIn(ADMIN_KEY);
     expect((await send('/v1/queues/exec/resume', { method: 'POST', cookie })).status).toBe(200);
     const fetched = { method: 'POST', cookie, origin: null, headers: { 'sec-fetch-site': 'same-origin' } };
     expect((await send('/v1/queues/exec/resume', fetched)).status).toBe(200);
   });
 
-  test('goes by the key if it has one, too', async () => {
+  test('that also has a key uses the key', async () => {
     const { cookie } = await logIn(ADMIN_KEY);
     const { key } = await newKey('carol');
     const me = await (await send('/v1/whoami', { cookie, headers: { authorization: `Bearer ${key}` } })).json();
@@ -143,7 +164,7 @@ describe('a request with the cookie of a login', () => {
 describe('the console', () => {
   const html = { accept: 'text/html,*/*' };
 
-  test.each(['/', '/holds/hld_abc', '/runs?status=failed'])('is the page at %s', async (path) => {
+  test.each(['/', '/holds/hld_abc', '/runs?status=failed'])('is served at %s', async (path) => {
     const page = await send(path, { headers: html });
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<title>Console')]);
     expect(page.headers.get('cache-control')).toBe('no-cache');
@@ -153,7 +174,7 @@ describe('the console', () => {
     expect(csp).toMatch(/script-src 'self';/);
   });
 
-  test('sends assets compressed, to be kept for ever', async () => {
+  test('sends its assets compressed and cacheable for ever', async () => {
     const asset = await send('/assets/app-1a2b.js', { headers: { 'accept-encoding': 'gzip' } });
     expect(asset.headers.get('content-encoding')).toBe('gzip');
     expect(asset.headers.get('cache-control')).toContain('immutable');
@@ -161,12 +182,12 @@ describe('the console', () => {
     expect(await asset.text()).toContain('let a = 1;');
   });
 
-  test.each(['/v1/nothing', '/assets/gone.js', '/mcp/a/b'])('is not what %s is answered with', async (path) => {
+  test.each(['/v1/nothing', '/assets/gone.js', '/mcp/a/b'])('is not served at %s', async (path) => {
     const answer = await send(path, { headers: html });
     expect([answer.status, await codeOf(answer)]).toEqual([404, 3008]);
   });
 
-  test('is not sent to who asks for JSON at a path that is not there', async () => {
+  test('is not served at an unknown path to a client that asks for JSON', async () => {
     expect((await send('/holds', { headers: { accept: 'application/json' } })).status).toBe(404);
   });
 });

@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { findRepository } from '../fixtures/find-repository.js';
 
 export const inRepository = (path: string) => fileURLToPath(new URL(path, findRepository()));
-/** A server with a tool for everything that can go right or wrong. */
+/** An MCP server with a tool for each success and failure that the tests need. */
 export const FIXTURE = inRepository('packages/runners/dist/mcp/testing/fixture-server.js');
 
-/** Everything that the tests call is allowed, but for what they want to see held or denied. */
+/** Allows everything that the tests call, except what they want to see held or denied. */
 export const MCP_POLICY = {
   version: '1.0',
   boundary: 'deny_by_default',

@@ -5,15 +5,16 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
 import { eventually } from '../fixtures/eventually.js';
 import { freePort } from '../fixtures/free-port.js';
-import { queues } from '../fixtures/queues.js';
+import { hardestQueue } from '../fixtures/queues.js';
 import { type LineProcess, startLineProcess } from '../fixtures/start-line-process.js';
+import { startTaskServer, type TaskServer } from '../fixtures/start-task-server.js';
 import { tempDir } from '../fixtures/temp-dir.js';
 import { FIXTURE, inRepository, MCP_POLICY } from './mcp-policy.js';
 import { type System, startSystem } from './start-system.js';
 
 const EVERYTHING = inRepository('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 
-/** As other clients keep it. */
+/** An mcp.json as other clients write it. */
 const FILE = {
   mcpServers: { 'from-file': { command: 'node', args: [FIXTURE], type: 'stdio', autoApprove: ['echo'] } },
 };
@@ -29,7 +30,7 @@ const startHttp = async (port: number): Promise<LineProcess> => {
   return server;
 };
 
-describe.each(queues)('an MCP server on the $name queue', (queue) => {
+describe.each(hardestQueue)('an MCP server on the $name queue', (queue) => {
   let system: System;
   let added: McpServer;
   beforeAll(async () => {
@@ -44,7 +45,7 @@ describe.each(queues)('an MCP server on the $name queue', (queue) => {
   });
   const call = (tool_id: string, inputs = {}) => system.admin.submit({ tool_id, inputs }, { wait_s: 30 });
 
-  test('over stdio is ready at once, with its tools', async () => {
+  test('over stdio is ready with its tools as soon as it is added', async () => {
     expect(added).toMatchObject({ status: 'ready', transport: 'stdio', tier: 'local', trust: 'org', last_error: null });
     expect(added.tools).toBeGreaterThan(5);
     const tool = await system.admin.tools.get('mcp:everything:get-sum');
@@ -87,7 +88,7 @@ describe.each(queues)('an MCP server on the $name queue', (queue) => {
     expect((await system.admin.get(invocation_id)).status).toBe('canceled');
   });
 
-  test('that is killed gives a clear tool error, and is back at the next call', async () => {
+  test('that crashes fails the call with a clear error, and is started again for the next call', async () => {
     const failed = await system.admin.submit(
       { tool_id: 'mcp:fixture:crash', inputs: {}, max_attempts: 1 },
       { wait_s: 30 },
@@ -100,7 +101,7 @@ describe.each(queues)('an MCP server on the $name queue', (queue) => {
     });
   });
 
-  test('over HTTP works the same, also after it was killed and started again', async () => {
+  test('over HTTP works the same, also after it was killed and restarted', async () => {
     const port = await freePort();
     const server = await startHttp(port);
     const remote = await system.admin.mcpServers.add({ name: 'remote', url: `http://127.0.0.1:${port}/mcp` });
@@ -119,7 +120,7 @@ describe.each(queues)('an MCP server on the $name queue', (queue) => {
     await eventually(async () => expect((await system.admin.submit(once, { wait_s: 30 })).status).toBe('succeeded'));
   });
 
-  test('that cannot start is failing with the reason, and hurts no other', async () => {
+  test('that cannot start is listed as failing with the reason, and the others keep working', async () => {
     const broken = await system.admin.mcpServers.add({ name: 'broken', command: 'no-such-program' });
     expect(broken).toMatchObject({ status: 'failing', tools: 0 });
     expect(broken.last_error).toContain('no-such-program was not found');
@@ -128,7 +129,7 @@ describe.each(queues)('an MCP server on the $name queue', (queue) => {
     await expect(system.admin.mcpServers.get('broken')).rejects.toMatchObject({ status: 404 });
   });
 
-  test('never shows what it was given to keep', async () => {
+  test('is listed with its plain environment values hidden', async () => {
     const env = { API_TOKEN: 'not-for-anybodys-eyes', OTHER: 'secret://other' };
     const shown = await system.admin.mcpServers.add({
       name: 'quiet',
@@ -141,24 +142,23 @@ describe.each(queues)('an MCP server on the $name queue', (queue) => {
     await system.admin.mcpServers.delete('quiet');
   });
 
-  test('that grows a tool says so, and a moment later it can be called', async () => {
+  test('that announces a new tool has it available soon after', async () => {
     await call('mcp:fixture:grow');
     await eventually(async () => expect(await system.admin.tools.get('mcp:fixture:grown')).toBeDefined());
     expect((await call('mcp:fixture:grown')).status).toBe('succeeded');
     expect(await system.admin.mcpServers.refresh('fixture')).toMatchObject({ stale: false, status: 'ready' });
   });
 
-  test('that is disabled takes its tools along, and brings them back', async () => {
+  test('that is disabled has no tools, and has them again once it is enabled', async () => {
     expect(await system.admin.mcpServers.change('fixture', { enabled: false })).toMatchObject({ status: 'disabled' });
     await expect(call('mcp:fixture:echo')).rejects.toMatchObject({ status: 404, code: 2001 });
     expect(await system.admin.mcpServers.change('fixture', { enabled: true })).toMatchObject({ status: 'ready' });
     expect((await call('mcp:fixture:echo')).status).toBe('succeeded');
   });
 
-  test('is taken from an mcp.json: the one named at the start, or one that is sent', async () => {
-    await eventually(
-      async () => expect(await system.admin.mcpServers.get('from-file')).toMatchObject({ status: 'ready' }),
-      { timeout_ms: 20_000 },
+  test('can come from an mcp.json that is named at the start or sent to the API, all of it or none', async () => {
+    await eventually(async () =>
+      expect(await system.admin.mcpServers.get('from-file')).toMatchObject({ status: 'ready' }),
     );
     const before = await system.admin.mcpServers.get('from-file');
     const { items } = await system.admin.mcpServers.addFile(FILE);
@@ -168,7 +168,7 @@ describe.each(queues)('an MCP server on the $name queue', (queue) => {
     await expect(system.admin.mcpServers.get('fine')).rejects.toMatchObject({ status: 404 });
   });
 
-  test('leaves its images as artifacts of the result', async () => {
+  test('that answers with images has them stored as artifacts of the result', async () => {
     const { result } = await call('mcp:fixture:image');
     expect(result?.artifacts).toMatchObject([
       { name: 'image-2.png', media_type: 'image/png' },
@@ -178,16 +178,91 @@ describe.each(queues)('an MCP server on the $name queue', (queue) => {
     expect(result?.payload).toMatchObject({ content: [{}, { type: 'image', artifact: { sha256 } }, {}] });
   });
 
-  test('can be discovered by no key whose policy does not say so', async () => {
+  test('cannot be discovered with a key whose policy does not allow mcp.discover', async () => {
     await expect(call('mcp.discover', { server: 'everything' })).rejects.toMatchObject({ status: 403, code: 1001 });
     const listed = await system.admin.list({ tool_id: 'mcp.discover' }).page();
     expect(listed.items[0]).toMatchObject({ actor: 'admin', status: 'denied' });
     expect(listed.items.at(-1)).toMatchObject({ actor: 'capstan', status: 'succeeded' });
   });
 
-  test('is the business of admins of the installation alone', async () => {
+  test('can be added only by admins of the installation', async () => {
     const { key } = await system.admin.keys.create({ tenant: 'acme', actor: 'ann', roles: ['admin'] });
     const acme = system.clientFor(key);
     await expect(acme.mcpServers.add({ name: 'x', command: 'sh' })).rejects.toMatchObject({ status: 403, code: 6003 });
+  });
+
+  describe('of the newest protocol', () => {
+    let upstream: TaskServer;
+    beforeAll(async () => {
+      upstream = await startTaskServer();
+      const headers = { Authorization: 'Bearer of-the-tests' };
+      await system.admin.mcpServers.add({ name: 'tasks', url: upstream.url, headers });
+    });
+    const hold = async (name: string) => {
+      const { invocation_id } = await system.admin.submit({ tool_id: 'mcp:tasks:ask', inputs: { name } });
+      const told: string[] = [];
+      const held = await system.admin.wait(invocation_id, {
+        ...{ timeout_s: 15, until: (now) => now === 'held', on_status: (status) => told.push(status) },
+      });
+      expect(told).toContain('held');
+      return { invocation_id, hold_id: held.hold_id ?? '' };
+    };
+
+    test('that is down for a moment has its task followed afterwards, and is not called again', async () => {
+      const { invocation_id } = await system.admin.submit({ tool_id: 'mcp:tasks:wait', inputs: { name: 'down' } });
+      await eventually(() => expect(upstream.asked_about).toContain('down'));
+      upstream.state.down = true;
+      await eventually(() => expect(upstream.state.refused).toBeGreaterThan(1));
+      upstream.state.down = false;
+      upstream.finish('down', 'up again');
+      const { result } = await system.admin.wait(invocation_id, { timeout_s: 15 });
+      expect(result?.payload).toMatchObject({ content: [{ text: 'up again' }] });
+      expect(upstream.calls.filter((name) => name === 'down')).toHaveLength(1);
+    });
+
+    test('whose task asks a question gets the answer of a person, and the call ends with its result', async () => {
+      const { invocation_id, hold_id } = await hold('answered');
+      const answer = { action: 'accept', content: { city: 'Bergen' } };
+      await system.admin.holds.release(hold_id, { answers: { city: answer } });
+      const { result } = await system.admin.wait(invocation_id, { timeout_s: 15 });
+      expect(result?.payload).toMatchObject({ content: [{ text: JSON.stringify(answer) }] });
+    });
+
+    test('whose task is answered elsewhere has the hold here withdrawn, and the call ends with its result', async () => {
+      const { invocation_id, hold_id } = await hold('elsewhere');
+      upstream.finish('elsewhere', 'decided there');
+      const { status, result } = await system.admin.wait(invocation_id, { timeout_s: 15 });
+      expect({ status, content: result?.payload }).toMatchObject({
+        ...{ status: 'succeeded', content: { content: [{ text: 'decided there' }] } },
+      });
+      expect(await system.admin.holds.get(hold_id)).toMatchObject({
+        ...{ status: 'withdrawn', decided_by: 'system' },
+        votes: [{ kind: 'withdraw', comment: 'the task went on at its server without an answer from here' }],
+      });
+      expect(upstream.calls.filter((name) => name === 'elsewhere')).toHaveLength(1);
+    });
+
+    test('has its task canceled when the held call is canceled', async () => {
+      const { invocation_id } = await hold('unwanted');
+      await system.admin.cancel(invocation_id);
+      await eventually(() => expect(upstream.canceled).toContain('unwanted'));
+    });
+
+    test('has its resources cached for as long as they say, and private ones for each person', async () => {
+      const { key } = await system.admin.keys.create({ tenant: 'default', actor: 'rita', roles: ['submit'] });
+      const read = async (client: System['admin'], name: string) => {
+        const inputs = { uri: `test://${name}` };
+        const { result } = await client.submit({ tool_id: 'mcp:tasks:resources/read', inputs }, { wait_s: 30 });
+        return result?.payload;
+      };
+      const [ann, rita] = [system.admin, system.clientFor(key)];
+      for (const client of [ann, ann, rita])
+        expect(await read(client, 'public')).toMatchObject({ contents: [{ text: 'read 1' }] });
+      for (const client of [ann, ann])
+        expect(await read(client, 'private')).toMatchObject({ contents: [{ text: 'read 1' }] });
+      expect(await read(rita, 'private')).toMatchObject({ contents: [{ text: 'read 2' }] });
+      expect(await read(ann, 'fresh')).toMatchObject({ contents: [{ text: 'read 1' }] });
+      expect(await read(ann, 'fresh')).toMatchObject({ contents: [{ text: 'read 2' }] });
+    });
   });
 });

@@ -1,6 +1,7 @@
 import { holdIdOf, Whoami } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { openBrowser } from './open-browser.js';
 import { startIdentityProvider } from './start-identity-provider.js';
 import { type System, startSystem } from './start-system.js';
 
@@ -16,9 +17,7 @@ beforeAll(async () => {
       gateway: {
         console_dir: null,
         oidc: {
-          issuer: provider.issuer,
-          client_id: 'capstan',
-          client_secret: 'a-secret-of-the-tests',
+          ...provider.capstan,
           scopes: 'openid email groups',
           roles: [
             { group: 'ops', role: 'operate' },
@@ -34,43 +33,12 @@ beforeAll(async () => {
   provider.serve(`${system.url}/v1/login/oidc/callback`);
 });
 
-/** Follows redirects and fills in the provider's forms as a browser would. */
-function openBrowser() {
-  const jars = new Map<string, Map<string, string>>();
-  const send = async (address: string | URL, init: RequestInit = {}): Promise<Response> => {
-    const { origin } = new URL(address);
-    const jar = jars.get(origin) ?? new Map<string, string>();
-    jars.set(origin, jar);
-    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
-    const answer = await fetch(address, { ...init, redirect: 'manual', headers: { ...init.headers, cookie } });
-    for (const set of answer.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
-      if (value === '') jar.delete(name);
-      else jar.set(name, value);
-    }
-    return answer;
-  };
+/** A browser that logs in to this gateway. */
+function openConsole() {
+  const { send, logIn: follow } = openBrowser();
   /** The address that the provider sends the browser back to. */
-  const logInAtProvider = async (login: string, next = '/holds'): Promise<URL> => {
-    let at = new URL(`/v1/login/oidc?next=${encodeURIComponent(next)}`, system.url);
-    let answer = await send(at);
-    for (let step = 0; step < 12; step += 1) {
-      const location = answer.headers.get('location');
-      if (location === null) {
-        const page = await answer.text();
-        const [, action] = /<form[^>]* action="([^"]+)"/.exec(page) ?? [];
-        const [, prompt] = /name="prompt" value="(\w+)"/.exec(page) ?? [];
-        if (!action || !prompt) throw new Error(`no form at ${at.href}: ${answer.status} ${page}`);
-        at = new URL(action, at);
-        answer = await send(at, { method: 'POST', body: new URLSearchParams({ prompt, login, password: 'any' }) });
-        continue;
-      }
-      at = new URL(location, at);
-      if (at.origin === system.url) return at;
-      answer = await send(at);
-    }
-    throw new Error(`the login does not end; it is at ${at.href}`);
-  };
+  const logInAtProvider = (login: string, next = '/holds'): Promise<URL> =>
+    follow(new URL(`/v1/login/oidc?next=${encodeURIComponent(next)}`, system.url), login, system.url);
   const whoami = () => send(`${system.url}/v1/whoami`);
   return { send, logInAtProvider, whoami };
 }
@@ -82,7 +50,7 @@ const post = (body: unknown): RequestInit => ({
 });
 
 const logIn = async (login: string) => {
-  const browser = openBrowser();
+  const browser = openConsole();
   const answer = await browser.send(await browser.logInAtProvider(login));
   return { ...browser, answer };
 };
@@ -107,8 +75,8 @@ describe('a login with the identity provider', () => {
     });
   });
 
-  test('keeps state, nonce and verifier in a cookie that scripts cannot read, and uses PKCE', async () => {
-    const answer = await openBrowser().send(`${system.url}/v1/login/oidc`);
+  test('uses PKCE, and keeps state, nonce and verifier in a cookie that scripts cannot read', async () => {
+    const answer = await openConsole().send(`${system.url}/v1/login/oidc`);
     const { searchParams } = new URL(answer.headers.get('location') ?? '');
     expect(Object.fromEntries(searchParams)).toMatchObject({
       response_type: 'code',
@@ -121,48 +89,48 @@ describe('a login with the identity provider', () => {
     ]);
   });
 
-  test.each(['https://evil.example/', '//evil.example', '/\\evil.example'])('never leads to %s', async (next) => {
-    const browser = openBrowser();
+  test.each(['https://evil.example/', '//evil.example', '/\\evil.example'])('never redirects to %s', async (next) => {
+    const browser = openConsole();
     const answer = await browser.send(await browser.logInAtProvider('ann', next));
     expect([answer.status, answer.headers.get('location')]).toEqual([302, '/']);
   });
 
-  test('is refused with another state', async () => {
-    const browser = openBrowser();
+  test('is refused if the state does not match', async () => {
+    const browser = openConsole();
     const back = await browser.logInAtProvider('ann');
     back.searchParams.set('state', 'of-somebody-else');
     const answer = await browser.send(back);
     expect([answer.status, (await browser.whoami()).status]).toEqual([401, 401]);
   });
 
-  test('is refused in a browser that did not begin it', async () => {
-    const back = await openBrowser().logInAtProvider('ann');
-    const victim = openBrowser();
+  test('is refused in a browser that did not start it', async () => {
+    const back = await openConsole().logInAtProvider('ann');
+    const victim = openConsole();
     expect((await victim.send(back)).status).toBe(401);
     expect((await victim.whoami()).status).toBe(401);
   });
 
-  test('without a group that has a role is answered with 403, and a browser is shown why', async () => {
+  test('of an account without a group that has a role is answered with 403, and a browser is shown why', async () => {
     const { answer, whoami } = await logIn('bob');
     expect([answer.status, await answer.json()]).toEqual([
       403,
       expect.objectContaining({ code: 6002, detail: 'No group of the account bob has a role here.' }),
     ]);
     expect((await whoami()).status).toBe(401);
-    const browser = openBrowser();
+    const browser = openConsole();
     const page = await browser.send(await browser.logInAtProvider('bob'), { headers: { accept: 'text/html' } });
     expect(page.status).toBe(302);
     expect(page.headers.get('location')).toMatch(/^\/login\?error=No%20group/);
   });
 
-  test('ends when somebody logs out', async () => {
+  test('ends at logout', async () => {
     const { send, whoami } = await logIn('ann');
     const session = { method: 'POST', headers: { origin: system.url } };
     expect((await send(`${system.url}/v1/logout`, session)).status).toBe(204);
     expect((await whoami()).status).toBe(401);
   });
 
-  test('votes as one account of the provider', async () => {
+  test('votes under the account at the provider, which is stored with the vote', async () => {
     const rules = [{ id: 'sums', effect: 'hold', match: { tool: ADD } }] as const;
     await system.admin.policies.put('default', { version: '1.0', boundary: 'deny_by_default', rules });
     const { invocation_id } = await system.admin.submit({ tool_id: ADD, inputs: { a: 1, b: 2 } });

@@ -13,7 +13,7 @@ export const HOLD_ONE = {
   if: 'inputs.a < 100',
   reason: 'sums need a person',
 } as const;
-/** `a` says what becomes of it: below 100 one person, below 1000 two (for another reason from 500 on), more is forbidden. */
+/** `a` decides: below 100 one person has to agree, below 1000 two (from 500 on under another rule), and more is forbidden. */
 export const HOLD_POLICY = {
   version: '1.0',
   boundary: 'deny_by_default',
@@ -44,7 +44,7 @@ export interface Holds {
   readonly bob: Client;
 }
 
-/** The same tests for each queue, on a system whose sums are held, with people who ask and who decide. */
+/** Runs the same tests on each queue, on a system whose sums are held, with people who submit and people who decide. */
 export function onHeldSums(tests: (holds: Holds) => void): void {
   describe.each(queues)('a hold on the $name queue', (queue) => {
     const holds = {} as { -readonly [Name in keyof Holds]: Holds[Name] };

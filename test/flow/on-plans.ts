@@ -10,7 +10,7 @@ export const add = (a: Json, b: Json = 1) => ({ tool: ADD, args: { a, b } });
 export interface Plans {
   readonly queue: QueueUnderTest;
   readonly system: System;
-  /** Until it is over. */
+  /** Submits the plan and waits until it is over. */
   run(plan: object | string, more?: Partial<RunSubmissionInput>): Promise<EndedRun>;
 }
 export interface EndedRun {
@@ -20,7 +20,7 @@ export interface EndedRun {
   readonly outputs: Json[];
 }
 
-/** The same tests for each queue, on a system with two workers. */
+/** Runs the same tests on each queue, on a system with two workers. */
 export function onPlans(tests: (plans: Plans) => void): void {
   describe.each(queues)('a plan on the $name queue', (queue) => {
     const started = {} as { system: System };
@@ -35,7 +35,7 @@ export function onPlans(tests: (plans: Plans) => void): void {
       run: async (plan, more = {}) => {
         const { runs } = started.system.admin;
         const { run_id } = await runs.submit({ plan: plan as RunSubmissionInput['plan'], ...more });
-        const done = await runs.wait(run_id, { timeout_s: 20 });
+        const done = await runs.wait(run_id, { timeout_s: 60 });
         const steps = await stepsOf(started.system.admin, run_id);
         return { run_id, done, steps, outputs: steps.map(({ result }) => result?.payload ?? null) };
       },

@@ -4,13 +4,13 @@ import { eventually } from '../fixtures/eventually.js';
 import { type QueueUnderTest, queues } from '../fixtures/queues.js';
 import { ALLOW_ALL as ALL, type System, startSystem } from './start-system.js';
 
-/** Tools that count are on this machine. */
+/** Allows private addresses, because the HTTP tools that count their calls are on this machine. */
 export const ALLOW_ALL = { ...ALL, limits: [{ shell: true, deny_private_ips: false }] };
 export const ADD = 'tool:cap:test_math:*';
 export const add = (a: number) => ({ tool_id: 'cap:test_math:add', inputs: { a, b: 1 } });
 export const sleep = (seconds: string) => ({ tool_id: 'shell.run', inputs: { cmd: ['sleep', seconds] } });
 
-/** The same tests for each queue, on a system without quotas before each of them. */
+/** Runs the same tests on each queue, on a system that has no quotas before each of them. */
 export function onUnlimitedSystem(tests: (its: { readonly system: System }, queue: QueueUnderTest) => void): void {
   describe.each(queues)('a quota on the $name queue', (queue) => {
     const its = {} as { system: System };
@@ -44,7 +44,7 @@ export const succeeded = ({ database }: System, ids: string[]) =>
     { timeout_ms: 60_000 },
   );
 
-/** The most attempts that were under way at a time, by when they were claimed and settled. */
+/** The most attempts that ran at the same time, by when they were claimed and settled. */
 export async function mostAtOnce({ database }: System, ids: string[]): Promise<number> {
   const [{ most }] = await query(
     database.url,

@@ -16,7 +16,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
 );
 
-test('every operation has a name that a person would write, a summary and a tag that is described', () => {
+test('every operation has a readable and unique name, a summary, and a tag that is described', () => {
   const ids = operations.map(({ operationId }) => operationId);
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids.filter((id) => !/^[a-z]+([A-Z][a-z]*)*$/.test(id))).toEqual([]);
@@ -35,7 +35,7 @@ test('every operation has a name that a person would write, a summary and a tag 
   expect(document.servers).toHaveLength(1);
 });
 
-test('every example is taken by the route that shows it', async () => {
+test('every request example is accepted by its own route', async () => {
   const shown = operations.flatMap(({ method, path, requestBody }) => {
     const value = requestBody?.content['application/json']?.examples?.typical.value;
     return value === undefined ? [] : [{ method, path, value }];
@@ -54,7 +54,7 @@ test('every example is taken by the route that shows it', async () => {
   }
 });
 
-test('/reference shows every operation on a page without scripts that loads nothing', async () => {
+test('/reference shows every operation on a page that has no scripts and loads nothing', async () => {
   const response = await fetch(`${url}/reference`);
   const page = await response.text();
   expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");

@@ -22,7 +22,7 @@ let admin: Client;
 let url = '';
 let shop = '';
 
-/** A shop that keeps what it was asked. */
+/** A shop API that records its requests. */
 const startShop = async (): Promise<string> => {
   const server = createServer(async (request, response) => {
     const { method = '', url: path = '', headers } = request;
@@ -35,7 +35,7 @@ const startShop = async (): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
 };
 
-/** OpenAPI 3.0, with what the later version spells otherwise: `nullable`, and a bound that is open by a flag. */
+/** OpenAPI 3.0, with what 3.1 spells differently: `nullable`, and an exclusive bound that is a boolean. */
 const shopDocument = (): JsonObject => ({
   openapi: '3.0.3',
   info: { title: 'Corner Shop', version: '2.1.0' },
@@ -106,10 +106,10 @@ const addShop = () => admin.openApis.add({ name: 'shop', document: shopDocument(
 const call = (operation: string, inputs: JsonObject) =>
   admin.submit(
     { tool_id: `openapi:shop:${operation}`, inputs },
-    { wait_s: 20, until: (status) => status !== 'queued' && status !== 'running' },
+    { wait_s: 30, until: (status) => status !== 'queued' && status !== 'running' },
   );
 
-test('each operation becomes a tool whose effects follow from its method and words', async () => {
+test('each operation becomes a tool whose effects follow from its method and its wording', async () => {
   const { tools, warnings, base_url } = await addShop();
   expect(base_url).toBe(shop);
   expect(tools.sort()).toEqual(['openapi:shop:createRefund', 'openapi:shop:deleteOrder', 'openapi:shop:getOrder']);
@@ -134,7 +134,7 @@ test('each operation becomes a tool whose effects follow from its method and wor
   });
 });
 
-test('a call is one request, with inputs in their places and the secret in its header alone', async () => {
+test('a call is one request, with the inputs in their places and the secret only in its header', async () => {
   await addShop();
   const { status, result } = await call('getOrder', { id: 'a/b?c', fields: ['total', 'date'] });
   expect({ status, result }).toMatchObject({ status: 'succeeded', result: { payload: { status_code: 200 } } });
@@ -166,13 +166,13 @@ test('an operation that moves money is held, and sends its body once it is relea
   expect(held.status).toBe('held');
   expect(seen).toEqual([]);
   await admin.holds.release(held.hold_id ?? '', { comment: 'checked' });
-  const { status } = await admin.wait(held.invocation_id, { timeout_s: 20 });
+  const { status } = await admin.wait(held.invocation_id, { timeout_s: 60 });
   expect(status).toBe('succeeded');
   expect(seen).toMatchObject([{ method: 'POST', url: '/api/refunds', body: '{"order":"o1","amount":5}' }]);
   await allow();
 });
 
-test('without permission for private addresses nothing reaches a server on this machine', async () => {
+test('a server on this machine is not reached unless policy allows private addresses', async () => {
   await addShop();
   await admin.policies.put('default', { rules: [{ id: 'shop', effect: 'allow', match: { tool: 'openapi:shop:*' } }] });
   await expect(call('getOrder', { id: '1' })).rejects.toMatchObject({ status: 403 });
@@ -191,7 +191,7 @@ test('include and exclude choose operations by name, path or tag', async () => {
   await expect(chosen({ include: ['nothing'] })).rejects.toMatchObject({ status: 400 });
 });
 
-test('a document that is no OpenAPI 3 is refused with the places that are wrong', async () => {
+test('a document that is not OpenAPI 3 is refused with the fields that are wrong', async () => {
   const document = { swagger: '2.0', info: { title: 'Old', version: '1' }, paths: {} };
   await expect(admin.openApis.add({ document })).rejects.toMatchObject({
     status: 400,

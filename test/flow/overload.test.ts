@@ -31,10 +31,10 @@ describe('a gateway', () => {
         EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = ${on}', current_database());
       END $$`);
 
-  test('with as many submissions under way as it may have refuses the next, and still answers reads', async () => {
+  test('at its limit of concurrent submissions refuses the next, and still answers reads', async () => {
     const { admin } = system;
     await admin.queues.pause('builtin');
-    const waiting = [admin.submit(sum, { wait_s: 20 }), admin.submit(sum, { wait_s: 20 })];
+    const waiting = [admin.submit(sum, { wait_s: 30 }), admin.submit(sum, { wait_s: 30 })];
     await eventually(async () => expect((await admin.list({ status: ['queued'] }).page()).items).toHaveLength(2));
     const refused = await refusal();
     expect(refused).toBeInstanceOf(CapstanError);
@@ -47,7 +47,7 @@ describe('a gateway', () => {
     await eventually(() => admin.submit(sum));
   });
 
-  test('answers 503 with Retry-After while Postgres is read-only, and takes submissions once it is not', async () => {
+  test('answers 503 with Retry-After while Postgres is read-only, and accepts submissions again afterwards', async () => {
     await setReadOnly(true);
     await execute(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND application_name IN ('gateway', 'coordinator', 'worker', 'capstan-signals')`);
@@ -60,9 +60,9 @@ describe('a gateway', () => {
       }),
     );
     await expect(system.admin.policies.put('default', ALLOW_ALL)).rejects.toMatchObject({ status: 503, code: 5001 });
-    // The sessions stay read-only: only new ones can write, as after a failover.
+    // Open sessions stay read-only and only new ones can write, as after a failover.
     await setReadOnly(false);
     await eventually(() => system.admin.policies.put('default', ALLOW_ALL));
-    expect(await eventually(() => system.admin.submit(sum, { wait_s: 20 }))).toMatchObject({ status: 'succeeded' });
+    expect(await eventually(() => system.admin.submit(sum, { wait_s: 30 }))).toMatchObject({ status: 'succeeded' });
   });
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Fatal, Held, Retryable, serveTools, type ToolWorker, tool } from '@capstan/client';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -6,6 +7,8 @@ import { eventually } from '../fixtures/eventually.js';
 import { queues } from '../fixtures/queues.js';
 import { type System, startSystem } from './start-system.js';
 
+const REPORT = '{\n  "cost": 1.50,\n  "all": "well"\n}\n';
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 const SECRET = 'sk-own-tools-canary-0123456789';
 
 const add = tool({
@@ -37,7 +40,7 @@ describe.each(queues)('own tools on the $name queue', (queue) => {
     return [pool, worker];
   };
 
-  test('a function is called with inputs that were checked, and its output is the payload', async () => {
+  test('a function gets validated inputs, and its output becomes the payload', async () => {
     const [pool, worker] = await serve([add]);
     const { admin } = its.system;
     expect(worker.tools).toMatchObject([{ tool_id: `app:${pool}:add` }]);
@@ -56,7 +59,7 @@ describe.each(queues)('own tools on the $name queue', (queue) => {
     });
   });
 
-  test('what a function logs, keeps and asks for is on record, without the secret', async () => {
+  test('logs, progress and artifacts of a function are on record, without the secret that it read', async () => {
     const { admin } = its.system;
     await admin.secrets.put('own_key', { value: SECRET });
     const [pool] = await serve([
@@ -70,15 +73,16 @@ describe.each(queues)('own tools on the $name queue', (queue) => {
           const value = await secret('own_key');
           log('the key is', value);
           progress(0.5, 'half-way');
-          await artifact('report.txt', 'all is well', 'text/plain');
+          await artifact('report.json', REPORT, 'application/json');
           return { key: value, idempotency_key, actor };
         },
       }),
     ]);
-    const ended = await admin.submit({ tool_id: `app:${pool}:report`, inputs: {} }, { wait_s: 20 });
+    const ended = await admin.submit({ tool_id: `app:${pool}:report`, inputs: {} }, { wait_s: 30 });
     expect(ended).toMatchObject({
       status: 'succeeded',
-      result: { artifacts: [{ name: 'report.txt', media_type: 'text/plain' }] },
+      // Byte for byte, although it is JSON.
+      result: { artifacts: [{ name: 'report.json', media_type: 'application/json', sha256: hashOf(REPORT) }] },
     });
     expect(ended.result?.payload).toMatchObject({ idempotency_key: ended.invocation_id, actor: 'admin' });
     const lines: string[] = [];
@@ -87,7 +91,7 @@ describe.each(queues)('own tools on the $name queue', (queue) => {
     expect(JSON.stringify([ended, lines])).not.toContain(SECRET);
   });
 
-  test('an error fails the call; Retryable has it tried again, Fatal does not', async () => {
+  test('a function that throws Retryable is retried, and one that throws Fatal fails at once', async () => {
     const tried: string[] = [];
     const failing = (id: string, error: () => Error) =>
       tool({
@@ -116,7 +120,7 @@ describe.each(queues)('own tools on the $name queue', (queue) => {
     expect(tried).toEqual(['shaky 1', 'shaky 2', 'fatal 1']);
   });
 
-  test('a call that is canceled, or takes too long, is told to stop', async () => {
+  test('a function is told to stop if its call is canceled or times out', async () => {
     const stopped: unknown[] = [];
     let began = () => {};
     const [pool] = await serve([
@@ -141,13 +145,13 @@ describe.each(queues)('own tools on the $name queue', (queue) => {
     const { invocation_id } = await admin.submit({ tool_id: `app:${pool}:wait`, inputs: {} });
     await running;
     await admin.cancel(invocation_id);
-    expect(await admin.wait(invocation_id, { timeout_s: 10 })).toMatchObject({ status: 'canceled' });
-    const late = await admin.submit({ tool_id: `app:${pool}:wait`, inputs: {}, timeout_ms: 300 }, { wait_s: 20 });
+    expect(await admin.wait(invocation_id, { timeout_s: 60 })).toMatchObject({ status: 'canceled' });
+    const late = await admin.submit({ tool_id: `app:${pool}:wait`, inputs: {}, timeout_ms: 300 }, { wait_s: 30 });
     expect(late).toMatchObject({ status: 'timed_out' });
     expect(stopped).toEqual(['cancel', 'timeout']);
   });
 
-  test('one of high risk is held, and runs once it is released', async () => {
+  test('a tool of high risk is held, and runs once it is released', async () => {
     const [pool] = await serve([{ ...add, id: 'refund', risk: 'HIGH' }]);
     const { admin } = its.system;
     const { key } = await admin.keys.create({ tenant: 'default', actor: 'bot', roles: ['submit'] });
@@ -157,13 +161,13 @@ describe.each(queues)('own tools on the $name queue', (queue) => {
     expect(held).toBeInstanceOf(Held);
     const { hold_id, invocation } = held as Held;
     await admin.holds.release(hold_id ?? '', {});
-    expect(await admin.wait(invocation?.invocation_id ?? '', { timeout_s: 20 })).toMatchObject({
+    expect(await admin.wait(invocation?.invocation_id ?? '', { timeout_s: 60 })).toMatchObject({
       status: 'succeeded',
       result: { payload: { sum: 2 } },
     });
   });
 
-  test('a worker that stops lets its calls end and gives back the rest, which another serves', async () => {
+  test('a worker that stops finishes its running calls and gives back the others to another worker', async () => {
     let open = () => {};
     const opened = new Promise<void>((resolve) => {
       open = resolve;
@@ -196,7 +200,7 @@ describe.each(queues)('own tools on the $name queue', (queue) => {
     });
   });
 
-  test('a key that serves a pool may do nothing else', async () => {
+  test('a key with the serve role can serve its pool and nothing else', async () => {
     const { admin, clientFor, url } = its.system;
     const { key } = await admin.keys.create({ tenant: 'default', actor: 'narrow', roles: ['serve'], pool: 'narrow' });
     const narrow = clientFor(key);
@@ -214,7 +218,26 @@ describe.each(queues)('own tools on the $name queue', (queue) => {
     ).rejects.toMatchObject({ status: 400 });
   });
 
-  test('calls go to workers of the version that they were admitted for, while there are any', async () => {
+  test('an admin of another tenant cannot let anybody serve a pool, which gets the calls of every tenant', async () => {
+    const { admin, clientFor } = its.system;
+    const { key } = await admin.keys.create({ tenant: 'globex', actor: 'gil', roles: ['admin'] });
+    const gil = clientFor(key);
+    onTestFinished(() => gil.close());
+    const wanted = { tenant: 'globex', actor: 'thief', roles: ['serve' as const], pool: 'pool-0' };
+    await expect(gil.keys.create(wanted)).rejects.toMatchObject({ status: 403, code: 6003 });
+  });
+
+  test('tools with a schema that cannot be used are refused, and the error names it', async () => {
+    const { url, admin } = its.system;
+    const { key } = await admin.keys.create({ tenant: 'default', actor: 'bad', roles: ['serve'], pool: 'bad' });
+    const tools = [add, { ...add, id: 'sub', input_schema: { type: 'object', properties: { a: { type: 'nmber' } } } }];
+    await expect(serveTools({ url, key, pool: 'bad', tools })).rejects.toMatchObject({
+      status: 400,
+      detail: expect.stringContaining('tools.1.input_schema: '),
+    });
+  });
+
+  test('calls go to workers of the version that they were admitted for, as long as there are any', async () => {
     const { admin, url } = its.system;
     let release = () => {};
     const released = new Promise<void>((resolve) => {

@@ -1,5 +1,6 @@
 import { hashJson } from '@capstan/integrity';
-import { insertPlanRun, queryIn } from '@capstan/store';
+import { queryIn } from '@capstan/store';
+import { insertPlanRun } from '@capstan/store/plan';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { ADD, add, onPlans } from './on-plans.js';
@@ -24,7 +25,7 @@ onPlans((plans) => {
     expect(outputs.at(-1)).toEqual({ result: 49 + layers });
   });
 
-  test('fanned out 1,100 times calls each element once', async () => {
+  test('with a fan-out over 1,100 elements calls the tool once for each', async () => {
     const { done, outputs } = await plans.run({
       steps: [{ id: 'each', for_each: Array.from({ length: 1100 }, (_, n) => n), ...add('${{ item }}') }],
     });
@@ -32,7 +33,7 @@ onPlans((plans) => {
     expect(outputs).toEqual(Array.from({ length: 1100 }, (_, n) => ({ result: n + 1 })));
   });
 
-  test('that is large keeps no other waiting that is found with it', async () => {
+  test('with many steps does not delay a small plan that the same search finds', async () => {
     const { run_id: known } = await plans.run({ steps: [add(1)] });
     const { db } = plans.system.store;
     const { roles, policy_hash } = await db
@@ -55,25 +56,25 @@ onPlans((plans) => {
       });
     };
     const [large, small] = [`run_${'0'.repeat(21)}`, `run_${'1'.repeat(21)}`];
-    // Nobody is told of them, so that one search finds both.
+    // Inserted without a signal, so that one search finds both.
     await db.transaction().execute(async (both) => {
       await insert(both, large, 1200);
       await insert(both, small, 1);
     });
     for (const run_id of [large, small])
-      expect(await plans.system.admin.runs.wait(run_id, { timeout_s: 20 })).toMatchObject({ status: 'completed' });
+      expect(await plans.system.admin.runs.wait(run_id, { timeout_s: 60 })).toMatchObject({ status: 'completed' });
     const { rows } = await sql`SELECT max(created_at) FILTER (WHERE run_id = ${small})
       < max(created_at) FILTER (WHERE run_id = ${large}) AS before_its_last FROM invocations`.execute(db);
     expect(rows).toEqual([{ before_its_last: true }]);
   });
 
-  test.runIf(plans.queue.name === 'postgres')('that cannot be stored fails, and only it', async () => {
+  test.runIf(plans.queue.name === 'postgres')('whose calls cannot be stored fails, and other plans go on', async () => {
     await sql`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no room for this'; END $$`.execute(
       plans.system.store.db,
     );
     await sql`CREATE TRIGGER refuse BEFORE INSERT ON invocations FOR EACH ROW WHEN (NEW.inputs ->> 'b' = '4711')
       EXECUTE FUNCTION refuse()`.execute(plans.system.store.db);
-    // So many that the first are refused while the last are being prepared.
+    // Enough steps that the first are refused while the last are still being prepared.
     const refused = await plans.run({ steps: Array.from({ length: 1000 }, () => ({ ...add(1, 4711), needs: [] })) });
     expect(refused.done).toMatchObject({ status: 'failed', reason: expect.stringContaining('no room for this') });
     expect((await plans.run({ steps: [add(1)] })).done).toMatchObject({ status: 'completed' });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ADD, add, onPlans } from './on-plans.js';
 
 onPlans((plans) => {
-  test('of another tenant is not there', async () => {
+  test('of another tenant can be neither seen nor canceled', async () => {
     const { run_id } = await plans.run({ steps: [add(1)] });
     const { key } = await plans.system.admin.keys.create({
       tenant: 'other',
@@ -30,7 +30,7 @@ onPlans((plans) => {
     expect(await found({ name: 'to be found', status: 'failed' })).toEqual([]);
   });
 
-  test('that makes no sense is refused with its place and what to do', async () => {
+  test('that is invalid is refused with the place and a suggestion', async () => {
     const plan = 'version: "1.0"\nsteps:\n  - id: one\n    tool: cap:test_math:ad\n    args: {}\n';
     await expect(plans.system.admin.runs.submit({ plan })).rejects.toMatchObject({
       status: 400,
@@ -45,7 +45,7 @@ onPlans((plans) => {
     });
   });
 
-  test.runIf(plans.queue.name === 'postgres')('of thousands of steps is read while others are answered', async () => {
+  test.runIf(plans.queue.name === 'postgres')('of 1,000 steps is parsed without blocking others', async () => {
     const lines = Array.from({ length: 1000 }, (_, n) => `  - ${JSON.stringify(add(`\${{ ${n} + 1 }}`))}`);
     const plan = [
       'steps:',
@@ -74,7 +74,7 @@ onPlans((plans) => {
     expect(answered).toBeGreaterThan(10);
   });
 
-  test('tried without running shows the decisions, and what cannot be known yet', async () => {
+  test('in a dry run shows the decision on each step, and what is not known yet', async () => {
     const policy = {
       tools: { 'http.get': { allow_domains: ['example.com'] } },
       rules: [{ id: 'add', effect: 'allow', match: { tool: ADD } }],

@@ -8,7 +8,7 @@ import { stepsOf } from './steps-of.js';
 
 const FAIL = { tool: 'cap:test_math:divide', args: { a: 1, b: 0 } };
 
-/** As if a worker had taken these and was never heard of again. */
+/** Makes these calls look as if a worker had claimed them and was then lost. */
 async function loseWorkerOf({ store }: System, invocation_ids: string[]): Promise<void> {
   await eventually(async () => {
     const { rows } =
@@ -28,7 +28,7 @@ async function loseWorkerOf({ store }: System, invocation_ids: string[]): Promis
 onPlans((plans) => {
   const statuses = (steps: Step[]) => steps.map(({ status }) => status);
 
-  test('without needs runs in order, each step with what those before gave', async () => {
+  test('without needs runs its steps in order, each with the outputs of those before it', async () => {
     const { done, steps, outputs } = await plans.run(
       `
 version: "1.0"
@@ -55,7 +55,7 @@ steps:
     expect(Date.parse(done.finished_at ?? '')).toBeGreaterThanOrEqual(Math.max(...ends));
   });
 
-  test('with needs is a graph: what needs nothing starts at once, what needs two waits for both', async () => {
+  test('with needs runs as a graph: a step that needs two others waits for both', async () => {
     const { done, outputs } = await plans.run({
       steps: [
         { id: 'left', ...add(1), needs: [] },
@@ -72,7 +72,7 @@ steps:
     expect(outputs).toEqual([{ result: 2 }, { result: 11 }, { result: 13 }, { result: 14 }]);
   });
 
-  test('is fanned out over a list, and its outputs are a list in the same order', async () => {
+  test('with for_each runs a step for each element, and has the outputs in the same order', async () => {
     const { done, steps, outputs } = await plans.run({
       max_parallel: 3,
       inputs: { numbers: { type: 'array', default: [5, 6, 7, 8, 9] } },
@@ -89,7 +89,7 @@ steps:
     ]);
   });
 
-  test('fanned out over nothing goes on', async () => {
+  test('with for_each over an empty list goes on with the next step', async () => {
     const { done, outputs } = await plans.run({
       steps: [
         { id: 'each', for_each: [], ...add('${{ item }}') },
@@ -100,7 +100,7 @@ steps:
     expect(outputs[1]).toEqual({ result: 0 });
   });
 
-  test('skips a step whose when is false, and those that take its output; the others go on', async () => {
+  test('skips a step whose when is false and the steps that use its output, and runs the others', async () => {
     const { done, steps } = await plans.run({
       steps: [
         { id: 'first', ...add(1) },
@@ -114,7 +114,7 @@ steps:
     expect(steps[2]?.reason).toContain('not was skipped');
   });
 
-  test('stops at a step that fails, and says which', async () => {
+  test('stops at a step that fails, and names it', async () => {
     const { done, steps } = await plans.run({
       steps: [{ ...add(1) }, { id: 'wrong', ...FAIL }, { ...add(2) }, { ...add(3) }],
     });
@@ -124,7 +124,7 @@ steps:
     expect(steps[1]).toMatchObject({ result: { success: false }, reason: expect.stringContaining('zero') });
   });
 
-  test('goes on after a failure where it says so', async () => {
+  test('goes on after a failed step that says on_error: continue', async () => {
     const { done, steps } = await plans.run({
       steps: [
         { id: 'wrong', ...FAIL, on_error: 'continue' },
@@ -135,13 +135,13 @@ steps:
     expect(statuses(steps)).toEqual(['failed', 'succeeded']);
   });
 
-  test('tries a step again as often as it says', async () => {
+  test('retries a failed step as often as its retry says', async () => {
     const { steps } = await plans.run({ steps: [{ ...FAIL, retry: { max_attempts: 3, backoff_ms: 1 } }] });
     const { attempts, status } = await plans.system.admin.get(steps[0]?.invocation_id ?? '');
     expect([status, attempts.length]).toEqual(['failed', 3]);
   });
 
-  test('fails at a step whose inputs are not right, when they are known', async () => {
+  test('fails at a step whose inputs turn out to be invalid once they are computed', async () => {
     const { done, steps } = await plans.run({ steps: [{ id: 'a', ...add(1) }, { ...add('${{ steps.a.output }}') }] });
     expect(done).toMatchObject({ status: 'failed', failed_steps: 1 });
     expect(steps[1]).toMatchObject({
@@ -151,7 +151,7 @@ steps:
     });
   });
 
-  test('stops at a step that is denied, as a policy of its own says', async () => {
+  test('with its own policy stops at a step that this policy denies', async () => {
     const { done, steps } = await plans.run(
       { steps: [{ ...add(1) }, { tool: 'cap:test_math:multiply', args: { a: 1, b: 2 } }, { ...add(1) }] },
       { policy: { rules: [{ id: 'add', effect: 'allow', match: { tool: ADD } }] } },
@@ -161,7 +161,7 @@ steps:
     expect(await plans.system.admin.get(steps[1]?.invocation_id ?? '')).toMatchObject({ status: 'denied' });
   });
 
-  test('a policy of its own needs an admin, and is not in force for anything else', async () => {
+  test('can bring its own policy only if an admin submits it, and the policy applies to nothing else', async () => {
     const { key } = await plans.system.admin.keys.create({ tenant: 'default', actor: 'sue', roles: ['submit'] });
     const sue = plans.system.clientFor(key);
     const plan = { steps: [add(1)] };
@@ -173,7 +173,7 @@ steps:
     });
   });
 
-  test('parks at a step that is held, until it is canceled', async () => {
+  test('waits at a step that is held, and can be canceled there', async () => {
     const policy = { rules: [{ id: 'look', effect: 'hold', match: { tool: '*' } }] };
     const { run_id } = await plans.system.admin.runs.submit({ plan: { steps: [add(1), add(2)] }, policy });
     await eventually(async () =>
@@ -181,13 +181,13 @@ steps:
     );
     expect(await plans.system.admin.runs.get(run_id)).toMatchObject({ status: 'running' });
     await plans.system.admin.runs.cancel(run_id);
-    expect(await plans.system.admin.runs.wait(run_id, { timeout_s: 10 })).toMatchObject({
+    expect(await plans.system.admin.runs.wait(run_id, { timeout_s: 60 })).toMatchObject({
       status: 'canceled',
       canceled_steps: 2,
     });
   });
 
-  test('that has to be approved is denied before, and runs inside it once its hash is', async () => {
+  test('that needs approval is denied at first, and runs once its hash is approved', async () => {
     const policy = {
       rules: [{ id: 'add', effect: 'allow', match: { tool: ADD } }],
       risk: { LOW: { effect: 'allow', require_spec_frozen: true } },
@@ -201,7 +201,7 @@ steps:
     expect((await plans.run({ ...plan, name: 'another' }, { policy })).done).toMatchObject({ denied_steps: 1 });
   });
 
-  test('waits at a step of which nobody knows whether it took effect, until somebody says so', async () => {
+  test('waits at an ambiguous step until a person resolves it, redrives it or cancels the run', async () => {
     await plans.system.admin.queues.pause('exec');
     const plan = { steps: [{ id: 'effect', tool: 'shell.run', args: { cmd: ['true'] } }, add(1)] };
     const runs = await Promise.all(
@@ -212,7 +212,7 @@ steps:
     await eventually(async () => {
       for (const run_id of runs) {
         const [step] = await stepsOf(plans.system.admin, run_id);
-        expect(step).toMatchObject({ status: 'ambiguous', reason: expect.stringContaining('resolve it') });
+        expect(step).toMatchObject({ status: 'ambiguous', reason: expect.stringContaining('resolve or redrive it') });
         expect(await plans.system.admin.runs.get(run_id)).toMatchObject({ status: 'running' });
       }
     });
@@ -222,12 +222,12 @@ steps:
     await plans.system.admin.redrive(again ?? '');
     await plans.system.admin.runs.cancel(runs[3] ?? '');
     await plans.system.admin.queues.resume('exec');
-    const ends = await Promise.all(runs.map((run_id) => plans.system.admin.runs.wait(run_id, { timeout_s: 20 })));
+    const ends = await Promise.all(runs.map((run_id) => plans.system.admin.runs.wait(run_id, { timeout_s: 60 })));
     expect(ends.map(({ status }) => status)).toEqual(['completed', 'failed', 'completed', 'canceled']);
     expect(await plans.system.admin.get(dropped ?? '')).toMatchObject({ status: 'ambiguous' });
   });
 
-  test('paused starts nothing more, and goes on when resumed', async () => {
+  test('that is paused starts no further step, and goes on when resumed', async () => {
     await plans.system.admin.queues.pause('builtin');
     const { run_id } = await plans.system.admin.runs.submit({ plan: { steps: [add(1), add(2)] } });
     await eventually(async () =>
@@ -241,25 +241,25 @@ steps:
     expect(statuses(await stepsOf(plans.system.admin, run_id))).toEqual(['succeeded', 'pending']);
     await expect(plans.system.admin.runs.resume('run_unknown')).rejects.toMatchObject({ status: 404 });
     await plans.system.admin.runs.resume(run_id);
-    expect(await plans.system.admin.runs.wait(run_id, { timeout_s: 10 })).toMatchObject({
+    expect(await plans.system.admin.runs.wait(run_id, { timeout_s: 60 })).toMatchObject({
       status: 'completed',
       completed_steps: 2,
     });
     await expect(plans.system.admin.runs.pause(run_id)).rejects.toMatchObject({ status: 409 });
   });
 
-  test('canceled ends what waits and what was to come', async () => {
+  test('that is canceled cancels its waiting steps and those that have not begun', async () => {
     await plans.system.admin.queues.pause('builtin');
     const { run_id } = await plans.system.admin.runs.submit({ plan: { steps: [add(1), add(2), add(3)] } });
     await eventually(async () => expect(statuses(await stepsOf(plans.system.admin, run_id))[0]).toBe('queued'));
     await plans.system.admin.runs.cancel(run_id);
-    const done = await plans.system.admin.runs.wait(run_id, { timeout_s: 10 });
+    const done = await plans.system.admin.runs.wait(run_id, { timeout_s: 60 });
     await plans.system.admin.queues.resume('builtin');
     expect(done).toMatchObject({ status: 'canceled', canceled_steps: 3, completed_steps: 0 });
     expect(statuses(await stepsOf(plans.system.admin, run_id))).toEqual(['canceled', 'canceled', 'canceled']);
   });
 
-  test('tells its steps and its end as they come, and again from where a stream broke off', async () => {
+  test('streams the ends of its steps and its own, and a resumed stream goes on where it stopped', async () => {
     const { run_id } = await plans.system.admin.runs.submit({ plan: { steps: [add(1), add(2), add(3)] } });
     const seen: { id: string; what: string }[] = [];
     for await (const { id, event, data } of plans.system.admin.runs.events(run_id))

@@ -23,20 +23,20 @@ const put = (name: string, text: string, headers: Record<string, string> = {}) =
   });
 
 describe('the text of a policy', () => {
-  test('is kept with its comments, in JSON and as YAML', async () => {
+  test('is kept with its comments, and returned in JSON and as YAML', async () => {
     const { version } = await system.admin.policies.put('text', COMMENTED);
     expect(await system.admin.policies.get('text')).toMatchObject({ version, text: COMMENTED });
     expect(await system.admin.policies.yaml('text')).toBe(COMMENTED);
     expect(await system.admin.policies.yaml('text', { version })).toBe(COMMENTED);
   });
 
-  test('is written from the document when that was sent as JSON', async () => {
+  test('is generated from the document if that was sent as JSON', async () => {
     await system.admin.policies.put('json', OTHER);
     expect((await system.admin.policies.get('json')).text).toBeNull();
     expect(await system.admin.policies.yaml('json')).toBe('rules:\n  - id: other\n    effect: forbid\n');
   });
 
-  test('makes a new version when only a comment is changed, and none when nothing is', async () => {
+  test('makes a new version if only a comment changes, and none if nothing changes', async () => {
     const first = await system.admin.policies.put('comments', COMMENTED);
     const second = await system.admin.policies.put('comments', `${COMMENTED}# The end.\n`);
     expect(second).toMatchObject({ version: first.version + 1, policy_hash: first.policy_hash });
@@ -47,7 +47,7 @@ describe('the text of a policy', () => {
     });
   });
 
-  test('that Postgres cannot keep is refused as an invalid policy', async () => {
+  test('with a character that Postgres cannot store is refused as an invalid policy', async () => {
     await expect(system.admin.policies.put('nul', `${COMMENTED}# \0\n`)).rejects.toMatchObject({
       problem: { status: 400, code: 1002 },
     });
@@ -55,7 +55,7 @@ describe('the text of a policy', () => {
 });
 
 describe('If-Match', () => {
-  test('takes the ETag that GET and PUT answer, and refuses one that was replaced', async () => {
+  test('accepts the ETag of the current version, and refuses that of an older one', async () => {
     const made = await put('match', COMMENTED);
     const etag = made.headers.get('etag') ?? '';
     expect(etag).toMatch(/^"[^"]+"$/);
@@ -73,12 +73,12 @@ describe('If-Match', () => {
       type: 'urn:capstan:problem:precondition_failed',
       code: 3014,
       version: 2,
-      suggestion: expect.stringContaining('Read it again'),
+      suggestion: expect.stringContaining('Read the current version'),
     });
     expect(await system.admin.policies.yaml('match')).toBe('# mine\nrules: []\n');
   });
 
-  test('lets one of two changes through that were made to the same version at once', async () => {
+  test('lets one of several concurrent changes to the same version through', async () => {
     const { version: if_version } = await system.admin.policies.put('race', COMMENTED);
     const answers = await Promise.allSettled(
       ['a', 'b', 'c', 'd'].map((who) => system.admin.policies.put('race', `# ${who}\nrules: []\n`, { if_version })),
@@ -87,7 +87,7 @@ describe('If-Match', () => {
     expect((await system.admin.policies.get('race')).version).toBe(if_version + 1);
   });
 
-  test('of any version is refused where there is no policy yet', async () => {
+  test('with * is refused if there is no policy yet', async () => {
     expect((await put('nobody', COMMENTED, { 'if-match': '*' })).status).toBe(412);
     expect((await put('nobody', COMMENTED)).status).toBe(200);
     expect((await put('nobody', 'rules: []\n', { 'if-match': '"7", *' })).status).toBe(200);
@@ -104,10 +104,18 @@ describe('a rollback', () => {
 
     const back = await system.admin.policies.rollback('default', version, { if_version: version + 1 });
     expect(back).toMatchObject({ version: version + 2, text: COMMENTED, warnings: [] });
-    expect((await system.admin.submit(add, { wait_s: 20 })).status).toBe('succeeded');
+    expect((await system.admin.submit(add, { wait_s: 30 })).status).toBe('succeeded');
   });
 
-  test('is refused for a version that is not there, and when another one was put meanwhile', async () => {
+  test('to a version that was sent as JSON takes back comments that were added since', async () => {
+    const { version } = await system.admin.policies.put('json', { rules: [] });
+    const commented = `# later\n${await system.admin.policies.yaml('json')}`;
+    expect((await system.admin.policies.put('json', commented)).version).toBe(version + 1);
+    expect((await system.admin.policies.rollback('json', version)).version).toBe(version + 2);
+    expect(await system.admin.policies.yaml('json')).not.toContain('# later');
+  });
+
+  test('is refused to a version that does not exist, and if the policy has changed meanwhile', async () => {
     const { version } = await system.admin.policies.put('back', COMMENTED);
     await system.admin.policies.put('back', OTHER);
     await expect(system.admin.policies.rollback('back', 99)).rejects.toMatchObject({ problem: { code: 3004 } });
@@ -116,7 +124,7 @@ describe('a rollback', () => {
     });
   });
 
-  test('is for admins, of their own policy', async () => {
+  test('is allowed only to admins, and only of the policy of their own tenant', async () => {
     const { key: audit } = await system.admin.keys.create({ tenant: 'acme', actor: 'eve', roles: ['audit'] });
     const { key: admin } = await system.admin.keys.create({ tenant: 'acme', actor: 'boss', roles: ['admin'] });
     const roll = async (key: string) => {

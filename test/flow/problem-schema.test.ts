@@ -4,7 +4,7 @@ import { submission, useGateway } from './use-gateway.js';
 
 const { its, call } = useGateway();
 
-test('what the gateway answers to mistakes fits the Problem schema of its own /openapi.json', async () => {
+test('error responses of the gateway match the Problem schema of its own /openapi.json', async () => {
   const { json: document } = await call('GET', '/openapi.json', { key: null });
   const check = compileSchema(document.components.schemas.Problem);
   await its.system.admin.quotas.set('tool:cap:test_math:divide', { calls_per_day: 0, on_exceed: 'deny' });

@@ -4,7 +4,7 @@ export const PROVIDERS: Provider[] = ['openai', 'openai_responses', 'anthropic',
 
 export type Call = { id: string; name: string; args: Json };
 
-/** A model's answer with these calls, as each provider writes it. */
+/** A model's response with these calls, in the format of each provider. */
 export const RESPONSES: Record<Provider, (calls: Call[]) => Json> = {
   openai: (calls) => ({
     choices: [
@@ -47,7 +47,7 @@ export const RESPONSES: Record<Provider, (calls: Call[]) => Json> = {
   }),
 };
 
-/** [id, text, went well] of every answer; OpenAI's formats do not say whether it went well, so the text does. */
+/** [id, text, succeeded] of every tool result. OpenAI's formats have no field for success, so it is read from the text. */
 export function textsIn(provider: Provider, messages: Json[]): [Json, string, boolean][] {
   const sent = JSON.parse(JSON.stringify(messages));
   const isFine = (text: string) => !/^(Error:|\[HELD\]|\[DENIED\])/.test(text);

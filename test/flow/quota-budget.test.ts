@@ -3,7 +3,7 @@ import { query } from '../conformance/query.js';
 import { eventually } from '../fixtures/eventually.js';
 import { add, onUnlimitedSystem, sleep, succeeded, usageOf } from './on-unlimited-system.js';
 
-/** Costs 10 units, as far as it says. */
+/** Declares a medium cost, which counts as 10 units. */
 const PAID = {
   ...{ atip: { version: '0.6' }, name: 'true', version: '1', description: 'Does nothing, and costs something' },
   effects: {
@@ -14,7 +14,7 @@ const PAID = {
 const PAID_CALLS = 'tool:atip:true:.';
 
 onUnlimitedSystem((its) => {
-  test('of a budget counts what ran, and warns once at 80 %', async () => {
+  test('of runtime or calls per day counts what ran, and each limit warns once at 80 %', async () => {
     const { system } = its;
     const { webhook_id } = await system.admin.webhooks.create({
       url: 'http://127.0.0.1:1/',
@@ -25,24 +25,26 @@ onUnlimitedSystem((its) => {
       calls_per_day: 5,
       on_exceed: 'deny',
     });
-    await system.admin.submit(sleep('0.05'), { wait_s: 10 });
+    await system.admin.submit(sleep('0.05'), { wait_s: 30 });
     expect((await usageOf(system, 'actor:default/admin'))?.runtime_ms_today).toBeGreaterThan(20);
     await expect(system.admin.submit(add(1))).rejects.toMatchObject({ status: 429 });
     await system.admin.quotas.set('actor:default/admin', { calls_per_day: 5, on_exceed: 'deny' });
-    for (let a = 0; a < 4; a += 1) await system.admin.submit(add(a), { wait_s: 10 });
+    for (let a = 0; a < 4; a += 1) await system.admin.submit(add(a), { wait_s: 30 });
     await expect(system.admin.submit(add(1))).rejects.toMatchObject({ status: 429 });
     await system.admin.quotas.remove('actor:default/admin');
-    const { items } = await eventually(async () => {
-      const log = await system.admin.webhooks.deliveries(webhook_id).page();
-      return log.items.length >= 2 && log;
+    // Warnings are sent in order: once this one has come, no earlier one is on its way.
+    await system.admin.quotas.set('tenant:default', { calls_per_day: 1, on_exceed: 'deny' });
+    await system.admin.submit(add(1));
+    const warned = await eventually(async () => {
+      const { items } = await system.admin.webhooks.deliveries(webhook_id).page();
+      const subjects = items.map(({ subject }) => subject);
+      return subjects.includes('tenant:default') && subjects;
     });
-    expect(items.map(({ type, subject }) => [type, subject])).toEqual(
-      Array(2).fill(['quota.warning', 'actor:default/admin']),
-    );
+    expect(warned.sort()).toEqual(['actor:default/admin', 'actor:default/admin', 'tenant:default']);
     await system.admin.webhooks.remove(webhook_id);
   });
 
-  test('of cost units reserves what a call is expected to cost, and settles what it did', async () => {
+  test('of cost units reserves the expected cost of a call, and then counts the actual cost', async () => {
     const { system } = its;
     await system.admin.atipTools.add(PAID);
     await system.admin.quotas.set(PAID_CALLS, { max_cost_units_per_day: 25 });
@@ -51,7 +53,7 @@ onUnlimitedSystem((its) => {
     const paid = () => query(system.database.url, `SELECT FROM results WHERE invocation_id IN ('${ids.join("','")}')`);
     await eventually(async () => expect(await paid()).toHaveLength(2));
     expect(await usageOf(system, PAID_CALLS)).toMatchObject({ waiting: 1, concurrent: 0, cost_units_today: 20 });
-    // As a runner reports it that knows better.
+    // What a runner reports that knows the actual cost.
     await query(
       system.database.url,
       `UPDATE results SET facts = '{"cost_units": 1.5}' WHERE invocation_id IN ('${ids.join("','")}')`,
@@ -60,12 +62,12 @@ onUnlimitedSystem((its) => {
     expect(await usageOf(system, PAID_CALLS)).toMatchObject({ waiting: 0, cost_units_today: 13 });
   });
 
-  test('of runtime reserves for each call what those before it took', async () => {
+  test('of runtime reserves for each call the runtime of earlier ones', async () => {
     const { system } = its;
-    // None of the calls before came under it.
+    // A scope that no earlier call was counted under.
     const SLEEPS = 'tool:shell.*';
     await system.admin.quotas.set(SLEEPS, { max_runtime_ms_per_day: 600_000 });
-    await system.admin.submit(sleep('0.1'), { wait_s: 10 });
+    await system.admin.submit(sleep('0.1'), { wait_s: 30 });
     const took = (await usageOf(system, SLEEPS))?.runtime_ms_today ?? 0;
     expect(took).toBeGreaterThanOrEqual(100);
     await system.admin.quotas.set(SLEEPS, { max_runtime_ms_per_day: Math.round(3.5 * took) });
@@ -85,7 +87,7 @@ onUnlimitedSystem((its) => {
     ['runner:foo', 'exec, analyze, browser, api, mcp, file, db, builtin'],
     ['runner:builtin:', 'exec, analyze, browser, api, mcp, file, db, builtin'],
     ['source:nosuch', 'capability, extension, mcp, atip, openapi, core, app'],
-  ])('of %s, which is mistyped, is refused with the names that there are', async (scope, names) => {
+  ])('on the unknown scope %s is refused with the known names', async (scope, names) => {
     const { system } = its;
     await expect(system.admin.quotas.set(scope, { max_concurrent: 1 })).rejects.toMatchObject({
       status: 400,
@@ -93,7 +95,7 @@ onUnlimitedSystem((its) => {
     });
   });
 
-  test('that was mistyped before is still shown, and can be removed', async () => {
+  test('on an unknown scope that is already stored is still shown, and can be removed', async () => {
     const { system } = its;
     await query(
       system.database.url,
@@ -104,7 +106,7 @@ onUnlimitedSystem((its) => {
     expect(await usageOf(system, 'runner:foo')).toBeUndefined();
   });
 
-  test('is set by the default tenant alone', async () => {
+  test('can be set only by the default tenant', async () => {
     const { system } = its;
     const { key } = await system.admin.keys.create({ tenant: 'acme', actor: 'ann', roles: ['admin'] });
     const acme = system.clientFor(key);

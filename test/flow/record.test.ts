@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 
 describe('a run that has ended', () => {
-  test('goes into the log by itself, verifies, and its results name their leaves', async () => {
+  test('is added to the log, verifies, and its results have the hashes of their leaves', async () => {
     const run_id = await endedBulk(system, 1200);
     const newest = () => system.admin.list({ run_id, limit: 1 }).page();
     const chain_hash = await eventually(async () => (await newest()).items[0]?.result?.chain_hash ?? false);
@@ -25,8 +25,8 @@ describe('a run that has ended', () => {
     expect(proof.leaf_hash).toBe(chain_hash);
   });
 
-  test('is put there at once when somebody asks, also a lone invocation', async () => {
-    const { run_id } = await system.admin.submit(add(1), { wait_s: 20 });
+  test('is added to the log at once if it is verified, also if it is a lone invocation', async () => {
+    const { run_id } = await system.admin.submit(add(1), { wait_s: 30 });
     expect(await system.admin.records.verify(run_id)).toMatchObject({
       ok: true,
       checked: 1,
@@ -34,14 +34,14 @@ describe('a run that has ended', () => {
     });
   });
 
-  test('is not verified before its end', async () => {
+  test('can be verified, but not before its end', async () => {
     const { run_id } = await system.admin.submit({ ...add(1), delay_ms: 600_000 });
     await expect(system.admin.records.verify(run_id)).rejects.toMatchObject({ code: 4001 });
   });
 });
 
 describe('a redrive', () => {
-  test('gives another entry, and the older one stays, superseded', async () => {
+  test('adds another log entry, and the older one stays as superseded', async () => {
     const { run_id } = await system.admin.submitBulk([{ tool_id: 'shell.run', inputs: { cmd: ['false'] } }]);
     await eventually(async () => expect((await system.admin.runs.get(run_id)).finished_at).not.toBeNull());
     await system.admin.records.verify(run_id);
@@ -59,7 +59,7 @@ describe('a redrive', () => {
 });
 
 describe('a bundle', () => {
-  test('is the same bytes each time, is checked without a server, and a changed byte is named', async () => {
+  test('is identical each time, can be verified without a server, and a changed field is named', async () => {
     const run_id = await endedPlan(system);
     const bundle = await text(await system.admin.records.bundle(run_id));
     expect(await text(await system.admin.records.bundle(run_id))).toBe(bundle);
@@ -73,7 +73,7 @@ describe('a bundle', () => {
     await expect(system.admin.records.importBundle(forged.join('\n'))).rejects.toMatchObject({ code: 4004 });
   });
 
-  test('is replayed by another installation with equal hashes', async () => {
+  test('can be replayed by another installation with equal hashes', async () => {
     const elsewhere = await startSystem({ name: 'postgres' });
     for (const run_id of [await endedPlan(system), await endedBulk(system, 300)]) {
       const bundle = await text(await system.admin.records.bundle(run_id));
@@ -87,7 +87,7 @@ describe('a bundle', () => {
 });
 
 describe('a report', () => {
-  test('says what happened, in each of its forms', async () => {
+  test('shows every step and the verification, as JSON, text and HTML', async () => {
     const run_id = await endedPlan(system);
     const report = await system.admin.records.report(run_id);
     expect(report).toMatchObject({

@@ -1,6 +1,6 @@
 import { CapstanError } from '@capstan/client';
 
-/** What somebody is told who is refused. */
+/** The error of a request that is refused. */
 export const refusalOf = async (work: Promise<unknown>): Promise<CapstanError> => {
   const error: unknown = await work.then(
     () => null,

@@ -36,7 +36,7 @@ describe('a replay', () => {
       );
     expect(rows).toHaveLength(0);
     expect(await system.admin.records.verify(replay.run_id)).toMatchObject({ ok: true });
-    const lone = await system.admin.submit(add(5), { wait_s: 20 });
+    const lone = await system.admin.submit(add(5), { wait_s: 30 });
     const again = await system.admin.records.replay(lone.run_id);
     expect((await system.admin.list({ run_id: again.run_id }).page()).items).toMatchObject([
       { result: { payload: { result: 6 } } },
@@ -59,14 +59,14 @@ describe('a replay from a step', () => {
   const stepsOf = async (run_id: string) => (await system.admin.runs.steps(run_id).page()).items;
   const ended = async (plan: JsonObject) => {
     const { run_id } = await system.admin.runs.submit({ plan });
-    return system.admin.runs.wait(run_id, { timeout_s: 20 });
+    return system.admin.runs.wait(run_id, { timeout_s: 60 });
   };
 
-  test('executes it and what follows, with the results of the others, and a replay of that is told alike', async () => {
+  test('executes that step and those after it, reuses the other results, and can itself be replayed', async () => {
     const { run_id } = await ended(BRANCHES);
     const answer = await system.admin.records.replay(run_id, { from: 'again' });
     expect(answer).toMatchObject({ mode: 'execution', replay_of: run_id, total_steps: 5, reused_steps: 3 });
-    const run = await system.admin.runs.wait(answer.run_id, { timeout_s: 20 });
+    const run = await system.admin.runs.wait(answer.run_id, { timeout_s: 60 });
     expect(run).toMatchObject({ status: 'completed', replay_of: run_id, completed_steps: 5, total_steps: 5 });
     const [was, is] = [await stepsOf(run_id), await stepsOf(answer.run_id)];
     expect(is.map(({ step_id, reused_from }) => [step_id, reused_from])).toEqual([
@@ -82,13 +82,13 @@ describe('a replay from a step', () => {
     const { steps } = await system.admin.records.report(answer.run_id);
     expect(steps.map(({ reused_from }) => reused_from !== null)).toEqual([true, true, true, false, false]);
     const again = await system.admin.records.replay(answer.run_id, { from: 'last' });
-    await system.admin.runs.wait(again.run_id, { timeout_s: 20 });
+    await system.admin.runs.wait(again.run_id, { timeout_s: 60 });
     expect((await stepsOf(again.run_id)).map(({ reused_from }) => reused_from)).toEqual([
       ...[run_id, run_id, run_id, answer.run_id, null],
     ]);
   });
 
-  test('goes on after a failure, decides by the policy in force, and is refused where nothing can follow', async () => {
+  test('repeats a failed step under the policy in force, and is refused from a step after the failure', async () => {
     const { run_id, status } = await ended({
       version: '1.0',
       steps: [
@@ -109,7 +109,7 @@ describe('a replay from a step', () => {
       rules: [...ALLOW_ALL.rules, { id: 'no', effect: 'forbid', match: { tool: 'shell.run' } }],
     });
     const again = await records.replay(run_id, { from: 'broken' });
-    await runs.wait(again.run_id, { timeout_s: 20 });
+    await runs.wait(again.run_id, { timeout_s: 60 });
     expect((await stepsOf(again.run_id)).map((step) => `${step.step_id} ${step.status}`)).toEqual([
       ...['first succeeded', 'broken denied', 'last skipped'],
     ]);
@@ -118,11 +118,11 @@ describe('a replay from a step', () => {
 });
 
 describe('a replay that executes', () => {
-  test('names its steps as the plan does, and only what was taken over says that it was replayed', async () => {
+  test('names its steps like the plan, and does not mark executed calls as replayed', async () => {
     const { records, runs, list } = system.admin;
     const plan = { version: '1.0', steps: [{ id: 'sum', tool: 'cap:test_math:add', args: { a: 1, b: 1 } }] };
     const { run_id } = await runs.submit({ plan });
-    await runs.wait(run_id, { timeout_s: 20 });
+    await runs.wait(run_id, { timeout_s: 60 });
     const again = await records.replay(run_id, { re_execute: true });
     await eventually(async () => expect((await runs.get(again.run_id)).finished_at).not.toBeNull());
     expect((await runs.steps(again.run_id).page()).items.map(({ step_id }) => step_id)).toEqual(['sum']);
@@ -134,7 +134,7 @@ describe('a replay that executes', () => {
     expect(await replayed(run_id)).toEqual([undefined]);
   });
 
-  test('runs what changes nothing, holds the rest, and tells where outputs differ', async () => {
+  test('runs calls without side effects, holds the others, and lists the outputs that differ', async () => {
     const { run_id } = await system.admin.submitBulk([
       add(1),
       { tool_id: 'cap:current_time:get_current_time' },
@@ -157,8 +157,8 @@ describe('a replay that executes', () => {
 
 const CAPSULE = new URL('../../../shared/corpora/capsule/', import.meta.url);
 
-describe.skipIf(!existsSync(CAPSULE))('the plans of Capsule (skipped where the corpus is absent)', () => {
-  // The other three fetch from the internet.
+describe.skipIf(!existsSync(CAPSULE))('the plans of Capsule (skipped without the corpus)', () => {
+  // The other three plans fetch from the internet.
   test.each([
     ['simple_read', 'workspace'],
     ['copy_file', 'workspace'],
@@ -169,7 +169,7 @@ describe.skipIf(!existsSync(CAPSULE))('the plans of Capsule (skipped where the c
     const plan = readFileSync(new URL(`plans/${name}.yaml`, CAPSULE), 'utf8');
     const policy = readFileSync(new URL(`policies/${its_policy}.yaml`, CAPSULE), 'utf8');
     const { run_id } = await system.admin.runs.submit({ plan, policy });
-    const run = await system.admin.runs.wait(run_id, { timeout_s: 20 });
+    const run = await system.admin.runs.wait(run_id, { timeout_s: 60 });
     expect(isRunOver(run.status)).toBe(true);
     expect(run.denied_steps).toBe(0);
     const report = await system.admin.records.report(run_id);
@@ -181,5 +181,12 @@ describe.skipIf(!existsSync(CAPSULE))('the plans of Capsule (skipped where the c
     const replay = await system.admin.records.replay(run_id, { plan_hash: run.plan_hash ?? '' });
     expect(await stepHashes(system, replay.run_id)).toEqual(await stepHashes(system, run_id));
     expect(await system.admin.records.verify(replay.run_id)).toMatchObject({ ok: true });
+    const { resources } = (await system.admin.records.report(replay.run_id)).summary;
+    expect(resources, 'nothing ran').toEqual({
+      files_read: [],
+      files_written: [],
+      domains_contacted: [],
+      processes: 0,
+    });
   });
 });

@@ -5,7 +5,7 @@ import { findRepository } from '../fixtures/find-repository.js';
 import { spawnCapstan } from '../fixtures/spawn-capstan.js';
 import { ADMIN_KEY, type System, startSystem } from './start-system.js';
 
-describe('capstan run', () => {
+describe('the capstan command', () => {
   let system: System;
   beforeAll(async () => {
     system = await startSystem({ name: 'postgres' });
@@ -18,18 +18,18 @@ describe('capstan run', () => {
   };
   const SUMS = 'packages/examples/plans/sums.yaml';
 
-  test('prints what the last step answered in a pipe, and a line for each step on stderr', async () => {
+  test('prints the output of the last step of a run to a pipe, and a line for each step to stderr', async () => {
     const { code, stdout, stderr } = await capstan('run', SUMS, '--input', 'numbers=[4,5]');
     expect({ code, stdout: stdout.trim() }).toEqual({ code: 0, stdout: '110' });
     for (const line of ['each[0]', 'each[1]', 'sum', 'large']) expect(stderr).toContain(`✓ succeeded  ${line}`);
     expect(stderr).toMatch(/large[\s\S]*✓ completed {2}sums {2}run_/);
   });
 
-  test('prints what the step before answered where the last one was skipped', async () => {
+  test('prints the output of the step before if the last step of a run was skipped', async () => {
     expect((await capstan('run', SUMS, '--input', 'numbers=[1,2]')).stdout.trim()).toBe('5');
   });
 
-  test('gives the run and its steps as JSON', async () => {
+  test('prints a run and its steps as JSON with --json', async () => {
     const { code, stdout } = await capstan('run', 'packages/examples/plans/graph.yaml', '--json');
     expect(code).toBe(0);
     const { status, steps } = JSON.parse(stdout);
@@ -40,16 +40,16 @@ describe('capstan run', () => {
     expect(steps[3].result.payload).toEqual({ result: 42 });
   });
 
-  test('shows the decisions without running, and what is wrong with a plan', async () => {
+  test('shows the decisions on a plan with --dry-run, and explains wrong inputs', async () => {
     const dry = await capstan('run', SUMS, '--dry-run');
     expect([dry.code, dry.stdout]).toEqual([0, expect.stringMatching(/each\[2\] +✓ allow[\s\S]*large +✓ allow/)]);
     const wrong = await capstan('run', SUMS, '--input', 'number=[1]');
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('Did you mean numbers?')]);
   });
 
-  test('shows a run, and finds it among the runs', async () => {
+  test('shows a run, and lists it among the runs', async () => {
     const run_id = (await capstan('run', SUMS, '--no-wait')).stdout.trim();
-    await system.admin.runs.wait(run_id, { timeout_s: 10 });
+    await system.admin.runs.wait(run_id, { timeout_s: 60 });
     expect((await capstan('show', run_id)).stdout).toMatch(/completed[\s\S]*name +sums[\s\S]*each\[0\] +✓ succeeded/);
     expect((await capstan('runs', '--kind', 'plan', '--name', 'sums')).stdout).toContain(run_id);
   });

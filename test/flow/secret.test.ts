@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createLog, openBackbone } from '@capstan/backbone';
 import { type Client, createClient } from '@capstan/client';
 import { prepareFirstStart, startGateway } from '@capstan/gateway';
-import { openSecret, parseSecretKeys } from '@capstan/store';
+import { openSecret, parseSecretKeys } from '@capstan/store/secret';
 import { beforeAll, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
 import { createTestDatabase } from '../fixtures/create-test-database.js';
@@ -46,7 +46,7 @@ test('a secret is kept for its tenant, listed by name, and never shown', async (
   });
 });
 
-test('only admins manage secrets, and each those of their own tenant', async () => {
+test('only admins manage secrets, and only those of their own tenant', async () => {
   await expect(ann.secrets.put('x', 'y')).rejects.toMatchObject({ status: 403 });
   await expect(ann.secrets.list().page()).rejects.toMatchObject({ status: 403 });
   await acme.secrets.put('own', 'value-of-acme');
@@ -58,19 +58,19 @@ test('only admins manage secrets, and each those of their own tenant', async () 
   await expect(acme.secrets.rewrap()).rejects.toMatchObject({ status: 403 });
 });
 
-test('a deleted one is gone', async () => {
+test('a deleted secret is gone', async () => {
   await admin.secrets.put('short-lived', 'value');
   await admin.secrets.delete('short-lived');
   expect(await names(admin)).not.toContain('short-lived');
   await expect(admin.secrets.delete('short-lived')).rejects.toMatchObject({ status: 404 });
 });
 
-test('a wrong name or an empty value is refused, without quoting the value', async () => {
+test('a secret with a wrong name or an empty value is refused', async () => {
   await expect(admin.secrets.put('no spaces', 'hunter2')).rejects.toMatchObject({ status: 400 });
   await expect(admin.secrets.put('empty', '')).rejects.toMatchObject({ status: 400 });
 });
 
-test('a gateway without a key keeps nothing, and says what to set', async () => {
+test('a gateway without CAPSTAN_SECRETS_KEY refuses to store secrets and names the setting', async () => {
   const bare = await startGateway(backbone, limits);
   const client = createClient({ url: bare.url, key: ADMIN_KEY });
   await expect(client.secrets.put('x', 'y')).rejects.toMatchObject({

@@ -27,7 +27,7 @@ const call = (
   });
 
 describe('the files of a session', () => {
-  test('are put and got as bytes, whatever their type', async () => {
+  test('are written and read as bytes, whatever their type, and HTML is served as plain text', async () => {
     const bytes = new Uint8Array(Array.from({ length: 256 }, (_, at) => at));
     const put = await call('PUT', 's1/files/deep/down/a.bin', bytes, { 'content-type': 'application/octet-stream' });
     expect(put.status).toBe(201);
@@ -46,7 +46,7 @@ describe('the files of a session', () => {
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  test('are put and got as JSON, listed, and deleted', async () => {
+  test('are written and read as JSON, listed and deleted', async () => {
     const file = JSON.stringify({ content: 'ä', is_readonly: true });
     const put = await call('PUT', 's2/files/a%20b/c%2Fd.txt', file, { 'content-type': 'application/json' });
     expect(await put.json()).toMatchObject({ path: '/a b/c/d.txt', is_readonly: true });
@@ -72,11 +72,11 @@ describe('the files of a session', () => {
     ['PUT', 's/files/', 409],
     ['GET', 's/files?path=/nowhere', 404],
     ['GET', 's/files?limit=0', 400],
-  ])('%s %s is %d', async (method, path, status) => {
+  ])('answer %s %s with %d', async (method, path, status) => {
     expect((await call(method, path, method === 'PUT' ? 'x' : undefined)).status).toBe(status);
   });
 
-  test('other routes still take JSON alone', async () => {
+  test('are the only bodies that need not be JSON', async () => {
     const response = await fetch(`${system.url}/v1/agents`, {
       method: 'POST',
       headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'text/plain' },
@@ -86,9 +86,9 @@ describe('the files of a session', () => {
   });
 });
 
-test('the last response of a session is that of its latest tool', async () => {
+test('the last response of a session is the result of its latest call', async () => {
   const add = (a: number) =>
-    system.admin.submit({ tool_id: 'cap:test_math:add', inputs: { a, b: 1 }, session_id: 'last' }, { wait_s: 20 });
+    system.admin.submit({ tool_id: 'cap:test_math:add', inputs: { a, b: 1 }, session_id: 'last' }, { wait_s: 30 });
   await add(1);
   await add(2);
   expect(await system.admin.sessions.lastResponse('last')).toMatchObject({ success: true, payload: { result: 3 } });
@@ -96,9 +96,9 @@ test('the last response of a session is that of its latest tool', async () => {
 });
 
 describe('workspace files', () => {
-  test('are written and read through the queue, with what was seen in the facts', async () => {
+  test('are written and read through the queue, and the facts name the files', async () => {
     const run = (tool_id: string, inputs: { [key: string]: string }) =>
-      system.admin.submit({ tool_id, inputs }, { wait_s: 20 });
+      system.admin.submit({ tool_id, inputs }, { wait_s: 30 });
     const written = await run('fs.write', { path: './notes/a.txt', content: 'kept' });
     expect(written).toMatchObject({
       status: 'succeeded',
@@ -109,7 +109,7 @@ describe('workspace files', () => {
 });
 
 describe('capabilities', () => {
-  test('are listed with the nine built-in ones, and each can be got', async () => {
+  test('include the nine built-in ones, and each can be read', async () => {
     const response = await fetch(`${system.url}/v1/capabilities`, {
       headers: { authorization: `Bearer ${ADMIN_KEY}` },
     });
@@ -143,7 +143,7 @@ describe('capabilities', () => {
     return createClient({ url: gateway.url, key: ADMIN_KEY });
   };
 
-  test('of a file are there beside them, and an agent can have them', async () => {
+  test('from a file are added to the built-in ones, and an agent can use them', async () => {
     const client = await gatewayWith(
       'capabilities: [{ id: sums, name: Sums, system_prompt_addition: Add up., depends_on: [test_math] }]',
     );
@@ -153,16 +153,16 @@ describe('capabilities', () => {
     expect(runtime.system_prompt).toMatch(/Add up\.$/);
   });
 
-  test('of a wrong file stop the start, with its place', async () => {
+  test('from an invalid file stop the start with the wrong field', async () => {
     await expect(gatewayWith('capabilities: [{ id: x, name: x, promt: y }]')).rejects.toThrow('capabilities.0.promt');
   });
 });
 
 describe('the last response of a session', () => {
-  test('can be cleared, again and again; the next answer is the new one, and the record keeps all', async () => {
+  test('can be cleared repeatedly, while the calls stay on record, and the next result becomes the new one', async () => {
     const { sessions } = system.admin;
     const add = (a: number, session_id = 's-clear') =>
-      system.admin.submit({ tool_id: 'cap:test_math:add', inputs: { a, b: 1 }, session_id }, { wait_s: 10 });
+      system.admin.submit({ tool_id: 'cap:test_math:add', inputs: { a, b: 1 }, session_id }, { wait_s: 30 });
     const gone = { status: 404, code: 3004 };
     await sessions.clearLastResponse('s-clear');
     const first = await add(1);

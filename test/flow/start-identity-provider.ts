@@ -6,7 +6,9 @@ import { atEnd } from '../fixtures/at-end.js';
 /** The groups of the accounts; the provider's form takes any password. */
 const GROUPS: Record<string, string[]> = { ann: ['ops', 'staff'], eve: ['ops'], bob: ['staff'], robot: ['callers'] };
 
-/** A real OpenID Connect provider on loopback. `serve` names the address that it sends browsers back to. */
+const CAPSTAN = { client_id: 'capstan', client_secret: 'a-secret-of-the-tests' };
+
+/** A real OpenID Connect provider on loopback. `serve` takes the address that it redirects browsers to. */
 export async function startIdentityProvider() {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -16,18 +18,17 @@ export async function startIdentityProvider() {
   });
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
+    /** The OIDC settings of a gateway that uses this provider. */
+    capstan: { issuer, ...CAPSTAN },
     issuer,
     serve: (redirect_uri: string) => {
       const provider = new Provider(issuer, {
         clients: [
-          { client_id: 'capstan', client_secret: 'a-secret-of-the-tests', redirect_uris: [redirect_uri] },
-          {
-            client_id: 'robot',
-            client_secret: 'a-secret-of-the-robot',
-            redirect_uris: [],
-            response_types: [],
+          { ...CAPSTAN, redirect_uris: [redirect_uri] },
+          ...['robot', 'stranger'].map((client_id) => ({
+            ...{ client_id, client_secret: 'a-secret-of-the-robot', redirect_uris: [], response_types: [] },
             grant_types: ['client_credentials'],
-          },
+          })),
         ],
         cookies: { keys: ['a-cookie-key-of-the-tests'] },
         claims: { openid: ['sub'], email: ['email', 'email_verified'], groups: ['groups'] },
@@ -35,13 +36,18 @@ export async function startIdentityProvider() {
           accountId: id,
           claims: () => ({ sub: id, email: `${id}@example.com`, email_verified: true, groups: GROUPS[id] ?? [] }),
         }),
-        extraTokenClaims: (_context, token) => ({ groups: GROUPS[token.clientId ?? ''] ?? [] }),
+        extraTokenClaims: (_context, token) => {
+          const account = 'accountId' in token ? token.accountId : token.clientId;
+          return account === 'stranger' ? undefined : { groups: GROUPS[String(account)] ?? [] };
+        },
+        scopes: ['openid', 'offline_access', 'tools', 'all'],
         features: {
           clientCredentials: { enabled: true },
+          registration: { enabled: true },
           resourceIndicators: {
             enabled: true,
             getResourceServerInfo: (_context, resource) => ({
-              scope: '',
+              scope: 'tools all',
               audience: resource.replace('urn:', ''),
               accessTokenFormat: 'jwt',
             }),
@@ -50,12 +56,15 @@ export async function startIdentityProvider() {
       });
       server.on('request', provider.callback());
     },
-    /** An access token of a machine. */
-    tokenFor: async (audience: string): Promise<string> => {
+    /** An access token for a machine. */
+    tokenFor: async (audience: string, scope?: string, client = 'robot'): Promise<string> => {
       const answer = await fetch(`${issuer}/token`, {
         method: 'POST',
-        headers: { authorization: `Basic ${Buffer.from('robot:a-secret-of-the-robot').toString('base64')}` },
-        body: new URLSearchParams({ grant_type: 'client_credentials', resource: `urn:${audience}` }),
+        headers: { authorization: `Basic ${Buffer.from(`${client}:a-secret-of-the-robot`).toString('base64')}` },
+        body: new URLSearchParams({
+          ...{ grant_type: 'client_credentials', resource: `urn:${audience}` },
+          ...(scope === undefined ? {} : { scope }),
+        }),
       });
       const { access_token } = (await answer.json()) as { access_token: string };
       return access_token;

@@ -8,7 +8,7 @@ export type Got = {
   json: { type: string; text?: string; data: Record<string, unknown> };
 };
 
-/** An endpoint that keeps what it gets, and answers as the test says. */
+/** A webhook endpoint that records its requests and answers as the test says. */
 export async function startReceiver() {
   const got: Got[] = [];
   const answers: number[] = [];

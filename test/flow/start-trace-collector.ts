@@ -18,7 +18,7 @@ const Span = z.object({
   events: z.array(z.object({ name: z.string(), attributes: Attributes })).default([]),
   links: z.array(z.object({ traceId: z.string(), spanId: z.string() })).default([]),
 });
-/** What OTLP over HTTP carries, as JSON. */
+/** The JSON body of OTLP over HTTP. */
 const Export = z.object({
   resourceSpans: z.array(
     z.object({
@@ -31,7 +31,7 @@ export type CollectedSpan = z.infer<typeof Span> & { service: string };
 
 const KINDS = ['', 'internal', 'server', 'client', 'producer', 'consumer'];
 
-/** An OTLP receiver that keeps what it is sent. */
+/** An OTLP receiver that records what it is sent. */
 export async function startTraceCollector() {
   const spans: CollectedSpan[] = [];
   const server = createServer(async (request, response) => {
@@ -49,7 +49,7 @@ export async function startTraceCollector() {
   });
   const { port } = server.address() as AddressInfo;
   return {
-    /** What services are told by the environment to send it everything at once. */
+    /** The environment that makes services send it every span at once. */
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
@@ -65,7 +65,7 @@ export const textOf = (attributes: z.infer<typeof Attributes>, key: string): str
   return typeof value?.stringValue === 'string' ? value.stringValue : undefined;
 };
 
-/** A trace as a tree, spans in the order in which they began. Spans whose parents are elsewhere are its roots. */
+/** A trace as a tree, with spans in the order of their start. Spans whose parents are elsewhere are its roots. */
 export function drawTrace(spans: readonly CollectedSpan[]): string {
   const ids = new Set(spans.map(({ spanId }) => spanId));
   const sorted = spans.toSorted((a, b) => Number(BigInt(a.startTimeUnixNano) - BigInt(b.startTimeUnixNano)));

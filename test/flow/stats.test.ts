@@ -9,7 +9,7 @@ beforeAll(async () => {
   await system.admin.policies.put('default', ALLOW_ALL);
 });
 
-test('the statistics of a tenant have what ended, by runner type, tool and status', async () => {
+test('the statistics of a tenant count its ended calls by runner type, tool and status', async () => {
   const calls = Array.from({ length: 20 }, (_, a) => ({ tool_id: 'cap:test_math:add', inputs: { a, b: 1 } }));
   await system.admin.submitBulk(calls);
   const total = async (by: 'runner' | 'tool_id' | 'status') => {
@@ -25,7 +25,7 @@ test('the statistics of a tenant have what ended, by runner type, tool and statu
   expect((await system.clientFor(key).stats.read()).series).toEqual([]);
 });
 
-test('what waits and runs now is that of the tenant, the slots those of the installation', async () => {
+test('the current statistics count waiting and running calls of the tenant, and slots of the installation', async () => {
   await system.admin.queues.pause('builtin');
   const { invocation_id } = await system.admin.submit({ tool_id: 'cap:test_math:add', inputs: { a: 1, b: 1 } });
   const of = async (key?: string) => {
@@ -46,10 +46,10 @@ test('what waits and runs now is that of the tenant, the slots those of the inst
   const { key } = await system.admin.keys.create({ tenant: 'other', actor: 'eve', roles: ['submit'] });
   expect((await of(key)).builtin).toMatchObject({ queued: 0, oldest_waiting_at: null, slots: 8 });
   await system.admin.queues.resume('builtin');
-  await system.admin.wait(invocation_id, { timeout_s: 20 });
+  await system.admin.wait(invocation_id, { timeout_s: 60 });
 });
 
-test('a period that makes no sense is refused with what to do', async () => {
+test('statistics of an invalid period or step are refused with the reason', async () => {
   const wrong = async (query: object) => (await refusalOf(system.admin.stats.read(query))).message;
   expect(await wrong({ since: '2026-01-02T00:00:00Z', until: '2026-01-01T00:00:00Z' })).toMatch(
     'has to be before until',

@@ -1,6 +1,6 @@
 import type { System } from './start-system.js';
 
-/** What each step of a run came to, in order: equal for a run and its replay. */
+/** The outcome and hash of each step of a run, in order. They are equal for a run and its replay. */
 export async function stepHashes({ admin }: System, run_id: string): Promise<unknown[]> {
   const all: unknown[] = [];
   for await (const step of admin.runs.steps(run_id, { limit: 1000 }))

@@ -16,14 +16,14 @@ beforeAll(async () => {
 
 describe('tampering', () => {
   type Column = { table: string; column: string; type: string };
-  /** The column by which rows of a run are found in each table. */
+  /** The column that identifies the rows of a run in each table. */
   const KEYS: Record<string, string> = {
     ...{ runs: 'run_id', plan_runs: 'run_id', steps: 'run_id' },
     ...{ invocations: 'invocation_id', attempts: 'invocation_id', results: 'invocation_id' },
   };
   const leftOut = ({ table, column }: Column): boolean =>
     Object.entries(NOT_IN_LOG).some(([name, columns]) => name === table && column in columns);
-  /** Another value of each type than the one there is. */
+  /** SQL for a different value of the column. */
   const other = ({ column, type }: Column): string =>
     ({
       ...{
@@ -41,7 +41,7 @@ describe('tampering', () => {
       timestamptz: `coalesce("${column}", now()) + interval '1 second'`,
     })[type] ?? `no other value for ${type}`;
 
-  /** As whoever owns the database can: without triggers and checks. */
+  /** A connection with the power of the database owner: no triggers and no checks. */
   async function openDirect(): Promise<pg.Client> {
     const direct = new pg.Client({ connectionString: system.database.url });
     await direct.connect();
@@ -57,7 +57,7 @@ describe('tampering', () => {
     return direct;
   }
 
-  /** Changes one field of one row of the run, and answers how to undo it. */
+  /** Changes one field of one row of the run, and returns how to undo it. */
   async function change(direct: pg.Client, where: string, one: Column): Promise<() => Promise<unknown>> {
     const { table, column, type } = one;
     const { rows } = await direct.query<{ ctid: string; was: string | null }>(
@@ -73,13 +73,13 @@ describe('tampering', () => {
       ]);
   }
 
-  /** As if the call had ended just now, with all that there is of it by now. */
+  /** Makes the call look as if it had just ended, so that it is logged again in its present state. */
   const logAgain = (direct: pg.Client, invocation_id: string) =>
     direct.query(`UPDATE results SET seq = DEFAULT, xid = pg_current_xact_id() WHERE invocation_id = $1`, [
       invocation_id,
     ]);
 
-  test('with any column of any row is named, and undone it verifies again', async () => {
+  test('with any column of a run is named by verification, and once undone the run verifies again', async () => {
     const run_id = await endedPlan(system);
     const direct = await openDirect();
     const [retried] = (await system.admin.list({ run_id, limit: 1 }).page()).items;
@@ -105,10 +105,10 @@ describe('tampering', () => {
         ({ mismatches }) => mismatches.map((each) => `${each.table}.${each.field}`),
         ({ code }: { code: number }) => [`refused ${code}`],
       );
-      // Inputs, payloads and plans are held against their hashes.
+      // Inputs, payloads and plans are compared with their hashes.
       const as = { inputs: 'input_hash', plan: 'plan_hash' }[column] ?? column;
       const named = told.some((each) => [`${table}.${column}`, `${table}.${as}`, `${table}.row`].includes(each));
-      // Without its id, its tenant or its end a run is not found, or not over; without its run, a call is not among its calls.
+      // A run with another id or tenant is not found, and with another status it may not be over. A call with another run is missing from its own.
       const refused = [
         'runs.run_id refused 3004',
         'runs.tenant refused 3004',
@@ -124,8 +124,8 @@ describe('tampering', () => {
     expect(await system.admin.records.verify(run_id)).toMatchObject({ ok: true });
   });
 
-  test('with what was released, by whom and why, is named as well', async () => {
-    const { invocation_id, run_id } = await system.admin.submit(add(8), { wait_s: 20 });
+  test('with a hold or its votes is named by verification', async () => {
+    const { invocation_id, run_id } = await system.admin.submit(add(8), { wait_s: 30 });
     const direct = await openDirect();
     await direct.query(`INSERT INTO holds (hold_id, invocation_id, tenant, actor, tool_id, status, expires_in_ms, expires_at, decided_at, decided_by, approved_input_hash)
       VALUES ('hld_1', '${invocation_id}', 'default', 'admin', 'cap:test_math:add', 'released', 1000, now(), now(), 'eve', 'sha256:1')`);
@@ -143,7 +143,7 @@ describe('tampering', () => {
       if (leftOut(one)) continue;
       const undo = await change(direct, `hold_id = 'hld_1'`, one);
       const told = (await system.admin.records.verify(run_id)).mismatches.map((each) => `${each.table}.${each.field}`);
-      // A hold that is no more this invocation's, or an entry no more this hold's, is a row that is gone.
+      // A hold of another invocation, or an entry of another hold, counts as a missing row.
       expect(
         [`${table}.${column}`, `${table}.row`].some((each) => told.includes(each)),
         `${table}.${column}: ${told}`,
@@ -153,7 +153,7 @@ describe('tampering', () => {
     expect(await system.admin.records.verify(run_id)).toMatchObject({ ok: true });
   });
 
-  test('every column is either covered or left out for a reason', async () => {
+  test('is found in every column: each is covered by the log or left out for a reason', async () => {
     const { rows } = await sql<Column>`
       SELECT table_name AS table, column_name AS column FROM information_schema.columns
       WHERE table_schema = 'public' AND table_name = ANY (${Object.keys(LOG_COLUMNS)})`.execute(system.store.db);
@@ -162,7 +162,7 @@ describe('tampering', () => {
     expect(rows.filter((one) => !covered(one.table).includes(one.column) && !leftOut(one))).toEqual([]);
   });
 
-  test('a dropped invocation, two that changed places, one that was added, a changed policy and a changed log are named', async () => {
+  test('by dropping, reordering or adding an invocation, or changing a policy or the log, is named by verification', async () => {
     const { db } = system.store;
     const run_id = await endedBulk(system, 5);
     expect(await system.admin.records.verify(run_id)).toMatchObject({ ok: true });
@@ -192,7 +192,7 @@ describe('tampering', () => {
     const [policy] = (
       await sql<{ hash: string }>`SELECT policy_hash AS hash FROM invocations WHERE invocation_id = ${a}`.execute(db)
     ).rows;
-    const lone = await system.admin.submit(add(3), { wait_s: 20 });
+    const lone = await system.admin.submit(add(3), { wait_s: 30 });
     await sql`UPDATE policies SET document = '{"version": "1.0", "boundary": "allow"}' WHERE policy_hash = ${policy?.hash}`.execute(
       db,
     );

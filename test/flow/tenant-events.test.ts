@@ -8,7 +8,7 @@ import { queues } from '../fixtures/queues.js';
 import { ADD, HOLD_POLICY, newActor } from './on-held-sums.js';
 import { ADMIN_KEY, type System, startSystem } from './start-system.js';
 
-/** Follows until the end of the file; answers once the stream is open. */
+/** Collects events until the end of the test file. */
 async function listen(client: Client, types?: TenantEventType[]) {
   const got: TenantEvent[] = [];
   const stop = new AbortController();
@@ -31,24 +31,24 @@ describe.each(queues)('the events of a tenant on the $name queue', (queue) => {
     await system.admin.policies.put('default', HOLD_POLICY);
     asker = await newActor(system, 'asker', ['submit']);
     admin = await listen(system.admin);
-    // A stream begins with what happens after it: this is asked until it is heard.
+    // A stream starts with what happens after it is open, so this repeats until an event arrives.
     await eventually(async () => {
       await system.admin.queues.resume('db');
       return of(admin, 'db').length > 0;
     });
   });
 
-  test('tell of a held call and its hold from its beginning to its end', async () => {
+  test('cover a held call and its hold from beginning to end', async () => {
     const held = await asker.submit({ tool_id: ADD, inputs: { a: 1, b: 2 } });
     await eventually(() => of(admin, held.hold_id ?? '').length === 1);
     await system.admin.holds.release(held.hold_id ?? '');
-    await asker.wait(held.invocation_id, { timeout_s: 20 });
+    await asker.wait(held.invocation_id, { timeout_s: 60 });
     await eventually(() => of(admin, held.invocation_id).includes('invocation succeeded'));
     expect(of(admin, held.hold_id ?? '')).toEqual(['hold pending', 'hold released']);
     expect(of(admin, held.invocation_id)).toEqual(['invocation held', 'invocation null', 'invocation succeeded']);
   });
 
-  test('tell of a run, a policy and a queue', async () => {
+  test('cover runs, policies and queues', async () => {
     const plan = { steps: [{ id: 'one', tool: ADD, args: { a: 2, b: 2 } }] };
     const { run_id } = await asker.runs.submit({ plan });
     await asker.runs.cancel(run_id);
@@ -60,7 +60,7 @@ describe.each(queues)('the events of a tenant on the $name queue', (queue) => {
     expect(of(admin, 'default')).toEqual(['policy put']);
   });
 
-  test('are those of the tenant, and of what the role may read', async () => {
+  test('are only those of the tenant, and only what the role may read', async () => {
     const { key } = await system.admin.keys.create({ tenant: 'other', actor: 'eve', roles: ['submit'] });
     const eve = await listen(system.clientFor(key));
     await eventually(async () => {
@@ -76,7 +76,7 @@ describe.each(queues)('the events of a tenant on the $name queue', (queue) => {
     await system.admin.queues.resume('browser');
   });
 
-  test('of which only some types were asked for are those', async () => {
+  test('can be limited to some types', async () => {
     const holds = await listen(system.admin, ['hold']);
     await eventually(async () => {
       const { hold_id } = await asker.submit({ tool_id: ADD, inputs: { a: 4, b: 2 } });
@@ -87,8 +87,8 @@ describe.each(queues)('the events of a tenant on the $name queue', (queue) => {
   });
 });
 
-describe('a stream that was cut', () => {
-  test('goes on with what happened meanwhile, also with what was committed late', async () => {
+describe('a stream of tenant events', () => {
+  test('that was cut resumes with what happened meanwhile, including what was committed late', async () => {
     const system = await startSystem({ name: 'postgres' });
     const read = async (last?: string) => {
       const response = await fetch(`${system.url}/v1/events?types=queue`, {

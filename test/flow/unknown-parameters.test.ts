@@ -19,7 +19,7 @@ describe('an unknown query parameter', () => {
     }
   });
 
-  test('comes with the nearest known one, and a call that was sent with it is not taken', async () => {
+  test('is refused with the nearest known one, and the call is not accepted', async () => {
     const answer = await call('POST', '/v1/invocations?weit=5', {
       body: JSON.stringify(submission({ labels: { sent: 'misspelt' } })),
     });
@@ -33,7 +33,7 @@ describe('an unknown query parameter', () => {
     expect((await its.system.admin.list({ label: 'sent:misspelt' }).page()).items).toEqual([]);
   });
 
-  test('of a route that takes none is answered so', async () => {
+  test('is refused with a hint if the route takes no parameters', async () => {
     const { json } = await call('GET', '/healthz?verbose=1', { key: null });
     expect(json.suggestion).toBe('This route takes no query parameters.');
   });

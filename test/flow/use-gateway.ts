@@ -9,7 +9,7 @@ interface CallOptions {
   headers?: Record<string, string>;
 }
 
-/** A gateway of this test file's own, and how to send it what no client would send. */
+/** A gateway for this test file, and functions to send it requests that no client would send. */
 export function useGateway() {
   const its = {} as { system: System };
   beforeAll(async () => {

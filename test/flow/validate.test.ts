@@ -28,7 +28,7 @@ const rowsOn = async (table: string): Promise<number> => {
 const recorded = () => Promise.all(['invocations', 'results', 'work', 'audit', 'quota_uses'].map(rowsOn));
 
 describe('a submission that is only validated', () => {
-  test('answers the decision and the status it would begin with, and records nothing', async () => {
+  test('is answered with the decision and the first status, and records nothing', async () => {
     await system.admin.policies.put('default', {
       version: '1.0',
       rules: [
@@ -55,18 +55,18 @@ describe('a submission that is only validated', () => {
     expect(await recorded()).toEqual(before);
   });
 
-  test('is refused as it would be: an unknown tool, wrong inputs, an unknown field', async () => {
+  test('is refused like a real one for an unknown tool, wrong inputs or an unknown field', async () => {
     const before = await recorded();
     expect(await refusalOf(system.admin.validate(add({ tool_id: 'nope' })))).toMatchObject({ status: 404, code: 2001 });
     expect(await refusalOf(system.admin.validate(add({ inputs: { a: 1, b: 'two' } })))).toMatchObject({
       status: 422,
-      problem: { errors: [{ field: 'inputs.b', message: 'must be number' }] },
+      problem: { errors: [{ field: 'inputs.b', message: 'must be a number, not a string' }] },
     });
     expect(await refusalOf(system.admin.validate(add({ prioritee: 1 })))).toMatchObject({ status: 400, code: 3002 });
     expect(await recorded()).toEqual(before);
   });
 
-  test('shows the inputs as the tool would get them', async () => {
+  test('is answered with the inputs as the tool would get them', async () => {
     await system.admin.atipTools.add(GREETER);
     const sent = { tool_id: 'atip:greeter:greet', inputs: { times: '3', often: true } };
     const { inputs, warnings } = await system.admin.validate(sent);
@@ -74,11 +74,11 @@ describe('a submission that is only validated', () => {
     expect(warnings).toEqual([expect.stringContaining('often')]);
   });
 
-  test('is denied by a quota that is used up, and takes nothing of one that is not', async () => {
+  test('is denied by a quota that is used up, and does not count against a quota', async () => {
     const scope = `tool:${ADD}`;
     await system.admin.quotas.set(scope, { calls_per_day: 1, on_exceed: 'deny' });
     for (let times = 0; times < 3; times += 1) expect((await system.admin.validate(add())).status).toBe('queued');
-    await system.admin.submit(add(), { wait_s: 10 });
+    await system.admin.submit(add(), { wait_s: 30 });
     expect(await system.admin.validate(add())).toMatchObject({
       status: 'denied',
       decision: { effect: 'deny', code: 'QUOTA_EXCEEDED', rule_matched: `calls_per_day ${scope}` },

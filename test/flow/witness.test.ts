@@ -28,8 +28,8 @@ beforeAll(async () => {
 });
 
 /**
- * Whoever does not take our word for it: knows the key and the last checkpoint it saw, and takes a new one only with a proof
- * that the log still begins with all that was there.
+ * Somebody who does not trust the installation: keeps the key and the last checkpoint, and accepts a new checkpoint only with a proof
+ * that the log still begins with everything that was there before.
  */
 function createWitness(client: Client, verifier_key: string) {
   let kept: SignedCheckpoint | null = null;
@@ -50,7 +50,7 @@ function createWitness(client: Client, verifier_key: string) {
   };
 }
 
-/** What has ended is in the log once somebody has verified it. */
+/** Runs some calls and verifies them, which adds them to the log. */
 async function endSome(count: number): Promise<string> {
   const run_id = await endedBulk(system, count);
   expect(await system.admin.records.verify(run_id)).toMatchObject({ ok: true });
@@ -59,7 +59,7 @@ async function endSome(count: number): Promise<string> {
 
 const keyOfLog = async () => verifierKey(parseCheckpoint(await system.admin.log.checkpoint()).origin, key);
 
-/** As whoever owns the database can. */
+/** A connection with the power of the database owner. */
 async function openDirect(): Promise<pg.Client> {
   const direct = new pg.Client({ connectionString: system.database.url });
   await direct.connect();
@@ -69,7 +69,7 @@ async function openDirect(): Promise<pg.Client> {
 }
 
 describe('an outsider', () => {
-  test('computes the root from tiles, and holds a bundle against the key of the log', async () => {
+  test('can compute the root from tiles, and verify a bundle with the key of the log', async () => {
     const run_id = await endSome(300);
     const head = parseCheckpoint(await system.admin.log.checkpoint());
     const tree = createTree(async (level, index) => {
@@ -95,20 +95,20 @@ describe('an outsider', () => {
     'tile/9/000',
     'tile/0/x000/000',
     'tile/0/../checkpoint',
-  ])('is told that there is no %s', async (path) => {
+  ])('gets 404 for the tile path %s', async (path) => {
     await expect(system.clientFor(await tenantKey()).log.tile(path)).rejects.toMatchObject({ status: 404 });
   });
 
-  test('of another tenant sees another log', async () => {
+  test('from another tenant cannot read this log', async () => {
     const stranger = system.clientFor(await tenantKey());
     await expect(stranger.log.checkpoint()).rejects.toMatchObject({ status: 404 });
-    const { invocation_id } = await system.admin.submit(add(1), { wait_s: 20 });
+    const { invocation_id } = await system.admin.submit(add(1), { wait_s: 30 });
     expect(await system.admin.log.prove(invocation_id)).toMatchObject({ id: invocation_id });
     await expect(stranger.log.prove(invocation_id)).rejects.toMatchObject({ status: 404 });
   });
 });
 
-test('a checkpoint that was changed after it was signed is named, and one that cannot be read is refused', async () => {
+test('verification names a checkpoint that was changed after it was signed, and refuses one that it cannot parse', async () => {
   const run_id = await endSome(2);
   const direct = await openDirect();
   const changed = async (how: string) => {
@@ -131,7 +131,7 @@ const tenantKey = async (): Promise<string> =>
   (await system.admin.keys.create({ tenant: 'other', actor: 'eve', roles: ['audit'] })).key;
 
 describe('a witness', () => {
-  test('follows the log as it grows, and notices when it was rewritten, although all of it verifies', async () => {
+  test('follows the log as it grows, and notices a rewritten log although its records verify', async () => {
     const run_id = await endSome(3);
     const witness = createWitness(system.admin, await keyOfLog());
     expect(await witness.look()).toBe('kept');
@@ -139,7 +139,7 @@ describe('a witness', () => {
     expect(await witness.look()).toBe('kept');
     const before = witness.kept();
 
-    // Whoever has the database and the key changes a result, and makes the whole log anew.
+    // Somebody with the database and the key changes a result and rebuilds the whole log.
     const direct = await openDirect();
     await direct.query(
       `UPDATE results SET error = 'nothing happened' WHERE invocation_id IN (

@@ -5,7 +5,7 @@ import { TOOL } from './call-and-check.js';
 import { type Endpoint, request } from './endpoint.js';
 import { pollUntil } from './poll-until.js';
 
-/** Only what is looked at: checking each of ten thousand items would take the cores from what is measured. */
+/** Reads only what is needed: checking each of ten thousand items would take CPU time from the measured system. */
 const BulkAnswer = z.object({ run_id: z.string(), accepted: z.number() });
 
 /** From the first request until every invocation is terminal. The requests follow each other, as one backend would send them. */

@@ -13,7 +13,7 @@ const Ran = z.object({
 
 export const TOOL = 'cap:test_math:add';
 
-/** Where a call goes and with which headers; the caller writes the length and the body behind it. */
+/** The target and headers of a call; the caller appends the length and the body. */
 export function headOfCalls({ port, api_key }: { port: number; api_key: string }): string {
   return [
     'POST /v1/invocations HTTP/1.1',

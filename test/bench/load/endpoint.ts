@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** Where a gateway listens, and the key it takes. */
+/** The address of a gateway, and a key for it. */
 export interface Endpoint {
   readonly port: number;
   readonly api_key: string;

@@ -7,14 +7,14 @@ export const LoadOrder = z.object({
   api_key: z.string(),
   in_flight: z.number(),
   count: z.number(),
-  /** What is called: a sum inside of the worker by default, `true` as a process in its sandbox, or a sum in a process of the user's own. */
+  /** The called tool: by default a sum inside the worker, `true` as a process in its sandbox, or a sum in a user's own process. */
   calls: z.enum(['sum', 'process', 'own']).optional(),
   /** For so long, whatever the answers are: they are counted, not checked. `count` has no meaning then. */
   overload_ms: z.number().optional(),
 });
 export type LoadOrder = z.infer<typeof LoadOrder>;
 
-/** What became of the calls of very many clients. */
+/** The outcomes of the calls of very many clients. */
 export const Overload = z.object({
   accepted: z.number(),
   /** 429 or 503, with and without a Retry-After. */
@@ -22,7 +22,7 @@ export const Overload = z.object({
   refused_without_retry_after: z.number(),
   /** Any other answer, or none. */
   broken: z.number(),
-  /** Of those accepted. */
+  /** Counts accepted calls only. */
   p99_ms: z.number(),
 });
 export type Overload = z.infer<typeof Overload>;

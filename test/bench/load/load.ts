@@ -8,7 +8,7 @@ import { type LoadAnswer, LoadOrder, type Overload } from './load-generator.js';
 const REFUSED_MS = 100;
 const CALLS = { sum: callAndCheck, process: runAndCheck, own: callOwnAndCheck };
 
-// Own process: keeps a number of calls in flight until all are answered, each on a connection of its own.
+// Runs as a separate process: keeps a number of calls in flight until all are answered, each on its own connection.
 
 for await (const message of getEachMessage()) {
   await sendMessage(await carryOut(LoadOrder.parse(message)));
@@ -61,7 +61,7 @@ async function callThemAll(
   };
 }
 
-/** Everyone calls again as soon as there is an answer; whoever is refused waits for a moment, but not for as long as it is asked to. */
+/** Each client calls again as soon as it has an answer. A refused client waits for a moment, but not for as long as it is asked to. */
 async function overload(callers: readonly HttpCaller[], for_ms: number): Promise<Overload> {
   const found = { accepted: 0, refused: 0, refused_without_retry_after: 0, broken: 0 };
   const latencies: number[] = [];

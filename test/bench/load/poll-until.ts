@@ -6,7 +6,7 @@ export interface PollUntil {
   readonly what: string;
 }
 
-/** Asks again and again whether something in another process has come to pass; there is no signal to wait for across HTTP. */
+/** Polls a condition in another process; across HTTP there is no signal to wait for. */
 export async function pollUntil(
   passed: () => Promise<boolean>,
   { every_ms, within_ms, what }: PollUntil,

@@ -7,13 +7,13 @@ import type { Endpoint } from '../load/endpoint.js';
 export const BareOrder = z.object({ in_flight: z.number(), count: z.number() });
 export type BareOrder = z.infer<typeof BareOrder>;
 
-/** How many processes a worker runs at a time. */
+/** The number of concurrent processes of a worker. */
 export const IN_FLIGHT = 8;
 
 export const hasBubblewrap = (): boolean =>
   spawnSync('bwrap', ['--unshare-all', '--ro-bind', '/', '/', 'true']).status === 0;
 
-/** Another worker for each, for processes, while `work` goes on. */
+/** Starts a separate worker for processes while `work` is running. */
 export async function withExecWorkers<T>(capstans: readonly CapstanUnderTest[], work: () => Promise<T>): Promise<T> {
   const stops = await Promise.all(
     capstans.map(async (capstan) => {

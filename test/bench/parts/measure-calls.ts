@@ -41,8 +41,8 @@ export async function measureOnce(
 const FIRST_COUNT: Record<Shape, number> = { lone: 100, in_flight_50: 1_000, in_flight_500: 2_000, bulk: MAX_BULK };
 
 /**
- * How many to put through for a measurement of about so many seconds. The trial runs, each four times the one before, also warm up
- * what is measured: a first run in a fresh process has half the rate of the third.
+ * Determines the number of calls for a measurement of about this many seconds. The trial runs, each four times as long as the one before, also warm
+ * up the system: the first run in a fresh process has half the rate of the third.
  */
 export async function calibrate(subject: Subject, shape: Shape, seconds: number): Promise<number> {
   for (let count = FIRST_COUNT[shape]; ; count *= 4) {

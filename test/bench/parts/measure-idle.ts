@@ -2,13 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { attempt, type Bench } from '../bench.js';
 import { cpuOf } from '../meter.js';
 
-/** Until what services do once after their start is done. */
-const SETTLE_MS = 3_000;
-
-/** What a system costs that has nothing to do: statements in its database, and CPU time of its processes. */
+/** The cost of an idle system: statements in its database, and CPU time of its processes. */
 export async function measureIdle(bench: Bench): Promise<void> {
   const { capstans, options, postgres, findings, progress } = bench;
-  await delay(SETTLE_MS);
+  await delay(options.settle_seconds * 1000);
   for (const capstan of capstans)
     await attempt(bench, { part: 'idle', subject: capstan.name }, async () => {
       const services = capstan.services();

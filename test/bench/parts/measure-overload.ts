@@ -1,6 +1,6 @@
 import { attempt, type Bench } from '../bench.js';
 
-/** Far more clients than the machine can serve, each calling again as soon as it is answered: how many are refused, and how long the rest waits. */
+/** Far more clients than the machine can serve, each calling again as soon as it is answered: how many are refused, and how long the others wait. */
 export async function measureOverload(bench: Bench): Promise<void> {
   const { capstans, options, load, findings, progress } = bench;
   for (const { name: subject, endpoint } of capstans)

@@ -20,9 +20,9 @@ interface Work {
 interface Pair {
   readonly title: string;
   readonly count: number;
-  /** How many times as long as the bulk the plan may take. */
+  /** The accepted time of a plan, as a multiple of the bulk's. */
   readonly target: number;
-  /** As a bulk and as a plan: the same calls. */
+  /** The same calls, as a bulk and as a plan. */
   readonly works: readonly Work[];
 }
 
@@ -75,13 +75,13 @@ async function measure(endpoint: Endpoint, { kind, path, body }: Work, count: nu
   return Date.parse(run.finished_at ?? '') - started;
 }
 
-/** What is measured next is not to share the machine with the sealing of this. */
+/** The next measurement must not compete with sealing this one. */
 async function sealAndVerify(endpoint: Endpoint, run_id: string): Promise<void> {
   const { ok } = await request(endpoint, { path: `/v1/runs/${run_id}/verify`, status: 200, answer: Verification });
   if (!ok) throw new Error(`${run_id} does not verify`);
 }
 
-/** What the steps call: alone, or with what another step gave. */
+/** The inputs of steps: constants, or outputs of another step. */
 interface Tool {
   readonly tool_id: string;
   inputs(at: number): object;

@@ -3,7 +3,7 @@ import { CONCURRENCY, type Peer } from './peer.js';
 
 const logger = new Logger(() => () => undefined);
 
-/** graphile-worker: jobs in Postgres, each taken by a statement of its own. */
+/** graphile-worker: jobs in Postgres, each claimed by its own statement. */
 export const graphile: Peer = {
   async openProducer(connectionString) {
     const utils = await makeWorkerUtils({ connectionString, logger });

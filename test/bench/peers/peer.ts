@@ -17,7 +17,11 @@ export interface PeerProducer {
 
 export const CONCURRENCY = 50;
 
-// What the processes of a peer say to each other by way of the bench.
+// The messages between the processes of a peer, passed on by the bench.
+
+/** The producer has made its tables and takes orders. */
+export const Ready = z.object({ ready: z.literal(true) });
+export type Ready = z.infer<typeof Ready>;
 
 export const ProducerOrder = z.object({ kind: z.enum(['one_by_one', 'bulk', 'lone']), count: z.number() });
 export type ProducerOrder = z.infer<typeof ProducerOrder>;
@@ -31,5 +35,5 @@ export type WorkerOrder = z.infer<typeof WorkerOrder>;
 export const AllCompleted = z.object({ last_completed_at: z.number() });
 export type AllCompleted = z.infer<typeof AllCompleted>;
 
-/** On the machine's monotonic clock, which processes share; `performance.now()` counts from the start of its own process. */
+/** Uses the machine's monotonic clock, which processes share; `performance.now()` counts from the start of its own process. */
 export const monotonicMilliseconds = (): number => Number(process.hrtime.bigint()) / 1e6;

@@ -10,7 +10,6 @@ async function open(connectionString: string): Promise<PgBoss> {
     throw error;
   });
   await boss.start();
-  await boss.createQueue(NAME);
   return boss;
 }
 
@@ -21,6 +20,8 @@ async function open(connectionString: string): Promise<PgBoss> {
 export const pgboss: Peer = {
   async openProducer(url) {
     const boss = await open(url);
+    // Only here: two processes that create a queue at once may deadlock.
+    await boss.createQueue(NAME);
     return {
       add: (a) => boss.send(NAME, { a, b: 3 }),
       addMany: (jobs) => boss.insert(jobs.map((data) => ({ name: NAME, data }))),

@@ -1,13 +1,14 @@
 import { getEachMessage, sendMessage } from 'execa';
 import { percentile } from '../report/statistics.js';
 import type { Sample } from '../subject.js';
-import { type Added, CONCURRENCY, monotonicMilliseconds, ProducerOrder } from './peer.js';
+import { type Added, CONCURRENCY, monotonicMilliseconds, ProducerOrder, type Ready } from './peer.js';
 import { peerNamed } from './peers.js';
 
 // Own process: adds jobs as a caller that has nothing but this library would.
 
 const [, , name, url = ''] = process.argv;
 const producer = await peerNamed(name).openProducer(url);
+await sendMessage({ ready: true } satisfies Ready);
 const BULK = 1_000;
 
 for await (const message of getEachMessage()) await sendMessage(await carryOut(ProducerOrder.parse(message)));

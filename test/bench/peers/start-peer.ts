@@ -1,12 +1,13 @@
 import type { Metered } from '../meter.js';
 import { startOwnProcess } from '../own-process.js';
 import { type PeerName, Sample, type Shape, type Subject } from '../subject.js';
-import { Added, AllCompleted, type ProducerOrder, WorkerOrder } from './peer.js';
+import { Added, AllCompleted, type ProducerOrder, Ready, WorkerOrder } from './peer.js';
 
 /** A producer and a worker in processes of their own, without HTTP, policy or results. */
 export async function startPeer(name: PeerName, url: string, server: Metered): Promise<Subject> {
-  // The producer first: it makes the tables that the worker looks at.
+  // The producer makes the tables that the worker reads. If both made them at once, one would fail.
   const producer = await startOwnProcess('./peers/producer.js', [name, url]);
+  await producer.next(Ready);
   const worker = await startOwnProcess('./peers/worker.js', [name, url]);
 
   async function measureThroughput(kind: ProducerOrder['kind'], count: number): Promise<Sample> {

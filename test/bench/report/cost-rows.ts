@@ -19,7 +19,7 @@ const MAX_IDLE_PERCENT = 1;
 const verdict = (value: number, most: number, unit = ''): string =>
   `≤ ${whole.format(most)}${unit} ${value <= most ? '✓' : '✗'}`;
 
-/** What a call costs: bytes of WAL, and µs of CPU time by process. */
+/** The cost of a call: bytes of WAL, and µs of CPU time by process. */
 export function costRows(measurements: readonly Measurement[]): Row[] {
   return [
     ...walRow('WAL a call, 50 in flight', 'in_flight_50', measurements),
@@ -82,14 +82,14 @@ export function idleRows(found: Findings['idle']): Row[] {
       verdict(statements_per_second, MAX_IDLE_STATEMENTS),
     ];
     const percents = Object.values(cpu_percent);
-    const most = Math.max(0, ...percents);
+    const in_all = percents.reduce((sum, percent) => sum + percent, 0);
     cpu[subject] = [
       percents
         .map((percent) => percent.toFixed(1))
         .join(' · ')
         .concat(' %'),
       '',
-      verdict(most, MAX_IDLE_PERCENT),
+      verdict(in_all, MAX_IDLE_PERCENT),
     ];
   }
   return [

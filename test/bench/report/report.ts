@@ -3,6 +3,7 @@ import type { Options } from '../options.js';
 import { renderApp } from '../parts/measure-app.js';
 import { renderDecisions } from '../parts/measure-decisions.js';
 import { renderExec } from '../parts/measure-exec.js';
+import { renderBloat } from '../parts/measure-snapshot.js';
 import type { SubjectName } from '../subject.js';
 import { compare, isCapstan, type Line } from './comparison.js';
 import { costRows, idleRows, memoryRows, overloadRows, type Row, redisRows, soakRows } from './cost-rows.js';
@@ -27,6 +28,7 @@ export function renderReport(findings: Findings, options: Options): string {
     renderExec(findings.exec),
     renderApp(findings.app),
     renderDecisions(findings.decisions),
+    renderBloat(findings.bloat),
     findings.notes.join('\n'),
     renderFailures(findings),
     renderTimes(findings),

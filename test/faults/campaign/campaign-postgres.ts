@@ -7,19 +7,19 @@ import { createTemplateDatabase, TEMPLATE } from '../../fixtures/create-template
 import { databaseUrl, onServer } from '../../fixtures/on-server.js';
 import { quickestPlace } from '../../fixtures/quickest-place.js';
 
-/** The Postgres of a campaign, and what a superuser can do to it. */
+/** The Postgres of a campaign, and the faults that a superuser can cause. */
 export interface CampaignPostgres {
-  /** A migrated database of its own for each seed. Where the disk is to be filled, it lies on a small one. */
+  /** A migrated database for one seed, on a small disk if the disk is going to be filled. */
   createDatabase(name: string, options: { on_small_disk: boolean }): Promise<{ url: string; drop(): Promise<void> }>;
-  /** Null if a small disk can be mounted here, else why not. */
+  /** Null if a small disk can be mounted here, otherwise the reason why not. */
   readonly no_small_disk: string | null;
   endBackends(database_url: string): Promise<void>;
   setReadOnly(read_only: boolean): Promise<void>;
-  /** Answers how to empty it again. */
+  /** Returns how to empty it again. */
   fillDisk(): Promise<() => Promise<void>>;
   takeAllConnections(database_url: string): Promise<() => Promise<void>>;
   holdSnapshot(database_url: string): Promise<() => Promise<void>>;
-  /** The client's port of the next connection that has an advisory lock; null if none takes one for some seconds. */
+  /** The client port of the next connection that holds an advisory lock, or null if none takes one for some seconds. */
   portOfLockHolder(database_url: string): Promise<number | null>;
   stop(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export async function startCampaignPostgres(): Promise<CampaignPostgres> {
   if (no_small_disk === null)
     await onServer(server.url, `CREATE TABLESPACE ${SMALL_DISK} LOCATION '${join(disk, 'space')}'`);
 
-  // Opened before any fault, for then none may be left, and exempt from being read-only.
+  // Opened before any fault, because then no connection may be left, and exempt from read-only mode.
   const admin = new pg.Client({
     connectionString: databaseUrl(server.url, 'postgres'),
     application_name: FAULTS,
@@ -72,7 +72,7 @@ export async function startCampaignPostgres(): Promise<CampaignPostgres> {
     async fillDisk() {
       const { bavail, bsize } = await statfs(disk);
       const filler = join(disk, 'filler');
-      // What Postgres writes meanwhile is missing here: the disk is full all the same.
+      // Postgres may write meanwhile, so that the filler does not fit. The disk is full all the same.
       await writeFile(filler, Buffer.alloc(bavail * bsize)).catch(unlessFull);
       return () => rm(filler);
     },
@@ -101,7 +101,7 @@ export async function startCampaignPostgres(): Promise<CampaignPostgres> {
       const client = new pg.Client({ connectionString: database_url, application_name: FAULTS });
       client.on('error', () => undefined);
       await client.connect();
-      // Not idle in a transaction as far as a timeout is concerned that the role may have.
+      // The role may have a timeout for idle transactions, which must not end this one.
       await client.query('SET idle_in_transaction_session_timeout = 0');
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
       await client.query('SELECT count(*) FROM pg_class');
@@ -133,7 +133,7 @@ function unlessFull(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
 }
 
-/** A tmpfs that is soon full. Only root can mount one. */
+/** Mounts a small tmpfs. Only root can. */
 async function mountSmallDisk(disk: string, data_dir: string): Promise<string | null> {
   await mkdir(disk);
   const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=96m,mode=711', 'tmpfs', disk]);

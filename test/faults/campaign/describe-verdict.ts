@@ -2,7 +2,7 @@ import type { Verdict } from './run-seed.js';
 
 const SHOWN = 5;
 
-/** One line if all is well; else each violation with what happened to its call, and how to run the seed again. */
+/** One line if there is no violation. Otherwise each violation with the history of its call, and how to run the seed again. */
 export function describeVerdict({ seed, queue, nemesis, history, violations, crashes, recovery_ms }: Verdict): string {
   const statuses = new Map<string, number>();
   for (const { status } of history.ends) statuses.set(status, (statuses.get(status) ?? 0) + 1);

@@ -1,6 +1,6 @@
 import type { InvocationStatus } from '@capstan/contracts';
 
-/** What is called: a sum inside of the worker, a GET that may be repeated, a POST that may not. */
+/** One call: a sum inside the worker, a GET that may be repeated, or a POST that may not. */
 export interface Call {
   readonly key: string;
   readonly tool: 'sum' | 'get' | 'post';
@@ -10,37 +10,37 @@ export interface Call {
 
 export type Operation = 'submit' | 'cancel' | 'vote' | 'redrive' | 'claim' | 'start' | 'answer' | 'settle' | 'rescue';
 
-/** `unknown`: no answer came, or one that leaves open whether it took effect. */
+/** `unknown`: there was no answer, or one that does not say whether the operation took effect. */
 export type Outcome = 'ok' | 'failed' | 'unknown';
 
 /**
- * One operation on one call. Clients see `submit`, `cancel`, `vote` and `redrive`; the tool, outside of the system, sees `start` and
- * `answer`; `claim`, `settle` and `rescue` are what the system itself has on record afterwards.
+ * One operation on one call. Clients observe `submit`, `cancel`, `vote` and `redrive`. The tool, outside the system, observes `start` and
+ * `answer`. `claim`, `settle` and `rescue` come from the records of the system afterwards.
  */
 export interface Operated {
   readonly op: Operation;
   readonly key: string;
-  /** Milliseconds of this machine's clock; `began` before the request, `at` after its answer. */
+  /** In milliseconds of this machine's clock: `began` is before the request, `at` after its answer. */
   readonly began: number;
   readonly at: number;
   readonly outcome: Outcome;
-  /** Of the invocation, where an answer named it. */
+  /** The invocation, if the answer named it. */
   readonly invocation_id?: string;
   readonly status?: InvocationStatus;
   readonly detail?: string;
 }
 
-/** How an invocation stands after the run, as the API tells it. */
+/** The state of an invocation after the run, from the API. */
 export interface End {
   readonly key: string;
   readonly invocation_id: string;
   readonly status: InvocationStatus;
   readonly attempt: number;
-  /** Milliseconds; null while it has not ended. */
+  /** In milliseconds, or null if it has not ended. */
   readonly finished_at: number | null;
-  /** Whether the result, if there is one, is that of this call. */
+  /** Whether the result, if there is one, belongs to this call. */
   readonly result_fits: boolean;
-  /** Whether hashes and seal are right. */
+  /** Whether hashes and record verify. */
   readonly verified: boolean;
 }
 

@@ -18,7 +18,7 @@ const ended = (more: Partial<End> = {}): End => ({
 const judge = (call: Call, operations: Operated[], ends: End[]) =>
   judgeHistory({ calls: [call], operations, ends }).map(({ kind, text }) => `${kind}: ${text}`);
 
-test('a call that was submitted, ran once and succeeded is right', () => {
+test('a call that was submitted, ran once and succeeded is no violation', () => {
   expect(judge(POST, [SUBMITTED, ...RAN], [ended()])).toEqual([]);
 });
 
@@ -31,29 +31,29 @@ test('a call that was accepted and is gone is lost', () => {
   expect(judge(POST, [SUBMITTED], [])).toEqual(['lost: inv_1 was accepted and is gone']);
 });
 
-test('two invocations under one idempotency key are doubled', () => {
+test('two invocations with one idempotency key are doubled', () => {
   expect(judge(POST, [SUBMITTED, ...RAN], [ended(), ended({ invocation_id: 'inv_2' })])).toEqual([
     'doubled: one idempotency key became inv_1 and inv_2',
   ]);
 });
 
-test('a second run of what may not be repeated is doubled', () => {
+test('a second run of a call that may not be repeated is doubled', () => {
   expect(judge(POST, [SUBMITTED, did('start', 900), ...RAN], [ended({ attempt: 2 })])).toEqual([
     'doubled: it may not be repeated and ran 2 times; 1 allowed',
   ]);
 });
 
-test('a person who runs it again allows a second run', () => {
+test('a redrive by a person allows a second run', () => {
   const again = [did('redrive', 1_500), did('start', 1_600), did('answer', 1_610)];
   expect(judge(POST, [SUBMITTED, ...RAN, ...again], [ended({ attempt: 2, finished_at: 1_620 })])).toEqual([]);
 });
 
-test('a tool that says that it failed may be called again', () => {
+test('a tool that reported a failure may be called again', () => {
   const refused = [did('start', 900), did('answer', 910, { outcome: 'failed' })];
   expect(judge(POST, [SUBMITTED, ...refused, ...RAN], [ended({ attempt: 2 })])).toEqual([]);
 });
 
-test('a repeated run that is on record is right, and one that is not is doubled', () => {
+test('a repeated run that is on record is no violation, and one that is not on record is doubled', () => {
   const twice = [SUBMITTED, did('start', 900), ...RAN];
   expect(judge(GET, twice, [ended({ attempt: 2 })])).toEqual([]);
   expect(judge(GET, twice, [ended({ attempt: 1 })])).toEqual(['doubled: it ran 2 times, and 1 attempts are on record']);
@@ -66,11 +66,11 @@ test('a run of a call that nobody submitted, or that is not on record, is unexpe
   ]);
 });
 
-test('a success without an answer of the tool is unexpected', () => {
+test('a success without an answer from the tool is unexpected', () => {
   expect(judge(POST, [SUBMITTED], [ended()])).toEqual(['unexpected: it ended succeeded, but its tool never answered']);
 });
 
-test('a failure that the tool did not report is unexpected: what may have happened is ambiguous', () => {
+test('a failure that the tool did not report is unexpected, because an unknown outcome has to be ambiguous', () => {
   const cut = [SUBMITTED, did('start', 1_000), did('answer', 1_010, { outcome: 'unknown' })];
   expect(judge(POST, cut, [ended({ status: 'failed' })])).toEqual([
     'unexpected: it ended failed, but its tool never said so',
@@ -78,27 +78,27 @@ test('a failure that the tool did not report is unexpected: what may have happen
   expect(judge(POST, cut, [ended({ status: 'ambiguous' })])).toEqual([]);
 });
 
-test('what may be repeated never ends ambiguous', () => {
+test('an ambiguous end of a call that may be repeated is unexpected', () => {
   expect(judge(GET, [SUBMITTED], [ended({ status: 'ambiguous' })])).toEqual([
     'unexpected: it ended ambiguous, but it may be repeated',
   ]);
 });
 
-test('an end that nobody asked for is unexpected', () => {
+test('an end that no operation can have caused is unexpected', () => {
   for (const status of ['canceled', 'rejected', 'expired', 'denied', 'timed_out'] as const)
     expect(judge(POST, [SUBMITTED], [ended({ status })]), status).toMatchObject([
       expect.stringContaining(`unexpected: it ended ${status}, but`),
     ]);
 });
 
-test('a held call that ran before anybody agreed is unexpected', () => {
+test('a held call that ran before anybody approved it is unexpected', () => {
   const held = { ...POST, held: true };
   const early = [SUBMITTED, ...RAN, did('vote', 2_000)];
   expect(judge(held, early, [ended()])).toEqual(['unexpected: it ran before anybody agreed']);
   expect(judge(held, [SUBMITTED, did('vote', 500), ...RAN], [ended()])).toEqual([]);
 });
 
-test('the result of another call is unexpected', () => {
+test('a call with the result of another call is unexpected', () => {
   expect(judge(POST, [SUBMITTED, ...RAN], [ended({ result_fits: false })])).toEqual([
     'unexpected: its result is that of another call',
   ]);

@@ -9,10 +9,10 @@ export interface Violation {
   readonly text: string;
 }
 
-/** Clocks of one machine agree, but an answer is read a moment after it was written. */
+/** All clocks are those of one machine, but an answer is read a moment after it was written. */
 const SLACK_MS = 250;
 
-/** Holds what happened to each call against what may happen to one call that is alone in the world. */
+/** Compares the history of each call with what may happen to a single call on its own. */
 export function judgeHistory({ calls, operations, ends }: History): Violation[] {
   const operations_of = byKey(operations);
   const ends_of = byKey(ends);
@@ -54,11 +54,11 @@ function judgeCall(call: Call, operations: readonly Operated[], ends: readonly E
 
 type Found = (kind: ViolationKind, text: string) => void;
 
-/** How often and when its tool ran. */
+/** Checks how often and when the tool ran. */
 function judgeRuns({ tool, held }: Call, end: End, seen: Seen, found: Found): void {
   const { starts } = seen;
   const redrives = seen.possible('redrive');
-  // Once, again whenever a person asks for it, and again after the tool itself has said that it failed.
+  // Once, plus once for each redrive by a person, plus once for each failure that the tool itself reported.
   const may_run = 1 + redrives.length + seen.all('answer', 'failed').length;
   if (tool === 'post' && starts.length > may_run)
     found('doubled', `it may not be repeated and ran ${starts.length} times; ${may_run} allowed`);
@@ -79,7 +79,7 @@ function judgeRuns({ tool, held }: Call, end: End, seen: Seen, found: Found): vo
   if (canceled && last.at > canceled.at + SLACK_MS) found('late', 'it began after its cancellation was confirmed');
 }
 
-/** Whether the end is one that these operations can lead to. */
+/** Checks that these operations can lead to this end. */
 function judgeEnd({ tool }: Call, end: End, seen: Seen, found: Found): void {
   const { status } = end;
   if (!isTerminal(status)) {
@@ -93,7 +93,7 @@ function judgeEnd({ tool }: Call, end: End, seen: Seen, found: Found): void {
 
 type WhyNot = (tool: Call['tool'], seen: Seen) => string | false;
 
-/** Of statuses that are not here, none is ever right: nothing is denied, and nothing expires. */
+/** Why an end in this status is wrong, if it is. Nothing is ever denied, and nothing expires. */
 const WHY_NOT: Record<InvocationStatus, WhyNot | undefined> = {
   succeeded: (tool, seen) => tool !== 'sum' && seen.all('answer', 'ok').length === 0 && 'its tool never answered',
   failed: (_, seen) => seen.all('answer', 'failed').length === 0 && 'its tool never said so',
@@ -109,7 +109,7 @@ const WHY_NOT: Record<InvocationStatus, WhyNot | undefined> = {
   running: undefined,
 };
 
-/** The operations on one call, in the order of time. */
+/** The operations on one call, in chronological order. */
 class Seen {
   readonly #operations: readonly Operated[];
   readonly starts: readonly Operated[];
@@ -123,7 +123,7 @@ class Seen {
     return this.#operations.filter((operated) => operated.op === op && operated.outcome === outcome);
   }
 
-  /** Those that took effect or may have. */
+  /** Operations that took effect or may have. */
   possible(op: Operation): Operated[] {
     return this.#operations.filter((operated) => operated.op === op && operated.outcome !== 'failed');
   }

@@ -69,7 +69,7 @@ async function campaign(options: ReturnType<typeof parseOptions>): Promise<void>
         process.stdout.write(`${describeVerdict(verdict)}\n`);
         if (verdict.violations.length > 0) bad.push(verdict);
       } catch (error) {
-        // A system that no longer answers its observer is a finding as well, and the other seeds are still worth running.
+        // A system that no longer answers its observer is a finding, too, and the other seeds are still worth running.
         process.stdout.write(`seed ${seed.seed} ${seed.queue} ${seed.nemesis}: NOT JUDGED, ${String(error)}\n`);
         bad.push({ ...seed, error: String(error) });
       }

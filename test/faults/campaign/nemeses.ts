@@ -10,13 +10,13 @@ export interface Stage {
   readonly random: Random;
 }
 
-/** A fault: `strike` makes it, waits, and ends it, except where what is gone stays gone. */
+/** A fault: `strike` causes it, waits, and ends it, unless it is permanent, such as a vanished host. */
 export interface Nemesis {
   readonly on_redis_only?: boolean;
   strike(stage: Stage): Promise<void>;
 }
 
-/** Longer than a lease, so that whoever is struck is taken for lost. */
+/** Longer than a lease, so that the process is considered lost. */
 const lastingFault = (random: Random) => delay(random.between(2_500, 4_500));
 
 const anyMember = ({ site, random }: Stage, service = ''): Member => {
@@ -32,7 +32,7 @@ const several = async (random: Random, act: () => Promise<unknown> | unknown) =>
   }
 };
 
-/** A host that is gone: nothing it sends arrives, nothing sent to it is answered, and no connection is closed. */
+/** Simulates a host that is gone: nothing arrives from it, nothing sent to it is answered, and no connection is closed. */
 const vanish = (member: Member) => {
   member.postgres.silenceAll();
   member.redis?.silenceAll();
@@ -81,7 +81,7 @@ export const NEMESES = {
   },
   'vanished-coordinator': {
     async strike(stage) {
-      // So that there is something to rescue and to deliver again; whoever has taken a lock for that vanishes with it.
+      // Gives the coordinators something to rescue and to redeliver. The one that takes the lock for that vanishes with it.
       anyMember(stage, 'worker').process().kill('SIGKILL');
       await wipe(stage.site.redis);
       const port = await stage.postgres.portOfLockHolder(stage.site.database_url);

@@ -7,7 +7,7 @@ import type { End, Operated } from './history.js';
 const LOOK_MS = 500;
 const LIVE = ['held', 'deferred', 'queued', 'running'] as const;
 
-/** Waits until nothing is left to do, or for no longer than so many milliseconds; the checker names what is stuck then. */
+/** Waits until nothing is left to do, or for `within_ms` at most. The checker then names the calls that are stuck. */
 export async function untilQuiet(client: Client, within_ms: number): Promise<void> {
   const deadline = performance.now() + within_ms;
   while (performance.now() < deadline) {
@@ -17,7 +17,7 @@ export async function untilQuiet(client: Client, within_ms: number): Promise<voi
   }
 }
 
-/** Every invocation as the API shows it, and what is on record of its attempts as operations. */
+/** Every invocation as the API shows it, and its recorded attempts as operations. */
 export async function observeEnds(client: Client): Promise<{ ends: End[]; recorded: Operated[] }> {
   const invocations: Invocation[] = [];
   for await (const invocation of client.list({ limit: 1000 })) invocations.push(invocation);
@@ -26,7 +26,7 @@ export async function observeEnds(client: Client): Promise<{ ends: End[]; record
   const recorded: Operated[] = [];
   for (const invocation of invocations) {
     const { run_id } = invocation;
-    // What is stuck is told of already; its run cannot be verified before it ends.
+    // A run cannot be verified before it ends, and a stuck call is reported anyway.
     if (!runs.has(run_id)) runs.set(run_id, open.has(run_id) || (await isVerified(client, run_id)));
     recorded.push(...(await recordOf(client, invocation)));
   }
@@ -45,7 +45,7 @@ function endOf(invocation: Invocation, run_verifies: boolean): End {
   };
 }
 
-/** A call alone is a run as well. A run whose calls have all ended and that says otherwise has no record that verifies. */
+/** A lone call is a run, too. A run that claims not to be over although all its calls have ended does not verify. */
 async function isVerified(client: Client, run_id: string): Promise<boolean> {
   return client.records.verify(run_id).then(
     ({ ok }) => ok,
@@ -53,7 +53,7 @@ async function isVerified(client: Client, run_id: string): Promise<boolean> {
   );
 }
 
-/** Only of what did not simply succeed: the rest has nothing to tell. */
+/** Skips calls that succeeded at the first attempt, whose record adds nothing. */
 async function recordOf(client: Client, { invocation_id, labels, status, attempt }: Invocation): Promise<Operated[]> {
   if (status === 'succeeded' && attempt <= 1) return [];
   const { attempts } = await client.get(invocation_id);

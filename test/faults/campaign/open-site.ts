@@ -12,31 +12,31 @@ import { steppableClock } from './steppable-clock.js';
 export const MEMBERS = ['gateway', 'coordinator-1', 'coordinator-2', 'worker-1', 'worker-2'] as const;
 export type MemberName = (typeof MEMBERS)[number];
 
-/** A process, and its own ways to Postgres and Redis. */
+/** A process with its own proxies to Postgres and Redis. */
 export interface Member {
   readonly name: MemberName;
   readonly postgres: FaultyProxy;
   readonly redis: FaultyProxy | null;
-  /** The one that runs now. */
+  /** The current process, which a restart replaces. */
   process(): LineProcess;
 }
 
-/** Capstan as it is deployed: two of what may be two, each process started again when it ends, as a supervisor would. */
+/** Capstan as it is deployed, with two coordinators and two workers. Each process is restarted when it ends, as by a supervisor. */
 export interface Site {
   readonly members: readonly Member[];
   readonly redis: TestRedis | null;
   readonly database_url: string;
   readonly client: Client;
-  /** What ended by itself, with its last lines. */
+  /** Processes that ended by themselves, with their last lines. */
   readonly crashes: readonly string[];
-  /** A gateway that no fault reaches, for the verdict. */
+  /** A gateway that no fault affects, for the verdict. */
   openObserver(): Promise<Client>;
 }
 
 const KEY = 'the-key-of-the-fault-campaign';
-/** Short, so that a fault of some seconds outlasts it. */
+/** Short, so that a fault of some seconds lasts longer. */
 const LEASE_MS = 1_500;
-/** Until a supervisor starts again what has ended. */
+/** How long a supervisor takes to restart a process. */
 const RESTART_MS = 300;
 
 export async function openSite(options: {

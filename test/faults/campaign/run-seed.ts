@@ -22,16 +22,16 @@ export interface Verdict extends Seed {
   readonly history: History;
   readonly violations: readonly Violation[];
   readonly crashes: readonly string[];
-  /** From the end of the fault until nothing was left to do. */
+  /** The time from the end of the fault until nothing was left to do. */
   readonly recovery_ms: number;
 }
 
-/** Load before the fault and after it. */
+/** How long the load runs before the fault and after it. */
 const CALM_MS = 1_000;
-/** A dead peer costs at most 15 s; then the work that it had is done. */
+/** A dead peer costs at most 15 s; after that its work is done. */
 const PATIENCE_MS = 30_000;
 
-/** One system, one load, one fault; then every call is held against the model. What was started is gone afterwards. */
+/** Runs one system with one load and one fault, and then checks every call against the model. Everything is stopped afterwards. */
 export async function runSeed({ seed, queue, nemesis }: Seed, postgres: CampaignPostgres): Promise<Verdict> {
   const name = `seed_${seed}_${queue}_${process.pid}`;
   const database = await postgres.createDatabase(name, { on_small_disk: nemesis === 'full-disk' });

@@ -2,9 +2,9 @@ import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { uniformInt } from 'pure-rand/distribution/uniformInt';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 
-/** Choices that the same seed makes again. */
+/** Random choices that are the same for the same seed. */
 export interface Random {
-  /** From 0 up to 1. */
+  /** From 0 to 1. */
   fraction(): number;
   /** A whole number, both ends included. */
   between(least: number, most: number): number;

@@ -5,11 +5,11 @@ import { atEnd } from '../../fixtures/at-end.js';
 import type { Operated } from './history.js';
 
 export interface EffectServer {
-  /** The address of a call: it is answered after `ms`, and with 500 at first if it is flaky. */
+  /** The address for one call. It answers after `ms`, and the first time with 500 if it is flaky. */
   urlOf(key: string, how: { ms: number; flaky: boolean }): string;
 }
 
-/** The world outside: every call that really reaches a tool is noted here, whatever the system believes. */
+/** The tool, outside the system: it notes every call that really arrives, whatever the system believes. */
 export async function startEffectServer(note: (operated: Operated) => void): Promise<EffectServer> {
   const called = new Set<string>();
   const server = createServer((request, response) => {

@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 import { atEnd } from '../../fixtures/at-end.js';
 
-/** One process's way to one server. */
+/** A proxy between one process and one server. */
 export interface FaultyProxy {
-  /** The same URL by way of this proxy. */
+  /** The URL of the server through this proxy. */
   readonly url: string;
-  /** Open connections carry nothing more, in either direction, and nobody is told. New ones work. */
+  /** Open connections carry nothing more in either direction, and are not closed. New ones work. */
   silenceOpen(): void;
-  /** Nor do new ones: seen from either side, the other's host is gone. */
+  /** Nothing passes on open or new connections: for each side, the other host is gone. */
   silenceAll(): void;
-  /** Whether the connection that the server sees coming from this port is one of its own. */
+  /** Whether the connection that the server sees from this port goes through this proxy. */
   carries(port: number): boolean;
-  /** With this probability, the server's answer is thrown away and the connection cut; 0 ends it. */
+  /** With this probability, an answer of the server is dropped and the connection cut. 0 switches it off. */
   loseAnswers(probability: number): void;
 }
 
@@ -38,7 +38,7 @@ export async function startFaultyProxy(url: string, fraction: () => number): Pro
     const pair: Pair = { client, server: createConnection(Number(target.port), target.hostname), silent: false };
     pairs.add(pair);
     const end = () => {
-      // The other side of a silent connection never learns that this one has given up.
+      // The other side of a silent connection never learns that this side has closed it.
       if (pair.silent) return;
       pairs.delete(pair);
       client.destroy();

@@ -1,6 +1,6 @@
 const HOUR_MS = 3_600_000;
 
-/** The environment of a process whose clock steps at each SIGUSR2: an hour ahead, two hours back, and an hour ahead again. */
+/** The environment for a process whose clock jumps at each SIGUSR2: an hour ahead, two hours back, then an hour ahead again. */
 export function steppableClock(): Record<string, string> {
   const script = `
     const RealDate = Date;

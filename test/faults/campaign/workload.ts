@@ -5,7 +5,7 @@ import type { Call, Operated, Operation, Outcome } from './history.js';
 import type { Random } from './seeded-random.js';
 import type { EffectServer } from './start-effect-server.js';
 
-/** What the campaign may call, and what needs a person's vote. */
+/** Allows the tools of the campaign, and holds some of the calls for a vote. */
 export const POLICY = {
   version: '1.0',
   boundary: 'deny_by_default',
@@ -20,7 +20,7 @@ export const POLICY = {
 const OPERATIONS_PER_SECOND = 30;
 const BULK = 20;
 const ANSWER_MS = 8_000;
-/** Every fault of one campaign together costs a call fewer. */
+/** More attempts than the faults of one campaign can cost a call. */
 const MAX_ATTEMPTS = 30;
 
 interface Submitted {
@@ -35,7 +35,7 @@ interface Answered {
   readonly status?: InvocationStatus | undefined;
 }
 
-/** Calls of every kind, and what people do to them, as a seed has it. Notes each operation and what came of it. */
+/** Makes calls of every kind and does to them what people do, as chosen by the seed. Notes each operation and its outcome. */
 export class Workload {
   readonly #submitted: Submitted[] = [];
   readonly #under_way = new Set<Promise<unknown>>();
@@ -51,7 +51,7 @@ export class Workload {
     client: Client;
     random: Random;
     tool: EffectServer;
-    /** Of every key. */
+    /** For every key. */
     prefix: string;
     note: (operated: Operated) => void;
   }) {
@@ -62,7 +62,7 @@ export class Workload {
     return this.#submitted.map(({ call }) => call);
   }
 
-  /** Operates without waiting for answers, as many callers do, until the signal. */
+  /** Starts operations without waiting for their answers, like many concurrent callers, until the signal. */
   async goOnUntil(end: AbortSignal): Promise<void> {
     while (!end.aborted) {
       const operation = this.#operate();
@@ -72,7 +72,7 @@ export class Workload {
     }
   }
 
-  /** After the faults: what is unknown is sent again, what waits for a vote gets one, some of what is ambiguous is run again. */
+  /** After the faults: repeats submissions whose outcome is unknown, votes on held calls, and redrives some ambiguous ones. */
   async finish(client: Client): Promise<void> {
     await Promise.all(this.#under_way);
     const unknown = this.#submitted.filter(({ invocation_id }) => invocation_id === null);
@@ -81,7 +81,7 @@ export class Workload {
       await this.#vote(labels.key ?? '', invocation_id, client);
     for await (const { labels, invocation_id } of client.list({ status: 'ambiguous', limit: 1000 })) {
       const { key } = labels;
-      // What was held would be held again, for another vote.
+      // A redriven call that was held would be held again and need another vote.
       if (key && labels.ask === undefined && this.#chance(0.3))
         await this.#note('redrive', key, () => client.redrive(invocation_id));
     }
@@ -177,7 +177,7 @@ const SUBMISSIONS: Record<Call['tool'], (url: string, a: number) => Pick<Submiss
   post: (url) => ({ tool_id: 'api.call', inputs: { method: 'POST', url } }),
 };
 
-/** 4xx means that nothing happened. 503 and no answer leave it open: a commit may have gone through whose answer was lost. */
+/** 4xx means that nothing happened. After a 503 or no answer the outcome is unknown: the commit may have succeeded and its answer been lost. */
 async function outcomeOf<Value>(
   answer: Promise<Value>,
 ): Promise<{ outcome: Outcome; value?: Value; detail?: string | undefined }> {

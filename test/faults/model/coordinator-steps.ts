@@ -72,7 +72,7 @@ export function rescueSteps(state: State, { rescue }: Variant): Step<State>[] {
   }
 }
 
-/** What rescue inserts for the calls that have no result: work again, or an end. */
+/** What rescue inserts for calls without a result: work to be done again, or an end. */
 function whatIsLeftOf({ calls, attempt }: Receipt, snapshot: Rows): Rows {
   const open = calls.filter((call) => snapshot[`result/${call}`] === undefined);
   return Object.fromEntries(
@@ -107,7 +107,7 @@ export function cancelSteps(state: State): Step<State>[] {
   return [{ label: `canceler ${canceled.locked['work/a'] ? 'cancels a' : 'comes too late'}`, next }];
 }
 
-/** The job of a receipt that nobody owns is sent once more: Redis may have been wiped, or may merely be slow. */
+/** Sends the job of a receipt without an owner once more: Redis may have been wiped, or may only be slow. */
 export function redeliverySteps(state: State): Step<State>[] {
   if (state.redelivered) return [];
   return receiptsOf(state.database.rows).flatMap(([key, { owner }]) =>

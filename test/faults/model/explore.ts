@@ -7,13 +7,13 @@ export interface Step<State> {
 export interface Model<State> {
   readonly initial: State;
   steps(state: State): Step<State>[];
-  /** What is wrong with a state; null if nothing is. `final` says that no step is left. */
+  /** What is wrong with a state, or null. `final` means that no step is left. */
   violation(state: State, final: boolean): string | null;
 }
 
 export interface Exploration {
   readonly states: number;
-  /** The shortest way to a violation; null if there is none. */
+  /** The shortest sequence of steps to a violation, or null if there is none. */
   readonly counterexample: { readonly violation: string; readonly steps: readonly string[] } | null;
 }
 

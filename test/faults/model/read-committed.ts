@@ -8,7 +8,7 @@ export interface Database {
   readonly locks: Readonly<Record<string, string>>;
 }
 
-/** A connection: the uncommitted writes of its transaction, and the snapshot of the statement under way. */
+/** A connection: the uncommitted writes of its transaction, and the snapshot of its current statement. */
 export interface Session {
   readonly writes: Readonly<Record<string, Row | null>>;
   readonly snapshot: Rows | null;
@@ -29,9 +29,9 @@ export interface Statement {
 }
 
 /**
- * READ COMMITTED as Postgres has it. A statement sees what was committed when it began, and its own transaction. A row that it
- * locks is waited for and then read again in its newest version, while all other rows keep being read from the snapshot. That a
- * statement begins and that it runs are two steps, so that others may commit in between.
+ * READ COMMITTED as in Postgres. A statement sees what was committed when it began, and its own transaction. A row that it
+ * locks is waited for and then read again in its newest version, while all other rows are still read from the snapshot. The beginning
+ * of a statement and its execution are two steps, so that others may commit in between.
  */
 export function beginStatement(database: Database, session: Session): Session {
   return { ...session, snapshot: withWrites(database.rows, session.writes) };

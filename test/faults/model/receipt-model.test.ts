@@ -3,7 +3,7 @@ import { explore } from './explore.js';
 import { PROTOCOL, receiptModel } from './receipt-model.js';
 
 test.each(['waiting', 'delivered'] as const)(
-  'the receipt protocol with calls %s at first loses, doubles and strands none in any interleaving',
+  'the receipt protocol, with calls that are %s at first, loses, doubles and strands none in any interleaving',
   (begin) => {
     const { states, counterexample } = explore(receiptModel({ ...PROTOCOL, begin }));
     expect(counterexample).toBeNull();
@@ -34,7 +34,7 @@ test('with settlements that do not lock the receipt, the exploration finds a cal
   expect(counterexample?.violation).toBe('doubled: a has ended and waits for a worker');
 });
 
-test('with a receipt that each delivery may own, the exploration finds a second run of what may not be repeated', () => {
+test('with a receipt that each delivery may own, the exploration finds a second run of a call that may not be repeated', () => {
   const { counterexample } = explore(receiptModel({ ...PROTOCOL, begin: 'delivered', own: 'always' }));
   expect(counterexample?.violation).toBe('doubled: b may not be repeated and ran twice');
 });

@@ -14,7 +14,7 @@ export const PROTOCOL = { rescue: 'two statements', settle: 'locks the receipt',
  *   rescue    DELETE the receipt; put back what may be repeated and has no result, end the rest
  *   cancel    DELETE FROM work, INSERT the result `canceled`                                 one statement
  *
- * A lease may end at any time, so that a rescued worker may be dead, frozen or merely slow: it runs and settles what it has all the same.
+ * A lease may end at any time, so a rescued worker may be dead, frozen or merely slow, and may still run and settle its calls.
  */
 export function receiptModel(variant: Variant): Model<State> {
   const delivered = variant.begin === 'delivered';

@@ -34,7 +34,7 @@ export interface State {
   readonly jobs: readonly string[];
   readonly redelivered: boolean;
   readonly receipts_made: number;
-  /** How often each call's tool ran, as the world outside counts it. */
+  /** How often the tool of each call ran, as counted outside the system. */
   readonly effects: Readonly<Record<string, number>>;
 }
 
@@ -42,7 +42,7 @@ export const FREE_WORKER: Worker = { at: 'idle', session: IDLE, receipt: '', to_
 export const FREE_CLERK: Clerk = { at: 'idle', session: IDLE, receipt: '', calls: null };
 
 export interface Variant {
-  /** Where the calls are at first: waiting for a worker, or on a receipt that Redis delivers to one. */
+  /** Where the calls are at first: waiting for a worker, or on a receipt that Redis delivers to a worker. */
   readonly begin: 'waiting' | 'delivered';
   readonly rescue: 'two statements' | 'one statement';
   readonly settle: 'locks the receipt' | 'reads the receipt';

@@ -24,9 +24,11 @@ const dashboards = readdirSync(folder)
   .filter((name) => name.endsWith('.json'))
   .map((name) => Dashboard.parse(JSON.parse(readFileSync(new URL(name, folder), 'utf8'))));
 
+const Sample = z.object({ value: z.tuple([z.number(), z.string()]) });
+const numberOf = (sample: unknown): number => Number(Sample.parse(sample).value[1]);
 const Answer = z.object({ data: z.object({ result: z.array(z.unknown()) }) });
 
-/** A Prometheus that scrapes these every second. */
+/** Starts a Prometheus that scrapes these addresses every second. */
 async function startPrometheus(program: string, targets: string[]): Promise<(expr: string) => Promise<unknown[]>> {
   const data = await tempDir();
   const config = {
@@ -58,11 +60,26 @@ async function startPrometheus(program: string, targets: string[]): Promise<(exp
   };
 }
 
-describe.runIf(prometheus)('over a running system', () => {
+const REFERENCE = readFileSync(new URL('docs/reference/metrics.md', findRepository()), 'utf8');
+/** Every metric of the reference, as Prometheus stores it. */
+const metrics = [...REFERENCE.matchAll(/^\| `(capstan_\w+)` \| (\w+) \|/gm)].map(([, name, type]) =>
+  type === 'histogram' ? `${name}_count` : name,
+);
+const MOVING = [
+  'capstan_submissions_total',
+  'capstan_http_requests_total',
+  'capstan_http_request_seconds_count',
+  'capstan_attempts_total',
+  'capstan_attempt_seconds_count',
+  'capstan_queue_wait_seconds_count',
+  'capstan_event_loop_busy_seconds_total',
+];
+
+describe.runIf(prometheus).each(queues)('on a running system with the $name queue', (queue) => {
   let query: (expr: string) => Promise<unknown[]>;
   let cluster: Cluster;
   beforeAll(async () => {
-    const redis = await redisFor(queues.at(-1) ?? { name: 'postgres' });
+    const redis = await redisFor(queue);
     const env = { CAPSTAN_METRICS_PORT: '0' };
     cluster = await startCluster({ redis, env });
     const places = await Promise.all(
@@ -73,7 +90,7 @@ describe.runIf(prometheus)('over a running system', () => {
     );
     query = await startPrometheus(prometheus ?? '', places);
     await eventually(async () => (await query('capstan_store_up')).length > 0, { timeout_ms: 20_000 });
-    // Something of everything that is counted, before the second look at it and after.
+    // Two rounds of calls, so that every counter moves between two scrapes.
     for (let round = 0; round < 2; round += 1) {
       await cluster.client.submit({ tool_id: 'cap:test_math:add', inputs: { a: 1, b: 2 } }, { wait_s: 20 });
       await cluster.client.submit({ tool_id: 'shell.run', inputs: { cmd: ['true'] } }).catch(() => {});
@@ -84,7 +101,21 @@ describe.runIf(prometheus)('over a running system', () => {
     await eventually(async () => (await query('rate(capstan_attempts_total[1m])')).length > 0, { timeout_ms: 20_000 });
   }, 120_000);
 
-  test.each(dashboards)('every query of the dashboard $title has an answer', async ({ panels }) => {
+  test('every metric of the reference exists', async () => {
+    expect(metrics.length).toBeGreaterThan(30);
+    const answers = await Promise.all(metrics.map(async (name = '') => ({ name, found: await query(name) })));
+    const missing = answers.flatMap(({ name, found }) => (found.length === 0 ? [name] : []));
+    expect(missing).toEqual([]);
+  });
+
+  test.each(MOVING)('%s increases with the load', async (name) => {
+    const now = async () => Number((await query(`sum(${name})`)).map(numberOf)[0]);
+    const before = await now();
+    await cluster.client.submit({ tool_id: 'cap:test_math:add', inputs: { a: 1, b: 2 } }, { wait_s: 20 });
+    await eventually(async () => (await now()) > before, { timeout_ms: 20_000 });
+  });
+
+  test.each(dashboards)('every query of the dashboard $title returns data', async ({ panels }) => {
     const exprs = panels.flatMap(({ title, targets }) =>
       targets.map(({ expr }) => ({ title, expr: expr.replaceAll('$runner', 'builtin') })),
     );

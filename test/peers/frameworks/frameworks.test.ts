@@ -26,7 +26,7 @@ beforeAll(async () => {
 const putPolicy = (effect: 'allow' | 'hold' | 'forbid') =>
   admin.policies.put('default', { rules: [{ id: 'sums', effect, match: { tool: 'cap:test_math:*' } }] });
 
-/** One turn of the agent, in a process of its own. */
+/** One turn of the agent, in a separate process. */
 const startTurn = async (framework: string, held: 'wait' | 'interrupt', state: string) =>
   startLineProcess({
     command: [process.execPath, join(import.meta.dirname, 'agents/main.js'), framework],
@@ -49,13 +49,13 @@ const pending = async () => {
   return items;
 };
 
-// What an earlier test left behind must not be taken for the hold of the next one.
+// A hold that an earlier test left behind must not be mistaken for that of the next one.
 beforeEach(async () => {
   for (const { hold_id } of await pending()) await admin.holds.reject(hold_id, 'left over');
 });
 
 describe.each(['ai-sdk', 'openai-agents', 'anthropic', 'langchain', 'mastra'])('%s', (framework) => {
-  test('the model gets the tools with their schemas, and the answer of the one it calls', async () => {
+  test('the model gets the tools with their schemas, and the result of the tool it calls', async () => {
     await putPolicy('allow');
     model.requests.length = 0;
     expect(await turn(framework, 'wait', await newState())).toMatch(/^text "The tool says .*5/);
@@ -67,7 +67,7 @@ describe.each(['ai-sdk', 'openai-agents', 'anthropic', 'langchain', 'mastra'])('
     expect(items[0]?.idempotency_key).toMatch(/^(call_|toolu_)/);
   });
 
-  test('a call that policy denies is an error that the model reads', async () => {
+  test('a call that policy denies is returned to the model as an error', async () => {
     await putPolicy('forbid');
     expect(await turn(framework, 'interrupt', await newState())).toMatch(/^text "The tool says .*forbid/i);
   });

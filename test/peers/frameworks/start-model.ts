@@ -7,7 +7,7 @@ import { atEnd } from '../../fixtures/at-end.js';
 
 /**
  * A model that speaks the wire formats of OpenAI (chat completions, plain and streamed, and responses) and Anthropic (messages). Asked
- * for anything, it calls the tool that adds with 2 and 3; given the result of a tool, it repeats it.
+ * anything, it calls the add tool with 2 and 3. Given the result of a tool, it repeats it.
  */
 export async function startModel(): Promise<{ url: string; requests: Request[] }> {
   const requests: Request[] = [];
@@ -56,7 +56,7 @@ const adder = (request: Request): string =>
 
 const said = (content: unknown): string => (typeof content === 'string' ? content : JSON.stringify(content));
 
-/** What the last message says that a tool answered; undefined where a tool has still to be called. */
+/** The tool result in the last message, or undefined if no tool has been called yet. */
 const toolResult = ({ messages, input }: Request): string | undefined => {
   const last = messages.at(-1) ?? (typeof input === 'string' ? undefined : input.at(-1));
   if (last?.role === 'tool') return said(last.content);

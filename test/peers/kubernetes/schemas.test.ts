@@ -18,7 +18,7 @@ const Data = z.record(z.string(), z.string());
 const unfolded = (data: z.infer<typeof Data>) =>
   Object.fromEntries(Object.entries(data).map(([name, value]) => [name, value.replace(/\s/g, '')]));
 
-/** Where the model of a resource is, which has the schema that Kubernetes or the operator publishes. */
+/** Where the model of a resource is. It has the schema that Kubernetes or the operator publishes. */
 const packageOf = (apiVersion: string): string =>
   apiVersion.startsWith('keda.sh/')
     ? `@kubernetes-models/keda/${apiVersion}`
@@ -27,7 +27,7 @@ const packageOf = (apiVersion: string): string =>
       : `kubernetes-models/${apiVersion}`;
 
 describe.runIf(kubectl).each(['try', 'production'])('the overlay %s', (overlay) => {
-  test('is what Kubernetes, KEDA and the Prometheus operator accept', async () => {
+  test('matches the schemas of Kubernetes, KEDA and the Prometheus operator', async () => {
     if (kubectl === undefined) return;
     const folder = fileURLToPath(new URL(`infra/kubernetes/overlays/${overlay}`, findRepository()));
     const text = execFileSync(kubectl, ['kustomize', folder], { encoding: 'utf8' });
@@ -35,7 +35,7 @@ describe.runIf(kubectl).each(['try', 'production'])('the overlay %s', (overlay) 
     expect(resources.length).toBeGreaterThan(30);
     const mistakes: string[] = [];
     for (const resource of resources) {
-      // Kustomize folds long values, which Kubernetes reads as base64 all the same, and this schema does not.
+      // Kustomize folds long values. Kubernetes accepts that as base64, but this schema does not.
       if (resource.kind === 'Secret') resource.data = unfolded(Data.parse(resource.data));
       const models = await import(packageOf(resource.apiVersion));
       try {

@@ -1,6 +1,6 @@
 /**
- * An MCP server with everything that the scenarios of the conformance suite call for, in both protocols: what Capstan serves
- * from it is what the suite looks at. Started by the tests over stdio; `legacy` as an argument leaves the newest protocol out.
+ * An MCP server with everything that the scenarios of the conformance suite need, in both protocols. What Capstan serves
+ * from it is what the suite checks. The tests start it over stdio; with the argument `legacy` it does not support the newest protocol.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -129,7 +129,7 @@ function createServer(): McpServer {
     }
     return text('done');
   });
-  // The older way to ask, and the newest, by the protocol of whoever calls.
+  // Asks in the older or the newest way, depending on the protocol of the client.
   tool(
     'test_sampling',
     async ({ mcpReq }, { prompt }) => {

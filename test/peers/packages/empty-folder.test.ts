@@ -6,7 +6,7 @@ import { pack } from '../../fixtures/pack.js';
 import { type LineProcess, startLineProcess } from '../../fixtures/start-line-process.js';
 import { tempDir } from '../../fixtures/temp-dir.js';
 
-/** Nothing by which Capstan, or npm inside of a script, could be set up. */
+/** No variables that configure Capstan, or npm inside a script. */
 const env = Object.fromEntries(
   ['PATH', 'HOME', 'TMPDIR', 'LANG'].flatMap((name) => (process.env[name] ? [[name, process.env[name] ?? '']] : [])),
 );
@@ -30,7 +30,7 @@ beforeAll(async () => {
   tarballs = Object.fromEntries(packed.map(({ name, tarball }) => [name, tarball]));
 });
 
-test.each(['@capstan/client', 'capstan'])('publint finds nothing to say about %s', async (name) => {
+test.each(['@capstan/client', 'capstan'])('publint finds no problem in %s', async (name) => {
   const { stdout } = await run(node('publint'), '--strict', tarballs[name] ?? '');
   expect(stdout.join('\n')).toContain('All good!');
 });
@@ -39,7 +39,7 @@ test('every entry of the client resolves to JavaScript and types for ES modules'
   await run(node('attw'), '--profile', 'esm-only', tarballs['@capstan/client'] ?? '');
 });
 
-test('an empty folder has its own tool served, invoked, held, released and verified within two minutes', async () => {
+test('starting from an empty folder, an own tool is served, invoked, held, released and verified within two minutes', async () => {
   const began = performance.now();
   await run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...Object.values(tarballs));
   const installed = performance.now();
@@ -50,6 +50,8 @@ test('an empty folder has its own tool served, invoked, held, released and verif
   });
   const [, url = ''] = await up.waitForLine(/is up at (\S+)/, { timeout_ms: 60_000 });
   const served = performance.now();
+  // The list of commands loads every one of them.
+  expect((await run('npx', 'capstan', '--help')).stdout.join('\n')).toMatch(/^ +init /m);
   await writeFile(join(folder, 'tools.mjs'), OWN_TOOL);
   const worker = await start([process.execPath, 'tools.mjs'], { CAPSTAN_URL: url });
   await worker.waitForLine(/serving/);
@@ -67,7 +69,7 @@ test('an empty folder has its own tool served, invoked, held, released and verif
   expect(took).toBeLessThan(120);
 }, 180_000);
 
-/** One tool of one's own. */
+/** A program with one tool. */
 const OWN_TOOL = `import { serveTools, tool } from '@capstan/client';
 import { z } from 'zod';
 
@@ -133,7 +135,7 @@ if (status === 'no such status') console.log(status);
   await run(join(import.meta.dirname, '../../../node_modules/.bin/tsc'), '--project', folder);
 });
 
-test('without the optional packages the command says which one is missing and what to do', async () => {
+test('without the optional packages, the command says which one is missing and what to do', async () => {
   const { optionalDependencies } = JSON.parse(
     await readFile(join(folder, 'node_modules/capstan/package.json'), 'utf8'),
   );
