@@ -178,6 +178,14 @@ describe('a stream', () => {
     },
   );
 
+  test('a key within what may still be another key is redacted the same way, however the text is split', () => {
+    const text = `-----BEGIN PGP PRIVATE KEY BLOCK----${PEM}${KNOWN}`;
+    const whole = knowing.text(text);
+    for (let cut = 0; cut <= text.length; cut += 1) {
+      expect(inPieces([text.slice(0, cut), text.slice(cut)])).toBe(whole);
+    }
+  });
+
   test('passes ordinary text on at once', () => {
     const { push } = redactor.stream();
     for (const text of ['Downloading 10%', ' 20%\r', '$ ', 'Password: ', 'done.\n']) expect(push(text)).toBe(text);

@@ -110,15 +110,20 @@ class TextScanner implements View {
   #decide(): number {
     let limit = this.#base + this.text.length;
     const undecided: Candidate[] = [];
+    // A rule decides its candidates in order: the one that waits for more text may turn out to contain those after it.
+    const waiting = new Set<Rule>();
     for (const candidate of this.#candidates) {
       const { rule, at, end, since_mark } = candidate;
       if (at < (this.#done.get(rule) ?? 0)) continue;
       const verdict = rule.match(this, at - this.#base, end - this.#base, since_mark);
       if (verdict === null) continue;
-      if ('hold' in verdict) {
-        undecided.push(candidate);
-        limit = Math.min(limit, this.#base + verdict.hold);
-      } else this.#take(rule, verdict);
+      if ('to' in verdict && !waiting.has(rule)) {
+        this.#take(rule, verdict);
+        continue;
+      }
+      waiting.add(rule);
+      undecided.push(candidate);
+      limit = Math.min(limit, this.#base + ('to' in verdict ? verdict.from : verdict.hold));
     }
     this.#candidates = undecided;
     return limit;
