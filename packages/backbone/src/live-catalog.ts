@@ -73,8 +73,9 @@ function shared(look: () => Promise<void>): () => Promise<void> {
     return current;
   };
   return () => {
+    if (next) return next;
     if (!current) return start();
-    next ??= current
+    next = current
       .catch(() => {})
       .then(() => {
         next = null;
