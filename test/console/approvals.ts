@@ -164,13 +164,20 @@ export function testApprovals(at: () => ConsoleUnderTest): void {
     expect(held).toBe(50);
     const page = await ann.open(`/approvals?run_id=${run_id}`);
     await page.getByRole('button', { name: 'Select all 50' }).waitFor();
-    // Smaller pages, so that not all of them are loaded when they are selected.
-    await page.route('**/v1/holds?*', (request) =>
-      request.continue({ url: request.request().url().replace('limit=500', 'limit=20') }),
-    );
+    // Smaller pages, and none after the first before everything is selected.
+    let selectedAll = () => {};
+    const selecting = new Promise<void>((resolve) => {
+      selectedAll = resolve;
+    });
+    await page.route('**/v1/holds?*', async (request) => {
+      const url = request.request().url();
+      if (url.includes('cursor=')) await selecting;
+      await request.continue({ url: url.replace('limit=500', 'limit=20') });
+    });
     await page.reload();
-    await page.getByText('20+ waiting').or(page.getByText('40+ waiting')).waitFor();
+    await page.getByText('20+ waiting').waitFor();
     await page.getByRole('button', { name: 'Select all that match' }).click();
+    selectedAll();
     await page.getByRole('toolbar').getByText('50 selected').waitFor();
     await page.getByRole('toolbar').getByRole('button', { name: 'Approve' }).click();
     const dialog = page.getByRole('dialog');

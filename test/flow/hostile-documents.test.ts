@@ -104,7 +104,7 @@ describe('YAML that is made to be slow to parse', () => {
       expect(status).toBe(400);
       expect(problem).toMatchObject({ code: 3010, detail: expect.stringContaining('takes longer than 2000 ms') });
     }
-    expect(order.indexOf('other 2')).toBeLessThan(order.indexOf('slow 3'));
+    expect(order.at(-1)).toMatch(/^slow/);
   });
 });
 

@@ -73,7 +73,8 @@ test('The tools of an MCP server are those that its allow list names and its den
 test('A call that another Capstan holds is decided there, and the hold here is withdrawn', async () => {
   // Its own endpoint plays the other installation.
   const headers = { Authorization: `Bearer ${ADMIN_KEY}` };
-  await system.admin.mcpServers.add({ name: 'other', url: `${system.url}/mcp`, headers });
+  const added = await system.admin.mcpServers.add({ name: 'other', url: `${system.url}/mcp`, headers });
+  expect(added).toMatchObject({ status: 'ready', last_error: null });
   const { invocation_id } = await submit('mcp:other:cap_test_math_multiply', { a: 6, b: 7 });
   const held = await system.admin.wait(invocation_id, { timeout_s: 20, until: (now) => now === 'held' });
   const { question } = await system.admin.holds.get(held.hold_id ?? '');
