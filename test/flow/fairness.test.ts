@@ -18,8 +18,8 @@ describe.each(queues)('on the $name queue', (queue) => {
     const { invocation_id } = await other.submit(add(-1));
     await system.admin.queues.resume('builtin');
     expect(await other.wait(invocation_id, { timeout_s: 60 })).toMatchObject({ status: 'succeeded' });
-    // The rest of the flood is not needed any more.
-    await system.admin.runs.cancel(run_id);
+    // The rest of the flood is not needed any more, if there is any.
+    await system.admin.runs.cancel(run_id).catch(() => {});
     const [{ before }] = await query(
       system.database.url,
       `SELECT count(*)::int AS before FROM invocation_states flood, invocation_states call

@@ -163,7 +163,7 @@ describe.each(['bubblewrap', 'namespaces', 'process'] as const)('containment by 
     });
 
     test.skipIf(!has_walls || !cgroups)('in a terminal it is limited and measured as well', async () => {
-      const outcome = await sh('sleep 0.5 & sleep 0.5 & sleep 0.5 & wait', undefined, true);
+      const outcome = await sh('sleep 2 & sleep 2 & sleep 2 & wait', undefined, true);
       expect(outcome.facts?.observed?.processes).toBe(4);
     });
 
