@@ -6,8 +6,16 @@ import { findRepository } from '../fixtures/find-repository.js';
 const Manifest = z.object({
   name: z.string(),
   description: z.string(),
+  private: z.boolean().default(false),
   dependencies: z.record(z.string(), z.string()).default({}),
+  devDependencies: z.record(z.string(), z.string()).default({}),
 });
+
+/** A published package is bundled, so that what it is built from is in its development dependencies. */
+const readManifest = (path: string) => {
+  const { devDependencies, ...manifest } = Manifest.parse(JSON.parse(readFileSync(path, 'utf8')));
+  return manifest.private ? manifest : { ...manifest, dependencies: { ...devDependencies, ...manifest.dependencies } };
+};
 
 /** docs/internals/packages.md, from the manifests of the workspaces. */
 export const packageReference = (): string => {
@@ -17,7 +25,7 @@ export const packageReference = (): string => {
     .sort()
     .map((folder) => ({
       folder,
-      ...Manifest.parse(JSON.parse(readFileSync(`${root}/${folder}/package.json`, 'utf8'))),
+      ...readManifest(`${root}/${folder}/package.json`),
     }));
   const folderOf = new Map(packages.map(({ name, folder }) => [name, folder]));
   const short = (name: string) => folderOf.get(name)?.split('/')[1] ?? name;
