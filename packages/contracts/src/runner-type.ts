@@ -5,6 +5,28 @@ export const RunnerType = z.enum(['exec', 'analyze', 'browser', 'api', 'mcp', 'f
 export type RunnerType = z.infer<typeof RunnerType>;
 export const RUNNER_TYPES = RunnerType.options;
 
+type RunnerTraits = {
+  /** Its tools are processes, for which a policy can require a sandbox. */
+  starts_processes?: true;
+  /** The inputs of its tools say where to connect, so that policy decides about the address. */
+  inputs_name_address?: true;
+  /** Its runs are cheaper than their own delivery; those committed together share a receipt. */
+  is_short?: true;
+};
+
+/** What policy and delivery need to know of each runner type. */
+export const RUNNER_TRAITS: Readonly<Record<RunnerType, RunnerTraits>> = {
+  exec: { starts_processes: true },
+  analyze: {},
+  browser: { starts_processes: true, inputs_name_address: true },
+  api: { inputs_name_address: true },
+  mcp: { starts_processes: true },
+  file: { is_short: true },
+  db: {},
+  builtin: { is_short: true },
+  app: {},
+};
+
 /** A pool of processes that serve the same tools. */
 export const Pool = z
   .string()

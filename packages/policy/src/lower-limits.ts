@@ -1,12 +1,9 @@
 import { defaultRuleOf } from '@capstan/argv';
-import { type Descriptor, type Limits, matchesWildcard, type RunnerType } from '@capstan/contracts';
+import { type Descriptor, type Limits, matchesWildcard, RUNNER_TRAITS } from '@capstan/contracts';
 import { least, narrowNetwork, union } from './limits.js';
 
 /** The tenant's limits after the installation's were applied, with the names of those that became stricter; null if none did. */
 export type Lowered = { limits: Limits; lowered: string[] | null };
-
-/** Runner types whose tools are processes. */
-const STARTS_PROCESSES: ReadonlySet<RunnerType> = new Set<RunnerType>(['exec', 'mcp', 'browser']);
 
 /** Caches each pair of limits: a tool has few of them, and computing them would dominate the time of a decision. */
 export function createLowering(): (own: Limits, ceiling: Limits, descriptor: Descriptor) => Lowered {
@@ -53,8 +50,10 @@ export function lower(own: Limits, ceiling: Limits, descriptor: Descriptor): Lim
       'env',
       own.env.filter((name) => isOpen(name, ceiling.env) || isSecret(name, descriptor)),
     );
-  if (STARTS_PROCESSES.has(runner) && ceiling.sandbox !== 'preferred') set('sandbox', 'required');
-  if (STARTS_PROCESSES.has(runner) && ceiling.seccomp === 'required') set('seccomp', 'required');
+  if (RUNNER_TRAITS[runner].starts_processes) {
+    if (ceiling.sandbox !== 'preferred') set('sandbox', 'required');
+    if (ceiling.seccomp === 'required') set('seccomp', 'required');
+  }
   return lowered;
 }
 

@@ -1,4 +1,4 @@
-import type { Descriptor, Limits, PolicyDocument, RiskGate } from '@capstan/contracts';
+import { type Descriptor, type Limits, type PolicyDocument, type RiskGate, RUNNER_TRAITS } from '@capstan/contracts';
 import { type CompiledRule, couldMatch, readsInputs } from './compile-rule.js';
 import { checkNetwork } from './constraint/check-urls.js';
 import type { Check } from './constraint/constraint.js';
@@ -25,9 +25,6 @@ export type ToolPlan = {
   read_only: boolean;
   reads_inputs: boolean;
 };
-
-/** Runner types whose inputs contain the URLs that they connect to, so that these can be checked in advance. */
-const CONNECTING: ReadonlySet<string> = new Set(['api', 'browser']);
 
 export function createPlanner(
   document: PolicyDocument,
@@ -78,7 +75,7 @@ function makePlan(
 }
 
 function connectionChecks({ runner }: Descriptor, limits: ToolLimits): Check[] {
-  if (!CONNECTING.has(runner)) return [];
+  if (!RUNNER_TRAITS[runner].inputs_name_address) return [];
   if (limits.open.length === 0) return [checkNetwork(limits.base.limits)];
   const checks = new WeakMap<Limits, Check>();
   return [

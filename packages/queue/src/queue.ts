@@ -1,4 +1,4 @@
-import type { QueueName } from '@capstan/contracts';
+import { type QueueName, RUNNER_QUEUES, RUNNER_TRAITS } from '@capstan/contracts';
 
 /**
  * Delivers work to workers; Postgres holds what is to be done and who does it. A delivery may be repeated or lost: receipts
@@ -60,8 +60,8 @@ export interface Consumer {
 
 export type QueueCounts = { waiting: number; delayed: number; active: number };
 
-/** Runs that are cheaper than their own delivery; those committed together share a receipt. */
-const SHORT_RUNS: ReadonlySet<QueueName> = new Set(['builtin', 'file']);
+const SHORT_RUNS: ReadonlySet<QueueName> = new Set(RUNNER_QUEUES.filter((runner) => RUNNER_TRAITS[runner].is_short));
+/** True if runs on this queue are cheaper than their own delivery. */
 export const areShort = (runner: QueueName): boolean => SHORT_RUNS.has(runner);
 
 /** The most calls on one receipt. */

@@ -35,15 +35,16 @@ export const createRunners = ({
   mcp,
   ...exec
 }: RunnersOptions): Map<RunnerType, Runner> => {
-  const runners = [
-    createAnalyzeRunner({ llm, ports: analyze }),
-    createDbRunner({ connections: databases }),
-    createApiRunner(),
-    createBrowserRunner({ path: exec.env?.PATH, executable: exec.env?.CAPSTAN_BROWSER, tool_uids: exec.tool_uids }),
-    createBuiltinRunner(clock && { clock }),
-    createExecRunner(exec),
-    createFileRunner({ workspace: workspace ?? join(exec.work_dir, 'workspace') }),
-    ...(mcp ? [createMcpRunner({ ...exec, ports: mcp })] : []),
-  ];
-  return new Map(runners.map((runner) => [runner.type, runner]));
+  const { env, tool_uids, work_dir } = exec;
+  const runners: Record<Exclude<RunnerType, 'app'>, Runner | null> = {
+    exec: createExecRunner(exec),
+    analyze: createAnalyzeRunner({ llm, ports: analyze }),
+    browser: createBrowserRunner({ path: env?.PATH, executable: env?.CAPSTAN_BROWSER, tool_uids }),
+    api: createApiRunner(),
+    mcp: mcp ? createMcpRunner({ ...exec, ports: mcp }) : null,
+    file: createFileRunner({ workspace: workspace ?? join(work_dir, 'workspace') }),
+    db: createDbRunner({ connections: databases }),
+    builtin: createBuiltinRunner(clock && { clock }),
+  };
+  return new Map(Object.values(runners).flatMap((runner) => (runner ? [[runner.type, runner]] : [])));
 };
