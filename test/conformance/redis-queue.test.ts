@@ -108,6 +108,21 @@ describe.runIf(queues.some(({ name }) => name === 'redis'))('the Redis queue', (
     expect(keys.filter((key) => !/^\{capstan-([a-z]+)\}:\1:/.test(key))).toEqual([]);
   });
 
+  test('gives a resumed consumer no receipts that are about to be delivered in their turn', async () => {
+    const { url: redis_url } = await startTestRedis();
+    const backbone = await openTestBackbone({ database_url, redis_url });
+    const claimant = await startClaimant(backbone, { runner: 'builtin', concurrency: 2 });
+    claimant.pause();
+    const { ids: flood } = await commitWork(backbone, manyOf(10, { runner: 'builtin' }));
+    claimant.resume();
+    await afterAWhile(backbone);
+    expect(claimant.taken).toEqual([]);
+    const delivered = await submitWork(backbone, [{ runner: 'builtin' }]);
+    await claimant.untilTaken(1);
+    expect(claimant.taken).toEqual(delivered);
+    expect(flood).toHaveLength(10);
+  });
+
   test.each(['exec', 'builtin'] as const)('redelivers %s calls that a wiped server has lost', async (runner) => {
     const { url: redis_url } = await startTestRedis();
     const backbone = await openTestBackbone({ database_url, redis_url });

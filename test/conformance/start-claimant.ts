@@ -1,7 +1,7 @@
 import type { Backbone } from '@capstan/backbone';
 import type { QueueName } from '@capstan/contracts';
 import type { Consumer, Start } from '@capstan/queue';
-import { type Claimed, claimNext, ownAnyClaims, ownClaims } from '@capstan/store/claim';
+import { type Claimed, claimNext, ownClaims } from '@capstan/store/claim';
 import { registerWorker } from '@capstan/store/worker';
 import { nanoid } from 'nanoid';
 import { onTestFinished } from 'vitest';
@@ -77,7 +77,6 @@ export async function startClaimant({ store, queue }: Backbone, options: Claiman
     {
       claim: (limit) => ask(() => claimNext(store, worker_id, runner, limit, turn)),
       own: (claim_id) => ask(() => ownClaims(store, worker_id, [claim_id])),
-      ownAny: (limit) => ask(() => ownAnyClaims(store, worker_id, runner, limit)),
     },
   );
   const finish = () => {

@@ -2,7 +2,7 @@ import { type Backbone, givenTo, readGiven } from '@capstan/backbone';
 import type { QueueName } from '@capstan/contracts';
 import type { Consumer, Start, WorkSource } from '@capstan/queue';
 import { type GroupCommit, groupCommit, isUnavailable } from '@capstan/store';
-import { type Claimed, claimNext, ownAnyClaims, ownClaims, readClaims } from '@capstan/store/claim';
+import { type Claimed, claimNext, ownClaims, readClaims } from '@capstan/store/claim';
 import type { Heartbeat } from '@capstan/store/worker';
 import { retryWhileUnavailable } from './retry-while-unavailable.js';
 
@@ -51,7 +51,6 @@ export class Intake {
     return {
       claim: (limit) => taking(() => claimNext(store, worker_id(), runner, limit, turn)),
       own: (claim_id) => taking(() => this.#own(claim_id)),
-      ownAny: (limit) => taking(() => ownAnyClaims(store, worker_id(), runner, limit)),
     };
   }
 

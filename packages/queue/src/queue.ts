@@ -41,8 +41,6 @@ export type WorkSource = {
   claim(limit: number): Promise<Start[]>;
   /** Takes ownership of a receipt and returns its calls: none if another worker has it, or the queue is paused. */
   own(claim_id: string): Promise<Start[]>;
-  /** Takes ownership of receipts that were delivered while the queue was paused. */
-  ownAny(limit: number): Promise<Start[]>;
 };
 
 export interface Consumer {

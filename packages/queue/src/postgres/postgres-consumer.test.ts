@@ -22,7 +22,6 @@ function openConsumer({ runner = 'exec', concurrency = 2, waiting = 0, fails = f
       return Array.from({ length: taken }, () => start);
     },
     own: () => Promise.reject(new Error('nothing is brought here')),
-    ownAny: () => Promise.reject(new Error('nothing is brought here')),
   };
   const relay = memoryRelay();
   const consumer = new PostgresConsumer({ runner, concurrency, lease_ms: 1000 }, work, relay);

@@ -12,6 +12,8 @@ export const prefixOf = (runner: QueueName): string => `{capstan-${runner}}`;
 export const AGAIN = '.again';
 /** A few receipts of short calls fill a worker. */
 const SHORT_JOBS = 2;
+/** How many receipts that could not be owned are tried again after a pause. The coordinator redelivers any others. */
+const MAX_REFUSED = 100;
 
 /**
  * A job is a receipt: the worker that gets it takes ownership of the receipt in Postgres and runs its calls. Correctness does
@@ -28,6 +30,8 @@ export class RedisConsumer implements Consumer {
   readonly #worker: Worker;
   /** Receipts whose ownership is being taken. */
   readonly #owning = new Set<Promise<unknown>>();
+  /** Receipts that could not be owned, because the queue was paused already or another worker has them. */
+  readonly #refused = new Set<string>();
   #busy = 0;
   #paused = false;
   #stopped = false;
@@ -68,7 +72,7 @@ export class RedisConsumer implements Consumer {
   resume(): void {
     this.#paused = false;
     this.#worker.resume().catch(this.#onError);
-    this.#takeMissed().catch(this.#onError);
+    this.#takeRefused().catch(this.#onError);
   }
 
   run(starts: readonly Start[]): void {
@@ -103,37 +107,48 @@ export class RedisConsumer implements Consumer {
     this.#busy += 1;
     try {
       const claim_id = (job.id ?? '').replace(AGAIN, '');
-      if (this.#short) await this.#slots.run(await this.#own(this.#work.own(claim_id)));
-      // Handed-over calls may use all slots; until it is owned, a receipt can safely be taken back.
-      else await this.#slots.run([() => this.#ownAndRun(claim_id)]);
+      await this.#runCallsOf(claim_id);
     } finally {
       this.#busy -= 1;
     }
   }
 
+  async #runCallsOf(claim_id: string): Promise<void> {
+    if (this.#short) await this.#slots.run(await this.#own(claim_id));
+    // Handed-over calls may use all slots; until it is owned, a receipt can safely be taken back.
+    else await this.#slots.run([() => this.#ownAndRun(claim_id)]);
+  }
+
   async #ownAndRun(claim_id: string): Promise<void> {
-    const starts = await this.#own(this.#work.own(claim_id));
+    const starts = await this.#own(claim_id);
     await Promise.all(starts.map((start) => start()));
   }
 
-  async #own(owned: Promise<Start[]>): Promise<Start[]> {
+  async #own(claim_id: string): Promise<Start[]> {
+    const owned = this.#work.own(claim_id);
     this.#owning.add(owned);
     try {
-      return await owned;
+      const starts = await owned;
+      if (starts.length === 0) this.#noteRefused(claim_id);
+      return starts;
     } finally {
       this.#owning.delete(owned);
     }
   }
 
+  #noteRefused(claim_id: string): void {
+    this.#refused.add(claim_id);
+    const [oldest] = this.#refused;
+    if (oldest !== undefined && this.#refused.size > MAX_REFUSED) this.#refused.delete(oldest);
+  }
+
   /**
    * A job that arrived after a pause was committed, but before this consumer heard of it, could not own its receipt and is gone.
-   * So a resumed consumer looks for such receipts.
+   * A resumed consumer tries those receipts again, and no others: receipts written since then are delivered in their turn.
    */
-  async #takeMissed(): Promise<void> {
-    for (let free = this.#slots.free(); free > 0 && !this.#paused && !this.#stopped; free = this.#slots.free()) {
-      const starts = await this.#own(this.#work.ownAny(free));
-      if (starts.length === 0) return;
-      await this.#slots.run(starts);
-    }
+  async #takeRefused(): Promise<void> {
+    const refused = [...this.#refused];
+    this.#refused.clear();
+    await Promise.all(refused.map((claim_id) => this.#runCallsOf(claim_id)));
   }
 }

@@ -11,7 +11,7 @@ import { manyInvocations, newInvocation } from '../testing/new-invocation.js';
 import { newSettlement } from '../testing/new-settlement.js';
 import { openTestStore } from '../testing/open-test-store.js';
 import { claimForQueue } from './claim-next.js';
-import { ownAnyClaims, ownClaims, readClaims } from './own-claims.js';
+import { ownClaims, readClaims } from './own-claims.js';
 import { settleClaims } from './settle-claims.js';
 
 const store = await openTestStore();
@@ -66,7 +66,6 @@ describe('a receipt', () => {
     const worker_id = await liveWorker(store);
     await setPaused(store, operator, 'exec', true);
     expect(await ownClaims(store, worker_id, [receipt.claim_id])).toEqual([]);
-    expect(await ownAnyClaims(store, worker_id, 'exec', 10)).toEqual([]);
     await setPaused(store, operator, 'exec', false);
     expect(await ownClaims(store, worker_id, [receipt.claim_id])).toHaveLength(1);
   });
@@ -95,16 +94,6 @@ describe('receipts for the queue', () => {
     const deliveries = await claimForQueue(store, 'exec', 100, { turn: { last: '' }, on_receipt: 2 });
     expect(deliveries.map(({ size }) => size).sort()).toEqual([1, 1, 1, 2, 2]);
     expect(await claimForQueue(store, 'exec', 100, { turn: { last: '' }, on_receipt: 2 })).toEqual([]);
-  });
-
-  test('whose message was lost are owned by runner type, in the order in which they were written', async () => {
-    const [first, second] = [await handOver(store), await handOver(store)];
-    await handOver(store, {}, [newInvocation({ runner: 'builtin' })]);
-    await handOver(store, { worker_id: await liveWorker(store) });
-    const worker_id = await liveWorker(store);
-    expect(idsOf(await ownAnyClaims(store, worker_id, 'exec', 1))).toEqual(first.ids);
-    expect(idsOf(await ownAnyClaims(store, worker_id, 'exec', 10))).toEqual(second.ids);
-    expect(await ownAnyClaims(store, worker_id, 'exec', 10)).toEqual([]);
   });
 });
 

@@ -1,4 +1,3 @@
-import type { QueueName } from '@capstan/contracts';
 import type { Statement, Store } from '../open-store.js';
 import { type Claimed, callsOn } from './claimed.js';
 
@@ -20,24 +19,6 @@ const OWN: Statement = {
 /** Takes ownership of receipts and returns their calls. From now on, the calls count as started. */
 export const ownClaims = (store: Store, worker_id: string, claim_ids: readonly string[]): Promise<Claimed[]> =>
   store.query<Claimed>(OWN, [worker_id, claim_ids]);
-
-const OWN_ANY: Statement = {
-  name: 'own-any-claims',
-  text: `
-    WITH picked AS (
-      SELECT claim_id FROM claims c
-      WHERE c.owned_at IS NULL AND c.worker_id IS NULL AND c.runner = $2 AND ${OWNABLE}
-      ORDER BY c.created_at LIMIT $3 FOR UPDATE SKIP LOCKED
-    ), receipts AS (
-      UPDATE claims c SET worker_id = $1, owned_at = now()
-      WHERE c.claim_id = ANY (ARRAY (SELECT claim_id FROM picked)) AND c.owned_at IS NULL
-      RETURNING c.claim_id, c.ids, c.attempts, c.first_attempts
-    ) ${callsOn('receipts')} ORDER BY c.place`,
-};
-
-/** Takes ownership of receipts that were delivered while the queue was paused. */
-export const ownAnyClaims = (store: Store, worker_id: string, runner: QueueName, limit: number): Promise<Claimed[]> =>
-  store.query<Claimed>(OWN_ANY, [worker_id, runner, limit]);
 
 const READ: Statement = {
   name: 'read-claims',
