@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../faults/start-cluster.js';
 import { atEnd } from '../fixtures/at-end.js';
 import { createTestDatabase } from '../fixtures/create-test-database.js';
+import { eventually } from '../fixtures/eventually.js';
 import { startTestRedis } from '../fixtures/start-test-redis.js';
 import { openBrowser } from './open-browser.js';
 import { startProtectedServer } from './start-protected-server.js';
@@ -48,11 +49,14 @@ describe('A login at an MCP server behind OAuth', () => {
     expect(JSON.stringify((await call()).result?.payload)).toContain('in the name of ada');
   });
 
-  test('is refreshed when the server refuses its token', async () => {
+  test('is refreshed when the server refuses its token, once for all calls that run into that', async () => {
     await upstream.revoke();
-    const before = new Set(upstream.seen);
-    expect(await call()).toMatchObject({ status: 'succeeded' });
+    const before = new Set([...upstream.seen, ...upstream.given]);
+    const calls = await Promise.all(Array.from({ length: 6 }, () => call()));
+    expect(calls.map(({ status }) => status)).toEqual(calls.map(() => 'succeeded'));
     expect(upstream.seen.filter((token) => !before.has(token)).length).toBeGreaterThan(0);
+    // The server ends a login whose refresh token is used twice.
+    expect(await call()).toMatchObject({ status: 'succeeded' });
   });
 
   test('of a person is used only for the calls of that person', async () => {
@@ -62,6 +66,17 @@ describe('A login at an MCP server behind OAuth', () => {
     await logIn(bob, 'bobby', 'actor');
     expect(JSON.stringify((await call(bob)).result?.payload)).toContain('in the name of bobby');
     expect(JSON.stringify((await call()).result?.payload)).toContain('in the name of ada');
+  });
+
+  test('that was ended at the authorization server is reported by the call and by the server, and can be repeated', async () => {
+    await upstream.endLogins();
+    expect((await call()).result?.error).toContain('capstan mcp login protected');
+    await eventually(async () => {
+      const server = await cluster.client.mcpServers.get('protected');
+      expect(server).toMatchObject({ status: 'failing', last_error: expect.stringContaining('capstan mcp login') });
+    });
+    await logIn();
+    expect(await call()).toMatchObject({ status: 'succeeded' });
   });
 
   test('uses the client id metadata document of the installation if the server does not register clients', async () => {

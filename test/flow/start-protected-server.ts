@@ -72,5 +72,10 @@ export async function startProtectedServer(lookUp?: LookUp) {
   const revoke = async () => {
     for (const token of new Set(seen)) await (await provider.AccessToken.find(token))?.destroy();
   };
-  return { resource, seen, given, revoke };
+  /** Ends every login, as a person can at the authorization server. */
+  const endLogins = async () => {
+    await revoke();
+    for (const token of given) await (await provider.RefreshToken.find(token))?.destroy();
+  };
+  return { resource, seen, given, revoke, endLogins };
 }

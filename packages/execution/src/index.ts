@@ -10,6 +10,7 @@ export * from './own-redactor.js';
 export * from './pipeline.js';
 export * from './policies.js';
 export * from './question-ports.js';
+export * from './refresh-once.js';
 export * from './resolve-secret.js';
 export * from './run-elsewhere.js';
 export * from './running.js';

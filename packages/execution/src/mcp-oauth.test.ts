@@ -7,8 +7,8 @@ const loginOf = (client_id: string, kept: { credentials: McpCredentials }) =>
     redirect_url: 'https://capstan.example/v1/mcp-logins/callback',
     client_secret: 'of-the-tests',
     load: async () => kept.credentials,
-    save: async (credentials) => {
-      kept.credentials = credentials;
+    change: async (alter) => {
+      kept.credentials = alter(kept.credentials);
     },
   });
 

@@ -49,8 +49,8 @@ export type McpOAuthOptions = {
   client_secret?: string | undefined;
   state?: string;
   load(): Promise<McpCredentials>;
-  save(credentials: McpCredentials): Promise<void>;
-  /** Sends the person to log in. Absent if there is nobody to send. */
+  change(alter: (credentials: McpCredentials) => McpCredentials): Promise<void>;
+  /** Sends the person to log in. Absent if there is nobody to send; then tokens are only refreshed, by `refreshOnce`, which stores them. */
   onRedirect?(url: URL): void;
 };
 
@@ -63,7 +63,7 @@ export const clientMetadata = (redirect_url: string, scope?: string): OAuthClien
   ...(scope === undefined ? {} : { scope }),
 });
 
-/** OAuth 2.1 with PKCE as the SDK implements it. `load` and `save` keep the credentials. */
+/** OAuth 2.1 with PKCE as the SDK implements it. `load` and `change` keep the credentials. */
 export class McpOAuth implements OAuthClientProvider {
   readonly #options: McpOAuthOptions;
   readonly clientMetadataUrl?: string;
@@ -105,15 +105,15 @@ export class McpOAuth implements OAuthClientProvider {
   }
 
   saveClientInformation(client: StoredOAuthClientInformation): Promise<void> {
-    return this.#change({ client });
+    return this.#add({ client });
   }
 
   async tokens(): Promise<StoredOAuthTokens | undefined> {
     return (await this.#options.load()).tokens;
   }
 
-  saveTokens(tokens: StoredOAuthTokens): Promise<void> {
-    return this.#change({ tokens });
+  async saveTokens(tokens: StoredOAuthTokens): Promise<void> {
+    if (this.#options.onRedirect) await this.#add({ tokens });
   }
 
   redirectToAuthorization(url: URL): void {
@@ -127,7 +127,7 @@ export class McpOAuth implements OAuthClientProvider {
   }
 
   saveCodeVerifier(verifier: string): Promise<void> {
-    return this.#change({ verifier });
+    return this.#add({ verifier });
   }
 
   async codeVerifier(): Promise<string> {
@@ -135,7 +135,7 @@ export class McpOAuth implements OAuthClientProvider {
   }
 
   saveDiscoveryState(discovery: OAuthDiscoveryState): Promise<void> {
-    return this.#change({ discovery });
+    return this.#add({ discovery });
   }
 
   async discoveryState(): Promise<OAuthDiscoveryState | undefined> {
@@ -143,11 +143,14 @@ export class McpOAuth implements OAuthClientProvider {
   }
 
   async invalidateCredentials(what: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
-    const { [what === 'all' ? 'client' : what]: _, ...rest } = await this.#options.load();
-    await this.#options.save(what === 'all' ? {} : rest);
+    if (!this.#options.onRedirect) return;
+    await this.#options.change((credentials) => {
+      const { [what === 'all' ? 'client' : what]: _, ...rest } = credentials;
+      return what === 'all' ? {} : rest;
+    });
   }
 
-  async #change(change: McpCredentials): Promise<void> {
-    await this.#options.save({ ...(await this.#options.load()), ...change });
+  #add(part: McpCredentials): Promise<void> {
+    return this.#options.change((credentials) => ({ ...credentials, ...part }));
   }
 }

@@ -13,5 +13,6 @@ export * from './exec/create-exec-runner.js';
 export * from './file/create-file-runner.js';
 export * from './mcp/create-mcp-runner.js';
 export type { McpPorts, McpServerSettings, ServerTokens } from './mcp/mcp-ports.js';
+export type { ResolvedServer } from './mcp/resolve-server.js';
 export * from './runner.js';
 export * from './session-port.js';

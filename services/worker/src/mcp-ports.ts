@@ -2,13 +2,22 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Backbone } from '@capstan/backbone';
 import { mayBePrivate } from '@capstan/catalog';
 import type { NewMcpServer } from '@capstan/contracts';
-import { type McpCredentials, McpOAuth, oauthFetch, readCredentials, withChallenge } from '@capstan/execution';
-import type { McpPorts, McpServerSettings, ServerTokens } from '@capstan/runners';
+import type { Egress } from '@capstan/egress';
+import {
+  type ChangeCredentials,
+  type McpCredentials,
+  McpOAuth,
+  oauthFetch,
+  readCredentials,
+  refreshOnce,
+  withChallenge,
+} from '@capstan/execution';
+import type { McpPorts, McpServerSettings, ResolvedServer, ServerTokens } from '@capstan/runners';
 import type { Store } from '@capstan/store';
 import {
+  changeMcpCredentials,
   getMcpServer,
   markMcpServerStale,
-  putMcpCredentials,
   readMcpCredentials,
   SHARED_OWNER,
 } from '@capstan/store/mcp-server';
@@ -57,12 +66,7 @@ export function createMcpPorts(
     },
     // The actor is empty if the configured headers contain credentials: such a server needs no login.
     tokens: (server, actor, egress) =>
-      keys && server.actor !== ''
-        ? {
-            ...credentialsOf({ store, keys }, server.config, server.tenant, actor),
-            fetch: oauthFetch(egress, server.allow_private),
-          }
-        : undefined,
+      keys && server.actor !== '' ? tokensOf({ store, keys }, server, actor, egress) : undefined,
     stale: (name) => {
       markStale(name).catch((error: unknown) =>
         log.warn({ err: error, server: name }, 'a stale MCP server could not be recorded'),
@@ -77,34 +81,40 @@ const toSettings = (config: NewMcpServer): McpServerSettings => ({
 });
 
 /** The caller's own credentials, else those of the tenant. Refreshed ones are sealed and stored in the same place. */
-function credentialsOf(
+function tokensOf(
   { store, keys }: { store: Store; keys: SecretKeys },
-  config: NewMcpServer,
-  tenant: string,
+  { config, tenant, allow_private }: ResolvedServer,
   actor: string,
-): Omit<ServerTokens, 'fetch'> {
+  egress: Egress,
+): ServerTokens {
   const place = (owner: string) => ({ server: config.name, tenant, owner });
-  let owner = SHARED_OWNER;
-  const load = async (): Promise<McpCredentials> => {
+  const read = async () => {
     const own = await readMcpCredentials(store.db, keys, place(actor));
-    owner = own === null ? SHARED_OWNER : actor;
-    return readCredentials(own ?? (await readMcpCredentials(store.db, keys, place(SHARED_OWNER))));
+    return own === null
+      ? { owner: SHARED_OWNER, value: await readMcpCredentials(store.db, keys, place(SHARED_OWNER)) }
+      : { owner: actor, value: own };
   };
-  const save = (credentials: McpCredentials) =>
-    putMcpCredentials(store.db, keys, place(owner), JSON.stringify(credentials));
+  const load = async (): Promise<McpCredentials> => readCredentials((await read()).value);
+  const change: ChangeCredentials = async (alter) => {
+    const { owner } = await read();
+    await changeMcpCredentials(store, keys, place(owner), async (value) => {
+      const before = readCredentials(value);
+      const after = await alter(before);
+      return isDeepStrictEqual(before, after) ? null : JSON.stringify(after);
+    });
+  };
   const provider = new McpOAuth({
     ...{ config, load, redirect_url: 'http://127.0.0.1/' },
-    save: async (credentials) => {
-      // Without tokens there is nothing to keep: only a login can get them.
-      if (credentials.tokens) await save(credentials);
-    },
+    // Before a login there is nothing to keep.
+    change: (alter) => change(async (before) => (before.tokens ? alter(before) : before)),
   });
   return {
     provider,
+    fetch: refreshOnce(oauthFetch(egress, allow_private), change),
     challenged: async (challenge) => {
       const known = await load();
-      const heard = withChallenge(known, challenge);
-      if (!isDeepStrictEqual(known.challenge, heard.challenge)) await save(heard);
+      if (!isDeepStrictEqual(known, withChallenge(known, challenge)))
+        await change(async (before) => withChallenge(before, challenge));
     },
   };
 }

@@ -55,7 +55,10 @@ export type Means = {
 const TAIL_CHARS = 1000;
 /** The SDK's message when a stream could not be resumed: the server is gone or was restarted. */
 const LOST = /Maximum reconnection attempts/;
-/** A server over pipes that has not answered the protocol probe by then speaks the older protocol. */
+/**
+ * A program that has not answered the protocol probe by then speaks the older protocol. Over HTTP no answer means nothing, so a
+ * slow server gets as long as for any first message.
+ */
 const PROBE_MS = 4000;
 /** Some servers do not answer the request for notifications before they have one. */
 const LISTEN_MS = 1000;
@@ -104,13 +107,14 @@ export async function connect(means: Means): Promise<Connection> {
   return { client, ended: () => why, close: () => client.close() };
 }
 
-function createClient({ config, listener, onListChanged, onResourceUpdated }: Means): Client {
+function createClient({ config, listener, start_ms, onListChanged, onResourceUpdated }: Means): Client {
+  const timeoutMs = config.url === undefined ? PROBE_MS : start_ms;
   const changed = { autoRefresh: false, onChanged: onListChanged };
   const client = new Client(
     { name: 'capstan', version: '0.1.0' },
     {
       capabilities: capabilitiesFor(config),
-      versionNegotiation: { mode: 'auto', probe: { timeoutMs: PROBE_MS } },
+      versionNegotiation: { mode: 'auto', probe: { timeoutMs } },
       // A question may wait for a person, and a connection should not wait that long.
       inputRequired: { autoFulfill: false },
       listChanged: { tools: changed, prompts: changed, resources: changed },

@@ -63,6 +63,17 @@ describe('an endpoint', () => {
     expect(refused.success || refused.error).toContain('refuses the credentials');
   });
 
+  test('that takes its time for the first answer is waited for as long as a server may take to start', async () => {
+    const silent = await serve(() => {});
+    const config = { name: 'silent', url: `${silent}/mcp` };
+    const ports = { server: async () => ({ config, allow_private: true }), stale: () => {}, onChange: () => {} };
+    const impatient = createMcpRunner({ work_dir, ports, start_ms: 300 });
+    const begun = performance.now();
+    expect(await impatient.run(callOf('silent', 'echo'))).toMatchObject({ success: false, retryable: true });
+    expect(performance.now() - begun).toBeLessThan(3000);
+    await impatient.close?.();
+  });
+
   test('on a private address is refused unless the operator registered that host', async () => {
     const url = 'http://127.0.0.1:9/mcp';
     const strict = createMcpRunner({

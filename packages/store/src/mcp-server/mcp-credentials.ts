@@ -45,6 +45,40 @@ export async function putMcpCredentials(
     .execute();
 }
 
+/** How long a change may take. An authorization server may be asked meanwhile. */
+const CHANGE_MS = 30_000;
+
+/** Changes credentials, one process at a time. `change` returns null to leave them as they are. */
+export async function changeMcpCredentials(
+  store: Store,
+  keys: SecretKeys,
+  place: CredentialPlace,
+  change: (value: string | null) => Promise<string | null>,
+): Promise<void> {
+  const { server, tenant, owner } = place;
+  await store.db.transaction().execute(async (db) => {
+    await sql`SELECT set_config('idle_in_transaction_session_timeout', ${String(CHANGE_MS)}, true)`.execute(db);
+    const row = await db
+      .selectFrom('mcp_credentials')
+      .select(['key_id', 'sealed'])
+      .where('server', '=', server)
+      .where('tenant', '=', tenant)
+      .where('owner', '=', owner)
+      .forUpdate()
+      .executeTakeFirst();
+    const value = await change(row ? keys.open(sealedAt(place), row) : null);
+    if (value === null) return;
+    if (row) await putMcpCredentials(db, keys, place, value);
+    // Nothing was there to lock, so a login may have come first.
+    else
+      await db
+        .insertInto('mcp_credentials')
+        .values({ ...place, ...keys.seal(sealedAt(place), value) })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+  });
+}
+
 export async function deleteMcpCredentials(
   store: Store,
   by: Pick<Principal, 'tenant' | 'actor'>,

@@ -41,8 +41,8 @@ async function step(gateway: GatewayContext, tenant: string, flow: Flow, answer?
     ...{ config, state, redirect_url: `${base}${CALLBACK}`, client_metadata_url: `${base}${CLIENT}` },
     client_secret: opened?.value,
     load: async () => credentials,
-    save: async (changed) => {
-      credentials = changed;
+    change: async (alter) => {
+      credentials = alter(credentials);
     },
     onRedirect: (to) => {
       redirect = to;
