@@ -42,6 +42,13 @@ const Atip = z.strictObject({
   always: z.array(z.string()).optional(),
 });
 
+/**
+ * How a list or an object is written in a URL or a header: its parts with a separator between them, as `name[key]=value`, with each field
+ * as a parameter of its own, or as JSON.
+ */
+export const RequestStyle = z.enum(['comma', 'space', 'pipe', 'deep', 'fields', 'json']);
+export type RequestStyle = z.infer<typeof RequestStyle>;
+
 /** An HTTP request with `{{name}}` in place of inputs. */
 const Request = z.strictObject({
   kind: z.literal('request'),
@@ -50,6 +57,8 @@ const Request = z.strictObject({
   url: z.string().optional(),
   headers: Values.optional(),
   query: Values.optional(),
+  /** By input. Otherwise a list in the query repeats its name, and everything else is JSON. */
+  styles: z.record(z.string(), RequestStyle).optional(),
   body: z.custom<Json>((value) => value !== undefined).optional(),
 });
 

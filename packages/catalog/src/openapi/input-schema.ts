@@ -1,40 +1,86 @@
 import { isObject, type Json, type JsonObject } from '@capstan/contracts';
+import { mapSubschemas } from '../schema/subschemas.js';
+import { follow, resolveReference } from './resolve-reference.js';
 
-const COMPONENT = '#/components/schemas/';
+/** Keywords that OpenAPI adds to JSON Schema and that models do not need, and those that would change what references mean. */
+const DROPPED = new Set([
+  ...['xml', 'externalDocs', 'discriminator', 'example', 'readOnly', 'writeOnly', 'nullable'],
+  ...['$schema', '$id'],
+]);
 
-/** Keywords that OpenAPI adds to JSON Schema and that models do not need. */
-const DROPPED = new Set(['xml', 'externalDocs', 'discriminator', 'example', 'readOnly', 'writeOnly', 'nullable']);
-
-/**
- * Converts a schema of an OpenAPI document to JSON Schema 2020-12. References to components become references to `$defs`, which contain only the
- * components that are used. So a recursive schema stays finite.
- */
-export const toJsonSchema = (properties: Record<string, JsonObject>, components: Record<string, unknown>) => {
-  const reached = new Set<string>();
-  const read = (value: unknown): Json => {
-    if (Array.isArray(value)) return value.map(read);
-    if (!isObject(value)) return value as Json;
-    if (typeof value.$ref === 'string') return reference(value.$ref);
-    const schema: JsonObject = {};
-    for (const [name, member] of Object.entries(value))
-      if (!DROPPED.has(name) && !name.startsWith('x-')) schema[name] = read(member);
-    return upToDate(schema, value);
-  };
-  const reference = ($ref: string): Json => {
-    const name = $ref.startsWith(COMPONENT) ? decodeURIComponent($ref.slice(COMPONENT.length)) : undefined;
-    // External references are not fetched, so they accept any value.
-    if (name === undefined || !Object.hasOwn(components, name)) return {};
-    reached.add(name);
-    return { $ref: `#/$defs/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` };
-  };
-  const read_properties = Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, read(each)]));
-  const $defs: JsonObject = {};
-  for (const name of reached) $defs[name] = read(components[name]);
-  return { properties: read_properties, ...(reached.size > 0 ? { $defs } : {}) };
+export type InputSchema = {
+  schema: { properties: Record<string, JsonObject>; $defs?: Record<string, JsonObject> };
+  /** References that cannot be followed. They accept any value. */
+  unresolved: string[];
 };
 
-/** OpenAPI 3.0 has keywords of its own for null and for exclusive bounds. */
-const upToDate = (schema: JsonObject, { nullable }: Record<string, unknown>): JsonObject => {
+/**
+ * Converts schemas of an OpenAPI document to one JSON Schema 2020-12. What they refer to becomes `$defs`, which contain only what is used. So
+ * a recursive schema stays finite.
+ */
+export function toInputSchema(document: JsonObject, properties: Record<string, JsonObject>): InputSchema {
+  const defs = new Map<string, string>();
+  const names = new Set<string>();
+  const unresolved = new Set<string>();
+  const read = (schema: JsonObject): JsonObject => {
+    const { $ref, nullable, ...members } = withoutReadOnly(document, schema);
+    const kept = Object.entries(members).filter(([name]) => !DROPPED.has(name) && !name.startsWith('x-'));
+    const own = mapSubschemas(withBounds(Object.fromEntries(kept)), read);
+    const whole = typeof $ref === 'string' ? { ...reference($ref), ...own } : own;
+    return nullable === true ? orNull(whole) : whole;
+  };
+  const reference = ($ref: string): JsonObject => {
+    if (!isObject(resolveReference(document, $ref))) {
+      unresolved.add($ref);
+      return {};
+    }
+    if (!defs.has($ref)) defs.set($ref, takeName(nameOf($ref), names));
+    return { $ref: `#/$defs/${defs.get($ref)?.replaceAll('~', '~0').replaceAll('/', '~1')}` };
+  };
+  const schemas = Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, read(each)]));
+  const $defs: Record<string, JsonObject> = {};
+  // Grows while it is read.
+  for (const [$ref, name] of defs) {
+    const schema = resolveReference(document, $ref);
+    if (isObject(schema)) $defs[name] = read(schema);
+  }
+  return {
+    schema: { properties: schemas, ...(defs.size > 0 && { $defs }) },
+    unresolved: [...unresolved],
+  };
+}
+
+/** The name of a component; for references to other places, the whole path. */
+const nameOf = ($ref: string): string =>
+  decodeURIComponent(/^#\/components\/schemas\/([^/]+)$/.exec($ref)?.[1] ?? $ref.slice(2).replace(/[^\w.-]+/g, '_'));
+
+/** The name, numbered if it is taken. */
+export function takeName(name: string, taken: Set<string>): string {
+  let free = name;
+  for (let n = 2; taken.has(free); n++) free = `${name}_${n}`;
+  taken.add(free);
+  return free;
+}
+
+/** What only responses contain is neither offered nor required. */
+function withoutReadOnly(document: JsonObject, schema: JsonObject): JsonObject {
+  const { properties, required } = schema;
+  if (!isObject(properties)) return schema;
+  const isReadOnly = (property: unknown): boolean =>
+    [property, follow(document, property)].some((each) => isObject(each) && each.readOnly === true);
+  const hidden = new Set(Object.keys(properties).filter((name) => isReadOnly(properties[name])));
+  if (hidden.size === 0) return schema;
+  return {
+    ...schema,
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !hidden.has(name))),
+    ...(Array.isArray(required) && {
+      required: required.filter((name) => typeof name !== 'string' || !hidden.has(name)),
+    }),
+  };
+}
+
+/** In OpenAPI 3.0, exclusive bounds are a boolean beside the bound. */
+function withBounds(schema: JsonObject): JsonObject {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, ...rest } = schema;
   const bounds: JsonObject = {};
   const bound = (open: 'exclusiveMinimum' | 'exclusiveMaximum', closed: 'minimum' | 'maximum') => {
@@ -44,9 +90,21 @@ const upToDate = (schema: JsonObject, { nullable }: Record<string, unknown>): Js
   };
   bound('exclusiveMinimum', 'minimum');
   bound('exclusiveMaximum', 'maximum');
-  const closed = { ...rest, ...bounds };
-  if (nullable !== true) return closed;
-  if (typeof closed.type !== 'string') return closed;
-  const named = Array.isArray(closed.enum) ? { enum: [...closed.enum, null] } : {};
-  return { ...closed, type: [closed.type, 'null'], ...named };
-};
+  return { ...rest, ...bounds };
+}
+
+const COMPOSED = ['$ref', 'allOf', 'anyOf', 'oneOf'];
+
+/** In OpenAPI 3.0, `nullable` allows null in addition. */
+function orNull({ description, ...schema }: JsonObject): JsonObject {
+  const about: JsonObject = description === undefined ? {} : { description };
+  if (COMPOSED.some((name) => name in schema)) return { ...about, anyOf: [schema, { type: 'null' }] };
+  const { type, enum: values } = schema;
+  const isListed = (list: readonly Json[]): boolean => list.includes(null);
+  return {
+    ...about,
+    ...schema,
+    ...(typeof type === 'string' && { type: [type, 'null'] }),
+    ...(Array.isArray(values) && !isListed(values) && { enum: [...values, null] }),
+  };
+}

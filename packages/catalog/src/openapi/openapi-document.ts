@@ -8,8 +8,10 @@ export const Parameter = z.looseObject({
   in: z.enum(['path', 'query', 'header', 'cookie']),
   required: z.boolean().default(false),
   description: z.string().optional(),
+  style: z.string().optional(),
+  explode: z.boolean().optional(),
   schema: Schema.optional(),
-  content: z.record(z.string(), z.unknown()).optional(),
+  content: z.record(z.string(), z.looseObject({ schema: Schema.optional() })).optional(),
 });
 export type Parameter = z.infer<typeof Parameter>;
 
@@ -22,6 +24,14 @@ export type RequestBody = z.infer<typeof RequestBody>;
 
 const SecurityRequirement = z.record(z.string(), z.array(z.string()));
 
+const Servers = z.array(
+  z.looseObject({
+    url: z.string(),
+    variables: z.record(z.string(), z.looseObject({ default: z.string() })).default({}),
+  }),
+);
+export type Servers = z.infer<typeof Servers>;
+
 export const Operation = z.looseObject({
   operationId: z.string().max(300).optional(),
   summary: z.string().optional(),
@@ -30,9 +40,24 @@ export const Operation = z.looseObject({
   parameters: z.array(z.unknown()).default([]),
   requestBody: z.unknown().optional(),
   security: z.array(SecurityRequirement).optional(),
-  deprecated: z.boolean().default(false),
+  servers: Servers.optional(),
 });
 export type Operation = z.infer<typeof Operation>;
+
+/** An operation, including what its path and the document define for it. */
+export type PlacedOperation = {
+  name: string;
+  method: string;
+  path: string;
+  base_url: string;
+  operation: Operation;
+  parameters: Parameter[];
+  body: RequestBody | null;
+};
+
+/** What all operations of a path share. */
+export const PathItem = z.looseObject({ parameters: z.array(z.unknown()).default([]), servers: Servers.optional() });
+export type PathItem = z.infer<typeof PathItem>;
 
 export const SecurityScheme = z.looseObject({
   type: z.string(),
@@ -44,17 +69,10 @@ export type SecurityScheme = z.infer<typeof SecurityScheme>;
 
 export const OpenApiDocument = z.looseObject({
   openapi: z.string().regex(/^3\.[01]\./, 'expected OpenAPI 3.0 or 3.1'),
-  info: z.looseObject({ title: z.string(), version: z.string() }),
-  servers: z
-    .array(
-      z.looseObject({
-        url: z.string(),
-        variables: z.record(z.string(), z.looseObject({ default: z.string() })).default({}),
-      }),
-    )
-    .default([]),
-  paths: z.record(z.string().startsWith('/'), z.record(z.string(), z.unknown())).default({}),
-  components: z.looseObject({ schemas: z.record(z.string(), z.unknown()).default({}) }).default({ schemas: {} }),
+  // In YAML, `version: 1.0` is a number.
+  info: z.looseObject({ title: z.string(), version: z.union([z.string(), z.number().transform(String)]) }),
+  servers: Servers.default([]),
+  paths: z.record(z.string(), z.unknown()).default({}),
   security: z.array(SecurityRequirement).default([]),
 });
 export type OpenApiDocument = z.infer<typeof OpenApiDocument>;

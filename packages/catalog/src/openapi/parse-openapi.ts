@@ -1,11 +1,23 @@
-import { type Descriptor, Failure, isObject, issueText, type NewOpenApi } from '@capstan/contracts';
-import { OpenApiDocument, Operation, Parameter, RequestBody, SecurityScheme } from './openapi-document.js';
-import { mediaOf, type OpenApiContext, operationTool, type PlacedOperation } from './operation-tool.js';
+import { setImmediate as turnOfOthers } from 'node:timers/promises';
+import { type Descriptor, Failure, isObject, issueText, type JsonObject, type NewOpenApi } from '@capstan/contracts';
+import { type BindContext, mediaOf } from './bind-operation.js';
+import { takeName } from './input-schema.js';
+import {
+  OpenApiDocument,
+  Operation,
+  Parameter,
+  PathItem,
+  type PlacedOperation,
+  RequestBody,
+  SecurityScheme,
+  type Servers,
+} from './openapi-document.js';
+import { operationTool } from './operation-tool.js';
+import { follow } from './resolve-reference.js';
 
 export type OpenApiTools = {
   name: string;
   base_url: string;
-  document: OpenApiDocument;
   descriptors: Descriptor[];
   warnings: string[];
 };
@@ -13,90 +25,121 @@ export type OpenApiTools = {
 const METHODS = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete'] as const;
 const MAX_OPERATIONS = 2000;
 
-/** Converts every operation of a document to a tool of the api runner. Throws a Failure that lists every mistake with its place. */
-export function parseOpenApi({ document: sent, ...options }: NewOpenApi): OpenApiTools {
-  const parsed = OpenApiDocument.safeParse(sent);
-  if (!parsed.success)
-    throw wrong(parsed.error.issues.map((issue) => ({ field: issue.path.join('.'), message: issueText(issue) })));
-  const document = parsed.data;
+/**
+ * Converts every operation of a document to a tool of the api runner. Rejects with a Failure that lists every mistake with its place. Checking
+ * a schema takes milliseconds, and a document may have a thousand: the event loop gets a turn after each.
+ */
+export async function parseOpenApi({ document: sent, ...options }: NewOpenApi): Promise<OpenApiTools> {
+  const document = read(sent);
   const warnings: string[] = [];
   const name = options.name ?? nameOf(document.info.title);
-  const base_url = options.base_url ?? serverOf(document);
-  const components = isObject(sent.components) ? sent.components : {};
-  const context: OpenApiContext = {
-    ...{ api: name, base_url, document, auth: options.auth ?? {} },
-    schemes: readAll(components.securitySchemes, (value) => SecurityScheme.safeParse(value).data),
-  };
-  const found = operationsOf(document, components, warnings);
+  const base_url = options.base_url ?? addressOf(document.servers);
+  if (base_url === null)
+    throw wrong([{ field: 'base_url', message: 'is needed: the document names no server with a whole address' }]);
+  const found = operationsOf(document, sent, { fixed: options.base_url, base_url }, warnings);
   const wanted = found.filter((placed) => isWanted(placed, options));
   if (wanted.length > MAX_OPERATIONS)
     throw wrong([{ field: 'paths', message: `${wanted.length} operations; ${MAX_OPERATIONS} at most: use include` }]);
   if (wanted.length === 0 && found.length > 0)
     throw wrong([{ field: 'include', message: `none of the ${found.length} operations is included` }]);
-  const descriptors = named(wanted).map((placed) => {
-    const { descriptor, warnings: of } = operationTool(placed, context);
-    warnings.push(...of.map((warning) => `${placed.name}: ${warning}`));
-    return descriptor;
-  });
-  return { name, base_url, document, descriptors, warnings };
+  const context: BindContext = { api: name, document, sent, schemes: schemesOf(sent), auth: options.auth ?? {} };
+  const descriptors: Descriptor[] = [];
+  for (const placed of named(wanted)) {
+    try {
+      const { descriptor, warnings: of } = operationTool(placed, context);
+      warnings.push(...of.map((warning) => `${placed.name}: ${warning}`));
+      descriptors.push(descriptor);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      warnings.push(`${placed.method} ${placed.path} is left out: its inputs cannot be checked: ${why}`);
+    }
+    await turnOfOthers();
+  }
+  return { name, base_url, descriptors, warnings };
 }
 
-function operationsOf(document: OpenApiDocument, components: object, warnings: string[]): PlacedOperation[] {
-  return Object.entries(document.paths).flatMap(([path, item]) =>
-    METHODS.flatMap((verb) => {
-      if (item[verb] === undefined) return [];
-      const where = `${verb.toUpperCase()} ${path}`;
-      const operation = Operation.safeParse(item[verb]);
-      const placed = operation.success && place(path, verb, operation.data, item.parameters, components);
-      if (typeof placed === 'object') return [placed];
-      warnings.push(`${where} is left out: ${placed || 'it is no operation of OpenAPI'}`);
-      return [];
-    }),
-  );
+function read(sent: JsonObject): OpenApiDocument {
+  if (typeof sent.swagger === 'string')
+    throw wrong([{ field: 'swagger', message: `this is Swagger ${sent.swagger}: convert it to OpenAPI 3 first` }]);
+  const { data, error } = OpenApiDocument.safeParse(sent);
+  if (data) return data;
+  throw wrong(error.issues.map((issue) => ({ field: issue.path.join('.'), message: issueText(issue) })));
 }
+
+type Addresses = { fixed: string | undefined; base_url: string };
+
+function operationsOf(
+  document: OpenApiDocument,
+  sent: JsonObject,
+  addresses: Addresses,
+  warnings: string[],
+): PlacedOperation[] {
+  const paths = Object.entries(document.paths).filter(([path]) => path.startsWith('/'));
+  return paths.flatMap(([path, value]) => {
+    const item = PathItem.safeParse(follow(sent, value));
+    if (item.error) {
+      warnings.push(`${path} is left out: it is no path of OpenAPI, or a reference that cannot be followed`);
+      return [];
+    }
+    return METHODS.flatMap((verb) => {
+      if (item.data[verb] === undefined) return [];
+      const method = verb.toUpperCase();
+      const operation = Operation.safeParse(item.data[verb]);
+      const placed = operation.data
+        ? place({ path, method, item: item.data, operation: operation.data }, sent, addresses)
+        : 'it is no operation of OpenAPI';
+      if (typeof placed === 'object') return [placed];
+      warnings.push(`${method} ${path} is left out: ${placed}`);
+      return [];
+    });
+  });
+}
+
+type Found = { path: string; method: string; item: PathItem; operation: Operation };
 
 /** Returns the operation with its references resolved, or the reason why it cannot be called. */
 function place(
-  path: string,
-  verb: string,
-  operation: Operation,
-  shared: unknown,
-  components: object,
+  { path, method, item, operation }: Found,
+  sent: JsonObject,
+  { fixed, base_url }: Addresses,
 ): PlacedOperation | string {
   const parameters = new Map<string, Parameter>();
-  for (const each of [...(Array.isArray(shared) ? shared : []), ...operation.parameters]) {
-    const { data } = Parameter.safeParse(follow(each, components));
+  for (const each of [...item.parameters, ...operation.parameters]) {
+    const { data } = Parameter.safeParse(follow(sent, each));
     if (data === undefined) return 'a parameter of it cannot be read';
     parameters.set(`${data.in} ${data.name}`, data);
   }
   const listed = [...parameters.values()];
   if (listed.some((each) => each.in === 'cookie' && each.required)) return 'it needs a cookie';
-  const body =
-    operation.requestBody === undefined ? null : RequestBody.safeParse(follow(operation.requestBody, components)).data;
-  if (body === undefined) return 'its body cannot be read';
-  if (body?.required && mediaOf(body) === null) return `its body is ${Object.keys(body.content).join(' or ')}`;
-  const method = verb.toUpperCase();
-  const name = toName(operation.operationId ?? `${verb}${path}`);
-  return { name, method, path, operation, parameters: listed.filter((each) => each.in !== 'cookie'), body };
+  const strange = listed.find((each) => each.in === 'path' && each.style !== undefined && each.style !== 'simple');
+  if (strange) return `its parameter ${strange.name} has the style ${strange.style}`;
+  const body = operation.requestBody === undefined ? null : bodyOf(operation.requestBody, sent, method);
+  if (typeof body === 'string') return body;
+  const servers = operation.servers ?? item.servers;
+  const own_url = fixed ?? (servers ? addressOf(servers) : base_url);
+  if (own_url === null) return 'its server has no whole address';
+  const name = toName(operation.operationId || `${method.toLowerCase()}${path}`);
+  return { name, method, path, base_url: own_url, operation, parameters: listed, body };
 }
 
-/** Resolves a reference to a component. Other references are not resolved. */
-function follow(value: unknown, components: object): unknown {
-  if (!isObject(value) || typeof value.$ref !== 'string') return value;
-  const [, kind = '', name = ''] = /^#\/components\/([^/]+)\/([^/]+)$/.exec(value.$ref) ?? [];
-  const group: unknown = Reflect.get(components, kind);
-  return isObject(group) && Object.hasOwn(group, name) ? group[name] : undefined;
+const BODILESS = new Set(['GET', 'HEAD']);
+
+/** Returns the body of a request, null if it has none, or the reason why it cannot be sent. */
+function bodyOf(value: unknown, sent: JsonObject, method: string): RequestBody | null | string {
+  const { data: body } = RequestBody.safeParse(follow(sent, value));
+  if (body === undefined) return 'its body cannot be read';
+  const is_sendable = mediaOf(body) !== null && !BODILESS.has(method);
+  if (is_sendable) return body;
+  if (!body.required) return null;
+  return BODILESS.has(method)
+    ? `it needs a body, which ${method} cannot have`
+    : `its body is ${Object.keys(body.content).join(' or ')}`;
 }
 
 /** Duplicate names are numbered, in the order of the document. */
 const named = (operations: readonly PlacedOperation[]): PlacedOperation[] => {
   const taken = new Set<string>();
-  return operations.map((placed) => {
-    let { name } = placed;
-    for (let n = 2; taken.has(name); n++) name = `${placed.name}_${n}`;
-    taken.add(name);
-    return { ...placed, name };
-  });
+  return operations.map((placed) => ({ ...placed, name: takeName(placed.name, taken) }));
 };
 
 const isWanted = (
@@ -133,22 +176,23 @@ const nameOf = (title: string): string => {
   return name;
 };
 
-const serverOf = ({ servers: [server] }: OpenApiDocument): string => {
-  const url = server?.url.replaceAll(
-    /\{([^{}]+)\}/g,
-    (whole, name: string) => server.variables[name]?.default ?? whole,
+/** The first server with a whole address, with the defaults of its variables. */
+function addressOf(servers: Servers): string | null {
+  const urls = servers.map(({ url, variables }) =>
+    url.replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => variables[name]?.default ?? whole),
   );
-  if (url !== undefined && /^https?:\/\/[^{}]+$/.test(url) && URL.canParse(url)) return url;
-  throw wrong([{ field: 'base_url', message: 'is needed: the document names no server with a whole address' }]);
-};
+  return urls.find((url) => /^https?:\/\/[^{}]+$/.test(url) && URL.canParse(url)) ?? null;
+}
 
-const readAll = <T>(group: unknown, read: (value: unknown) => T | undefined): Record<string, T> =>
-  Object.fromEntries(
-    Object.entries(isObject(group) ? group : {}).flatMap(([name, value]) => {
-      const each = read(value);
-      return each === undefined ? [] : [[name, each]];
+function schemesOf({ components }: JsonObject): Record<string, SecurityScheme> {
+  const { securitySchemes } = isObject(components) ? components : {};
+  return Object.fromEntries(
+    Object.entries(isObject(securitySchemes) ? securitySchemes : {}).flatMap(([name, value]) => {
+      const { data } = SecurityScheme.safeParse(follow({ components }, value));
+      return data === undefined ? [] : [[name, data]];
     }),
   );
+}
 
 const wrong = (errors: { field: string; message: string }[]): Failure =>
   new Failure('INVALID_REQUEST', {

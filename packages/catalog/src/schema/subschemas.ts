@@ -37,3 +37,16 @@ export function subschemas(schema: JsonObject): JsonObject[] {
   }
   return found.filter(isObject);
 }
+
+/** The schema, with every direct subschema changed. Objects elsewhere (in `const`, in `enum`) stay as they are. */
+export function mapSubschemas(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
+  const changed = (value: Json): Json => (isObject(value) ? change(value) : value);
+  const member = (name: string, value: Json): Json => {
+    if (IN_VALUE.includes(name)) return changed(value);
+    if (IN_ARRAY.includes(name) && Array.isArray(value)) return value.map(changed);
+    if (IN_OBJECT.includes(name) && isObject(value))
+      return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, changed(each)]));
+    return value;
+  };
+  return Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, member(name, value)]));
+}

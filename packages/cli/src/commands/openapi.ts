@@ -14,7 +14,7 @@ import { UsageError } from '../usage-error.js';
 
 type AddOptions = {
   name?: string;
-  baseUrl?: string;
+  baseUrl?: string | undefined;
   auth?: string[];
   include?: string[];
   exclude?: string[];
@@ -74,7 +74,8 @@ const printDocuments = async (session: Session): Promise<ExitCode> => {
 };
 
 const add = async (session: Session, source: string, options: AddOptions): Promise<ExitCode> => {
-  const sent = toRequest(await readDocument(session, source), options);
+  const document = await readDocument(session, source);
+  const sent = toRequest(document, { baseUrl: addressBeside(source, document), ...options });
   const client = await session.client();
   const { out, err } = session;
   if (options.dryRun) {
@@ -106,6 +107,16 @@ const toRequest = (document: JsonObject, { name, baseUrl, auth, include, exclude
   ...(exclude !== undefined && { exclude }),
 });
 
+/** A server such as `/api/v3` is on the host that the document comes from, and so is the API of a document that names no server. */
+const addressBeside = (source: string, { servers }: JsonObject): string | undefined => {
+  const [server] = Array.isArray(servers) ? servers : [];
+  const url = isObject(server) && typeof server.url === 'string' && server.url !== '' ? server.url : '/';
+  if (!isAddress(source) || isAddress(url) || url.includes('{')) return undefined;
+  return URL.canParse(url, source) ? new URL(url, source).href : undefined;
+};
+
+const isAddress = (text: string): boolean => /^https?:\/\//.test(text);
+
 const readAuth = (words: readonly string[]): NonNullable<NewOpenApi['auth']> =>
   Object.fromEntries(
     words.map((word) => {
@@ -126,7 +137,7 @@ const readDocument = async (session: Session, source: string): Promise<JsonObjec
 };
 
 const readSource = async (session: Session, source: string): Promise<string> => {
-  if (!/^https?:\/\//.test(source)) return readTextFile(session, source);
+  if (!isAddress(source)) return readTextFile(session, source);
   try {
     const response = await fetch(source, { signal: AbortSignal.timeout(FETCH_MS) });
     if (!response.ok) throw new Error(`HTTP ${response.status}`);

@@ -34,6 +34,53 @@ describe('a request of an extension', () => {
     });
   });
 
+  test('lists and objects in the URL and in headers are written in the style that the request names', async () => {
+    const url = await serve(echo);
+    const named = ['ids', 'fields', 'words', 'created', 'filter', 'where', 'tags', 'none'];
+    const request = binding({
+      url: `${url}/pets/{{ids}}`,
+      headers: { 'X-Ids': '{{ids}}' },
+      query: Object.fromEntries(named.map((name) => [name, `{{${name}}}`])),
+      styles: {
+        ids: 'comma',
+        words: 'space',
+        fields: 'pipe',
+        created: 'fields',
+        filter: 'deep',
+        where: 'json',
+        none: 'deep',
+      },
+    });
+    const inputs = {
+      ids: [1, 2],
+      words: ['a', 'b'],
+      fields: { r: 1 },
+      created: { gt: 5, by: ['x', 'y'] },
+      filter: { price: { gt: 5 }, tags: ['x'], rows: [{ n: 1 }] },
+      where: ['a'],
+      tags: ['a&b', 'c'],
+    };
+    const outcome = await run('ext:x:find', inputs, {}, request);
+    if (!outcome.success) throw new Error(outcome.error);
+    const { url: asked, headers } = (outcome.payload as { body: { url: string; headers: object } }).body;
+    expect(asked.split('?')[0]).toBe('/pets/1%2C2');
+    expect(headers).toMatchObject({ 'x-ids': '1,2' });
+    expect([...new URL(asked, url).searchParams]).toEqual([
+      ['ids', '1,2'],
+      ['fields', 'r|1'],
+      ['words', 'a b'],
+      ['gt', '5'],
+      ['by', 'x'],
+      ['by', 'y'],
+      ['filter[price][gt]', '5'],
+      ['filter[tags][]', 'x'],
+      ['filter[rows][0][n]', '1'],
+      ['where', '["a"]'],
+      ['tags', 'a&b'],
+      ['tags', 'c'],
+    ]);
+  });
+
   test('a body of JSON text is filled as JSON', async () => {
     const url = await serve(echo);
     const request = binding({ method: 'POST', url, body: '{"a": "{{a}}"}' });

@@ -3,7 +3,7 @@ import type { RunOutcome } from '../runner.js';
 import { ApiCallInputs, callApi } from './api-call.js';
 import type { ApiContext } from './api-context.js';
 import { invalidInputs } from './failures.js';
-import { fillBody, fillQuery, fillUrl, fillValues, isMissing } from './fill-template.js';
+import { fillBody, fillQuery, fillUrl, fillValues, isMissing, withSeparators } from './fill-template.js';
 
 type RequestBinding = Extract<Binding, { kind: 'request' }>;
 
@@ -17,7 +17,9 @@ export async function boundRequest(
   return parsed.success ? callApi(context, parsed.data) : invalidInputs(parsed.error);
 }
 
-function toInputs({ method, url, headers, query, body }: RequestBinding, inputs: JsonObject): JsonObject {
+function toInputs(binding: RequestBinding, given: JsonObject): JsonObject {
+  const { method, url, headers, query, styles = {}, body } = binding;
+  const inputs = withSeparators(given, styles);
   const filled =
     body === undefined ? inputs.body : isMissing(body, inputs) ? undefined : fillBody(structured(body), inputs);
   const type = Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
@@ -26,7 +28,7 @@ function toInputs({ method, url, headers, query, body }: RequestBinding, inputs:
     method,
     url: url === undefined ? addressOf(inputs) : fillUrl(url, inputs),
     headers: fillValues(headers ?? {}, inputs),
-    query: fillQuery(query ?? {}, inputs),
+    query: fillQuery(query ?? {}, inputs, styles),
     ...(filled !== undefined && { body: filled }),
     ...(isForm && typeof filled === 'object' && { body_type: 'form' }),
   };

@@ -1,4 +1,4 @@
-import { Failure, type Json, type JsonObject } from '@capstan/contracts';
+import { Failure, isObject, type Json, type JsonObject, type RequestStyle } from '@capstan/contracts';
 
 const PLACEHOLDER = /\{\{\s{0,5}([A-Za-z_][\w.-]{0,100})\s{0,5}\}\}/g;
 const WHOLE = /^\{\{\s{0,5}([A-Za-z_][\w.-]{0,100})\s{0,5}\}\}$/;
@@ -38,14 +38,48 @@ export const fillValues = (templates: Record<string, string>, inputs: JsonObject
     ),
   );
 
-/** A list repeats its name; everything else is as in headers. */
-export const fillQuery = (templates: Record<string, string>, inputs: JsonObject): JsonObject =>
+/** A list repeats its name; everything else is as in headers, unless the request says how to write it. */
+export const fillQuery = (
+  templates: Record<string, string>,
+  inputs: JsonObject,
+  styles: Record<string, RequestStyle> = {},
+): JsonObject =>
   Object.fromEntries(
     Object.entries(templates).flatMap(([name, template]): [string, Json][] => {
       const whole = WHOLE.exec(template)?.[1];
       const value = whole === undefined ? undefined : inputs[whole];
-      if (Array.isArray(value) && value.every((each) => typeof each !== 'object')) return [[name, value]];
+      if (whole !== undefined && isObject(value) && styles[whole] === 'fields')
+        return Object.entries(value).map(asEntry);
+      if (whole !== undefined && typeof value === 'object' && styles[whole] === 'deep') return nested(name, value);
+      if (isScalars(value)) return [[name, value]];
       return isMissing(template, inputs) ? [] : [[name, fill(template, inputs, asText)]];
+    }),
+  );
+
+const isScalars = (value: Json | undefined): value is Json[] =>
+  Array.isArray(value) && value.every((each) => typeof each !== 'object');
+
+const asEntry = ([name, value]: [string, Json]): [string, Json] => [name, isScalars(value) ? value : asText(value)];
+
+/** `filter[price][gt]=5`, and `filter[tags][]=a` for a list. */
+function nested(name: string, value: Json): [string, Json][] {
+  if (isScalars(value)) return [[`${name}[]`, value]];
+  if (typeof value !== 'object' || value === null) return [asEntry([name, value])];
+  return Object.entries<Json>(value).flatMap(([key, each]) => nested(`${name}[${key}]`, each));
+}
+
+const SEPARATORS: Partial<Record<RequestStyle, string>> = { comma: ',', space: ' ', pipe: '|' };
+
+/** The inputs, with lists and objects that are written with separators, or as JSON, as text. */
+export const withSeparators = (inputs: JsonObject, styles: Record<string, RequestStyle>): JsonObject =>
+  Object.fromEntries(
+    Object.entries(inputs).map(([name, value]) => {
+      const style = styles[name];
+      if (style === undefined || typeof value !== 'object' || value === null) return [name, value];
+      const separator = SEPARATORS[style];
+      const parts = Array.isArray(value) ? value : Object.entries<Json>(value).flat();
+      if (separator !== undefined) return [name, parts.map(asText).join(separator)];
+      return [name, style === 'json' ? JSON.stringify(value) : value];
     }),
   );
 

@@ -14,7 +14,7 @@ import { READERS, type Route, route } from '../http/route.js';
 import { notFound } from '../invocation/act-on.js';
 import { announceTools, requireInstallationAdmin } from '../tool/installation-admin.js';
 
-const Info = z.object({ info: z.object({ title: z.string(), version: z.string() }) });
+const Info = z.object({ info: z.object({ title: z.string(), version: z.union([z.string(), z.number()]) }) });
 const Options = z.object({ base_url: z.string() });
 
 function answer({ catalog }: GatewayContext, row: OpenApiRow): InstalledOpenApi {
@@ -23,7 +23,7 @@ function answer({ catalog }: GatewayContext, row: OpenApiRow): InstalledOpenApi 
   return {
     name,
     title: info?.title ?? '',
-    version: info?.version ?? '',
+    version: String(info?.version ?? ''),
     base_url: Options.safeParse(row.options).data?.base_url ?? '',
     tools: catalog
       .list()
@@ -49,7 +49,7 @@ export const openApiRoutes: Route[] = [
     },
     handle: async (gateway, { principal, body, reply }) => {
       requireInstallationAdmin(principal);
-      const { name, base_url, descriptors, warnings } = parseOpenApi(body);
+      const { name, base_url, descriptors, warnings } = await parseOpenApi(body);
       if (body.dry_run) return { name, base_url, tools: descriptors, warnings };
       const { document, dry_run: _, ...options } = body;
       const { row, changes } = await putOpenApiDocument(gateway.store, principal, {
