@@ -128,7 +128,8 @@ describe.each(queues)('app workers on the $name queue', (queue) => {
     if (!send || !sendThere) throw new Error('there are two gateways');
     const tools = [{ id: 'pay', input_schema: {}, risk: 'LOW', side_effects: [] }];
     await send('PUT', 'tools', { version: '1', tools });
-    const { invocation_id } = await client.submit({ tool_id: 'app:both:pay', inputs: {} });
+    // The gateway that accepted the tools knows them at once, the others within moments.
+    const { invocation_id } = await here.client.submit({ tool_id: 'app:both:pay', inputs: {} });
     await here.client.secrets.put('shared_key', { value: CANARY });
     const worker_id = 'roaming';
     const { calls } = await send<PoolClaimed>('POST', 'claim', { worker_id, slots: 1, wait_s: 30 });
