@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { McpServer } from '@capstan/contracts';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
 import { eventually } from '../fixtures/eventually.js';
@@ -10,7 +11,7 @@ import { type LineProcess, startLineProcess } from '../fixtures/start-line-proce
 import { startTaskServer, type TaskServer } from '../fixtures/start-task-server.js';
 import { tempDir } from '../fixtures/temp-dir.js';
 import { FIXTURE, inRepository, MCP_POLICY } from './mcp-policy.js';
-import { type System, startSystem } from './start-system.js';
+import { ADMIN_KEY, type System, startSystem } from './start-system.js';
 
 const EVERYTHING = inRepository('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 
@@ -246,6 +247,27 @@ describe.each(hardestQueue)('an MCP server on the $name queue', (queue) => {
       const { invocation_id } = await hold('unwanted');
       await system.admin.cancel(invocation_id);
       await eventually(() => expect(upstream.canceled).toContain('unwanted'));
+    });
+
+    test('reports changes of a resource to a client that listens, and no longer keeps what it was', async () => {
+      const client = new Client({ name: 'listener', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
+      const told: string[] = [];
+      client.setNotificationHandler('notifications/resources/updated', ({ params }) => void told.push(params.uri));
+      const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL('/mcp', system.url), { requestInit: { headers } }),
+      );
+      atEnd(() => client.close());
+      const uri = 'test://shared';
+      const before = await client.readResource({ uri });
+      expect(await client.readResource({ uri })).toMatchObject({ contents: before.contents });
+      const { honoredFilter } = await client.listen({ resourceSubscriptions: [uri] });
+      expect(honoredFilter).toEqual({ resourceSubscriptions: [uri] });
+      await eventually(() => {
+        upstream.touch(uri);
+        expect(told).toContain(uri);
+      });
+      await eventually(async () => expect((await client.readResource({ uri })).contents).not.toEqual(before.contents));
     });
 
     test('has its resources cached for as long as they say, and private ones for each person', async () => {

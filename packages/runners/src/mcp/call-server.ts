@@ -17,11 +17,13 @@ import {
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import { orAborted } from '../or-aborted.js';
 import type { Call, RunOutcome } from '../runner.js';
 import type { CallLog } from './call-log.js';
 import { capabilitiesFor } from './connection.js';
 import type { ReadCache, Reading } from './read-cache.js';
 import type { ResolvedServer } from './resolve-server.js';
+import { subscribe } from './subscribe.js';
 import { toMethodOutcome, toOutcome } from './to-outcome.js';
 import { cancelTask, followTask, McpState, taskIn, toQuestion, toState } from './upstream-task.js';
 
@@ -127,6 +129,8 @@ async function send(using: Using, { tool, method, task }: McpBinding, going: Goi
     onprogress: log.progress,
     allowInputRequired: true,
   };
+  if (method === 'resources/subscribe' && isModern)
+    return orAborted(subscribe(client, String(call.inputs.uri), requestTimeout(call)), call.signal);
   const more = {
     ...(going.answers && isModern ? { inputResponses: going.answers } : {}),
     ...(going.request_state === undefined ? {} : { requestState: going.request_state }),

@@ -69,6 +69,10 @@ export async function deleteOldMcpSessions(store: Store, age_ms: number): Promis
   await sql`DELETE FROM mcp_sessions WHERE seen_at < now() - ${age_ms} * interval '1 millisecond'`.execute(store.db);
 }
 
+const UPDATED = 'mcp-updated:';
+
 /** The signal topic for changes of a server's resource. */
 export const mcpResourceTopic = (server: string, uri: string): string =>
-  `mcp-updated:${hashText(JSON.stringify([server, uri])).replace('sha256:', '')}`;
+  `${UPDATED}${hashText(JSON.stringify([server, uri])).replace('sha256:', '')}`;
+
+export const isMcpResourceTopic = (topic: string): boolean => topic.startsWith(UPDATED);

@@ -19,7 +19,7 @@ import { requestLabels } from './call-tool.js';
 import { type Ask, CapstanMcpServer } from './create-mcp-server.js';
 import type { McpVisit } from './exchange.js';
 import { isServed } from './methods.js';
-import { subscribeAll } from './prompts-resources.js';
+import { subscribeAll, tellUpdates } from './subscriptions.js';
 
 export const SESSION_HEADER = 'mcp-session-id';
 const KEEP_ALIVE_MS = 15_000;
@@ -117,7 +117,8 @@ async function exchange(gateway: GatewayContext, request: Request, visit: McpVis
   const server = new CapstanMcpServer(gateway, visit, { era: 'legacy', ask });
   await server.connect(transport);
   const isStream = request.method === 'GET';
-  const stopTelling = isStream ? tellNews(gateway, visit, server) : () => {};
+  const stopTelling = isStream ? tellNews(gateway, server) : () => {};
+  if (isStream) tellUpdates(gateway, visit, (uri) => server.server.sendResourceUpdated({ uri }));
   // A stream stays open until its client leaves, which would keep the gateway from stopping.
   const over = isStream ? AbortSignal.any([visit.signal, gateway.stopping]) : visit.signal;
   over.addEventListener('abort', () => {
@@ -148,32 +149,14 @@ async function takeNotices(gateway: GatewayContext, { principal, session }: McpV
   return messages.every((message) => isObject(message) && message.method === undefined);
 }
 
-/** Sends notifications on the stream that a client holds open. Returns how to stop. */
-function tellNews(gateway: GatewayContext, { session }: McpVisit, { server }: CapstanMcpServer): () => void {
-  const tell = (event: ServerEvent): Promise<void> => {
-    switch (event.kind) {
-      case 'tools_list_changed':
-        return server.sendToolListChanged();
-      case 'prompts_list_changed':
-        return server.sendPromptListChanged();
-      case 'resources_list_changed':
-        return server.sendResourceListChanged();
-      case 'resource_updated':
-        return isSubscribed(gateway, session?.session_id, event.uri).then((wanted) =>
-          wanted ? server.sendResourceUpdated({ uri: event.uri }) : undefined,
-        );
-    }
+/** Sends notifications of changed lists on the stream that a client holds open. Returns how to stop. */
+function tellNews({ mcp_news }: GatewayContext, { server }: CapstanMcpServer): () => void {
+  const tell = async (event: ServerEvent): Promise<void> => {
+    if (event.kind === 'tools_list_changed') await server.sendToolListChanged();
+    if (event.kind === 'prompts_list_changed') await server.sendPromptListChanged();
+    if (event.kind === 'resources_list_changed') await server.sendResourceListChanged();
   };
-  return gateway.mcp_news.subscribe((event) => void tell(event).catch(() => {}));
-}
-
-async function isSubscribed({ store }: GatewayContext, session_id: string | undefined, uri: string): Promise<boolean> {
-  const row = await store.db
-    .selectFrom('mcp_sessions')
-    .select('subscriptions')
-    .where('session_id', '=', session_id ?? '')
-    .executeTakeFirst();
-  return row?.subscriptions.includes(uri) ?? false;
+  return mcp_news.subscribe((event) => void tell(event).catch(() => {}));
 }
 
 const rpcError = (status: number, code: number, message: string): Response =>

@@ -6,16 +6,9 @@ import { toFailure } from '../http/answer-failure.js';
 import { callTool } from './call-tool.js';
 import type { Exchange } from './exchange.js';
 import { listTools } from './list-tools.js';
-import {
-  complete,
-  getPrompt,
-  listPrompts,
-  listResources,
-  listTemplates,
-  readResource,
-  subscribe,
-} from './prompts-resources.js';
+import { complete, getPrompt, listPrompts, listResources, listTemplates, readResource } from './prompts-resources.js';
 import { callOrSearch, SEARCH_TOOLS } from './search-tools.js';
+import { subscribe } from './subscriptions.js';
 import { legacyTasks, modernTasks } from './tasks.js';
 
 export type Method = (gateway: GatewayContext, exchange: Exchange) => Promise<Result> | Result;

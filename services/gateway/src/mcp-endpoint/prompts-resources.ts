@@ -9,7 +9,6 @@ import {
   type McpMethod,
   matchesWildcard,
 } from '@capstan/contracts';
-import { changeMcpSession } from '@capstan/store/mcp-session';
 import {
   ProtocolError,
   ProtocolErrorCode,
@@ -18,9 +17,8 @@ import {
   UriTemplate,
 } from '@modelcontextprotocol/server';
 import type { GatewayContext } from '../gateway-context.js';
-import { submit } from '../invocation/submit.js';
 import { beginCall, settleCall } from './call-tool.js';
-import { type Exchange, type McpVisit, toolsetLabels } from './exchange.js';
+import type { Exchange, McpVisit } from './exchange.js';
 import { decideListing } from './list-tools.js';
 import { protocolErrorIn, toWaitingText, withBlobs } from './to-call-result.js';
 
@@ -96,7 +94,7 @@ export async function readResource(gateway: GatewayContext, exchange: Exchange):
 }
 
 /** The server that lists a resource, has a template for it, or is the only one that could have it. */
-function serverOf(gateway: GatewayContext, visit: McpVisit, uri: string): string | undefined {
+export function serverOf(gateway: GatewayContext, visit: McpVisit, uri: string): string | undefined {
   const offers = offersFor(gateway, visit, 'resources/read');
   const listed = offers.find(({ listing }) => listing.resources.some((resource) => resource.uri === uri));
   const matched = offers.find(({ listing }) => listing.resource_templates.some((template) => matches(template, uri)));
@@ -134,49 +132,6 @@ export async function complete(gateway: GatewayContext, exchange: Exchange): Pro
 
 const completes = ({ catalog }: GatewayContext, server: string): boolean =>
   catalog.get(mcpMethodId(server, 'completion/complete')) !== undefined;
-
-export async function subscribe(gateway: GatewayContext, exchange: Exchange, wanted: boolean): Promise<Result> {
-  const { session } = exchange.visit;
-  const uri = String(exchange.params.uri ?? '');
-  const begun = wanted && (await subscribeUpstream(gateway, exchange.visit, uri));
-  if (session) {
-    const others = session.subscriptions.filter((one) => one !== uri);
-    await changeMcpSession(gateway.store, session.session_id, { subscriptions: begun ? [...others, uri] : others });
-  }
-  return {};
-}
-
-/**
- * Subscribes a worker at the server, if the server supports subscriptions. Otherwise its clients get no updates. False if the
- * caller may not hear of this resource, by its toolset or by policy.
- */
-async function subscribeUpstream(gateway: GatewayContext, visit: McpVisit, uri: string): Promise<boolean> {
-  const server = serverOf(gateway, visit, uri);
-  if (server === undefined) return false;
-  const tool_id = mcpMethodId(server, 'resources/subscribe');
-  if (gateway.catalog.get(tool_id))
-    try {
-      await submit(gateway, visit.principal, { tool_id, inputs: { uri }, labels: toolsetLabels(visit.toolset) }, 0);
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      return false;
-    }
-  gateway.mcp_news.watch(server, uri);
-  return true;
-}
-
-/** A client of the newest protocol sends all its subscriptions in one request. Answers it with those that the caller may have. */
-export async function subscribeAll(gateway: GatewayContext, visit: McpVisit, body: unknown): Promise<unknown> {
-  if (!isObject(body) || body.method !== 'subscriptions/listen') return body;
-  const { params } = body;
-  if (!isObject(params) || !isObject(params.notifications)) return body;
-  const { resourceSubscriptions } = params.notifications;
-  if (!Array.isArray(resourceSubscriptions)) return body;
-  const allowed: string[] = [];
-  for (const uri of resourceSubscriptions)
-    if (typeof uri === 'string' && (await subscribeUpstream(gateway, visit, uri))) allowed.push(uri);
-  return { ...body, params: { ...params, notifications: { ...params.notifications, resourceSubscriptions: allowed } } };
-}
 
 /** Forwards a request to an MCP server, as a call like any other. */
 async function pass(
