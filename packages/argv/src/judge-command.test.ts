@@ -100,6 +100,7 @@ describe('without a rule of the policy', () => {
     'git  config  core.pager  id',
     'git  config  --local  core.pager  id',
     'git  config  --global  --list',
+    'git  config  edit  --local',
     'git  commit  -m  x',
     'git  help  log',
     'git  -h',
@@ -120,6 +121,8 @@ describe('without a rule of the policy', () => {
     'tar  -xf  host:a.tar',
     'tar  -xfhost:a.tar',
     'tar  xf  host:a.tar  --rsh-command=id',
+    'tar  xf  -CoProxyCommand=id:a.tar',
+    'tar  czf  -Chost:a.tgz  b',
     'tar  -cf  a  -T  list',
     'tar  -cf  a  --files-from=list',
     'tar  -F  id  -cf  a  b',
@@ -139,6 +142,10 @@ describe('without a rule of the policy', () => {
     'gawk  -i  x  1',
     'gawk  --sand  BEGIN{system("id")}',
     'gawk  --load=x  1',
+    // What comes after the first argument is no option of awk, and of no program with POSIXLY_CORRECT.
+    'gawk  BEGIN { system("id") }  --sandbox',
+    'gawk  -v  a=b  BEGIN { system("id") }  --sandbox',
+    'sqlite3  x.db  .shell id  -safe',
     'awk  -E  x',
     'sed  --sandb  1e id',
     'sed  --debug  --expr=1e id  x',
@@ -268,9 +275,25 @@ describe('a tool whose author wrote the arguments', () => {
     ['awk  program', 0, true],
     ['make  target', 0, false],
     ['xargs  echo  value', 1, false],
+    ['python3.11  -c  value', 0, false],
+    ['python3.11  -c  print(1)  value', 2, true],
+    ['/opt/homebrew/bin/git  log  value', 1, false],
+    ['vim.tiny  value', 0, false],
+    ['/usr/bin/x86_64-linux-gnu-gcc-12  value', 0, false],
+    ['/lib64/ld-linux-x86-64.so.2  value', 0, false],
   ])('whether %s with %i literal arguments may run is %j', (line, literal, allowed) => {
     expect(author(line, literal)).toBe(allowed);
   });
+});
+
+test('a program is known by the file that its name leads to', () => {
+  const judgeLink = (real_file: string, lists: Executables[]) =>
+    judgeCommand({ file: 'notes', real_file, args: ['value'], chosen_by: 'author' }, lists, NO_SHELL).allowed;
+  const any: Executables = { notes: { any: true } };
+  expect(judgeLink('/usr/bin/vim.basic', [])).toBe(false);
+  expect(judgeLink('/usr/bin/vim.basic', [any])).toBe(false);
+  expect(judgeLink('/usr/bin/pico-editor', [])).toBe(true);
+  expect(judgeLink('/usr/bin/pico-editor', [any])).toBe(true);
 });
 
 describe('rules for a program', () => {
@@ -315,7 +338,7 @@ describe('rules for a program', () => {
     };
     expect(why('git  push')).toBe('git: nothing that begins with "push" is allowed');
     expect(why('git  push  --force')).toBe('git: nothing that begins with "push" is allowed');
-    expect(why('git  config  user.name')).toBe('git: --local is missing');
+    expect(why('git  config  user.name')).toBe('git: --local is missing, or not in front of the other arguments');
     expect(why('tar  dir')).toContain('begins with "dir"');
   });
 

@@ -12,6 +12,8 @@ import { quote } from './read-arguments.js';
 
 export type Command = {
   file: string;
+  /** The file that the name leads to, once that is known: `editor` may be a link to vim. */
+  real_file?: string;
   args: readonly string[];
   /**
    * Who chose the arguments: the caller, or the author of a tool that takes some values as inputs. The author of a tool may use an
@@ -40,21 +42,22 @@ export function programOf(file: string): string {
  * any arguments, one with built-in profiles those of its default profiles, and all others none. `shell` allows those as well.
  */
 export function judgeCommand(
-  { file, args, chosen_by, literal = 0 }: Command,
+  { file, real_file = file, args, chosen_by, literal = 0 }: Command,
   lists: readonly Executables[],
   { shell }: { shell: boolean },
 ): CommandVerdict {
   const program = programOf(file);
   const rules = lists.flatMap((list) => (Object.hasOwn(list, program) ? (list[program] ?? []) : []));
-  if (rules.length > 0) return judgeByRules(program, args, rules, shell);
+  const starter = isStarter(program) || isStarter(programOf(real_file));
+  if (rules.length > 0) return judgeByRules(program, args, rules, shell || !starter);
   if (shell) return { allowed: true, exec_once: null };
   if (isPlain(program)) return { allowed: true, exec_once: 'preferred' };
-  if (!isStarter(program) && chosen_by === 'author') return { allowed: true, exec_once: null };
+  if (!starter && chosen_by === 'author') return { allowed: true, exec_once: null };
   if (chosen_by === 'author' && isInterpreter(program) && args.slice(0, literal).some(isCode))
     return { allowed: true, exec_once: null };
   const defaults = defaultProfilesOf(program).flatMap((name) => profileOf(program, name) ?? []);
   if (defaults.length > 0) return judgeByProfiles(program, args, defaults);
-  const why = isStarter(program) ? 'can start other programs' : 'may start other programs';
+  const why = starter ? 'can start other programs' : 'may start other programs';
   return { allowed: false, program, reason: `${quote(program)} ${why}, and the policy names no arguments for it` };
 }
 
@@ -62,22 +65,23 @@ function judgeByRules(
   program: string,
   args: readonly string[],
   rules: readonly ExecutableRule[],
-  shell: boolean,
+  any: boolean,
 ): CommandVerdict {
   let exec_once: Exclude<ExecOnce, true> | null = null;
   for (const rule of rules) {
-    const verdict = judgeByRule(program, args, rule, shell);
+    const verdict = judgeByRule(program, args, rule, any);
     if (!verdict.allowed) return verdict;
     exec_once = stricter(exec_once, verdict.exec_once);
   }
   return { allowed: true, exec_once };
 }
 
-function judgeByRule(program: string, args: readonly string[], rule: ExecutableRule, shell: boolean): CommandVerdict {
+/** `any`: whether the program may have any arguments, if the rule allows that. */
+function judgeByRule(program: string, args: readonly string[], rule: ExecutableRule, any: boolean): CommandVerdict {
   const asked = rule.exec_once === true ? 'required' : (rule.exec_once ?? null);
   if (rule.any) {
     // Any arguments of a program that can start others need `shell`, unless the kernel prevents it from starting any.
-    if (shell || !isStarter(program) || asked === 'required') return { allowed: true, exec_once: asked };
+    if (any || asked === 'required') return { allowed: true, exec_once: asked };
     return {
       allowed: false,
       program,

@@ -27,8 +27,9 @@ export function compileShape(shape: ArgumentShape): MatchShape {
     }
     const read = readArguments(rest, reading);
     if ('refused' in read) return { why: read.refused, read: close };
-    const missing = required.map((text) => parseOption(text).name).find((name) => !read.options.has(name));
-    if (missing !== undefined) return { why: `${missing} is missing`, read: close };
+    const missing = required.map((text) => parseOption(text).name).find((name) => !read.first.has(name));
+    if (missing !== undefined)
+      return { why: `${missing} is missing, or not in front of the other arguments`, read: close };
     if (read.positionals.length > max_positionals)
       return { why: `more than ${max_positionals} arguments`, read: close };
     const wrong = read.positionals.find((text) => !fits(positionals, text));

@@ -35,11 +35,26 @@ export function defaultRuleOf(program: string): ExecutableRule {
 
 /** True if the program never starts another one, whatever its arguments are. */
 export const isPlain = (program: string): boolean => PLAIN.has(program);
-/** True if the program is known to start others. Programs that are neither plain nor starters are unknown. */
-export const isStarter = (program: string): boolean => STARTERS.has(program) || SETS.has(program);
+/** True if the program is known to start others, wherever it is. Programs that are neither plain nor starters are unknown. */
+export const isStarter = (program: string): boolean =>
+  namesOf(program).some((name) => STARTERS.has(name) || SETS.has(name) || LOADER.test(name));
 
 /** True if the first argument of the program is code, and the rest are arguments of that code. */
-export const isInterpreter = (program: string): boolean => SETS.get(program)?.interprets ?? false;
+export const isInterpreter = (program: string): boolean =>
+  namesOf(program).some((name) => SETS.get(name)?.interprets ?? false);
+
+/** Loaders and emulators start the program that is their first argument. */
+const LOADER = /^(ld-|ld\.so|ld64\.so|qemu-)/;
+const TRIPLET = /^(?:x86_64|i[3-6]86|aarch64|arm)[\w-]*-(?=[a-z])/;
+const FLAVOR = /\.(?:tiny|basic|nox|gtk3?|athena|small|huge|traditional|openbsd|distrib|static|real|pl|exe)$/;
+const VERSION = /[-.]?\d+(?:\.\d+)*[a-z]?$/;
+
+/** The names under which a program may be known: /opt/bin/python3.11 is a python, vim.tiny a vim, and x86_64-linux-gnu-gcc-12 a gcc. */
+function namesOf(program: string): string[] {
+  const name = program.slice(program.lastIndexOf('/') + 1);
+  const kind = name.replace(TRIPLET, '').replace(FLAVOR, '');
+  return [name, kind, kind.replace(VERSION, '')];
+}
 
 const compiled = new Map<string, CompiledProfile>();
 

@@ -1,8 +1,11 @@
 import { matchesWildcard } from '@capstan/contracts';
 import type { Option, Options } from './parse-option.js';
 
-/** The arguments of a command line as parsed by a shape, or the reason why they do not match. */
-export type ReadArguments = { options: Set<string>; positionals: string[]; rest: string[] } | { refused: string };
+/**
+ * The arguments of a command line as parsed by a shape, or the reason why they do not match. `first` are the options before any other
+ * argument: some programs read no options after one (awk, and all with POSIXLY_CORRECT), or do something else until they find one (git config).
+ */
+export type ReadArguments = { first: ReadonlySet<string>; positionals: string[]; rest: string[] } | { refused: string };
 
 export type Reading = {
   options: Options;
@@ -17,23 +20,23 @@ export type Reading = {
  * with a dash. So every word that a program would read as an option is read as one here.
  */
 export function readArguments(args: readonly string[], { options, words, leading }: Reading): ReadArguments {
-  const seen = new Set<string>();
+  const first = new Set<string>();
   const positionals: string[] = [];
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] ?? '';
     if (arg === '--' && !words && !leading)
-      return { options: seen, positionals: [...positionals, ...args.slice(at + 1)], rest: [] };
+      return { first, positionals: [...positionals, ...args.slice(at + 1)], rest: [] };
     if (!arg.startsWith('-') || arg === '-') {
-      if (leading) return { options: seen, positionals, rest: args.slice(at) };
+      if (leading) return { first, positionals, rest: args.slice(at) };
       positionals.push(arg);
       continue;
     }
     const read = readOption(arg, args[at + 1], options, words);
     if ('refused' in read) return read;
-    for (const name of read.names) seen.add(name);
+    if (positionals.length === 0) for (const name of read.names) first.add(name);
     if (read.takes_next) at += 1;
   }
-  return { options: seen, positionals, rest: [] };
+  return { first, positionals, rest: [] };
 }
 
 /** A negative value, as in `-mtime -7`. No option has such a name. */

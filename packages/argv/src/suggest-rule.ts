@@ -1,15 +1,15 @@
 import type { ArgumentShape, ExecutableRule } from '@capstan/contracts';
 import { type Command, judgeCommand, programOf } from './judge-command.js';
-import { isStarter, profilesOf } from './profile-book.js';
+import { profilesOf } from './profile-book.js';
 
 /** Suggests a rule that allows this command line: a built-in profile that matches it, otherwise exactly its own shape. */
-export function suggestExecutable({ file, args, chosen_by }: Command): { program: string; rule: ExecutableRule } {
-  const program = programOf(file);
-  const allows = (rule: ExecutableRule) =>
-    judgeCommand({ file, args, chosen_by }, [{ [program]: rule }], { shell: false }).allowed;
+export function suggestExecutable(command: Command): { program: string; rule: ExecutableRule } {
+  const program = programOf(command.file);
+  const allows = (rule: ExecutableRule) => judgeCommand(command, [{ [program]: rule }], { shell: false }).allowed;
   const profile = profilesOf(program).find((name) => allows({ profiles: [name] }));
   if (profile !== undefined) return { program, rule: { profiles: [profile] } };
-  return { program, rule: isStarter(program) ? { shapes: [shapeOf(args)] } : { any: true } };
+  const any: ExecutableRule = { any: true };
+  return { program, rule: allows(any) ? any : { shapes: [shapeOf(command.args)] } };
 }
 
 /** The exact shape of a command line. Words with a dash are options, with their attached values; the rest are arguments. */

@@ -17,7 +17,7 @@ export const ArgumentShape = z.strictObject({
   command: Text.optional().describe('The words that come first: log, remote get-url'),
   before: z.array(OptionName).max(200).optional().describe('Options before the command'),
   options: z.array(OptionName).max(500).optional(),
-  required: z.array(OptionName).max(20).optional().describe('Options that must be present'),
+  required: z.array(OptionName).max(20).optional().describe('Options that must be present, before any other argument'),
   positionals: z
     .array(Text)
     .max(200)

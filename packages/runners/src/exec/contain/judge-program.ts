@@ -22,7 +22,7 @@ export const judgeProgram = ({ program, call }: ExecRun, found: Found): Judged |
       rule: 'limits.shell',
     };
   if (chosen_by === 'nobody' || found.is_extension) return { exec_once };
-  const command: Command = { file, args, chosen_by, literal: program.literal };
+  const command: Command = { file, real_file: found.real_file, args, chosen_by, literal: program.literal };
   const verdict = judgeCommand(command, executables, { shell });
   if (verdict.allowed) return { exec_once: stricter(exec_once, verdict.exec_once) };
   const { program: name, rule } = suggestExecutable(command);
