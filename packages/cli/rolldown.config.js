@@ -12,6 +12,8 @@ import manifest from './package.json' with { type: 'json' };
 export default {
   input: {
     main: 'dist/main.js',
+    // Loaded by Node.js for the files that `capstan serve` loads.
+    'module-hooks': 'dist/commands/module-hooks.js',
     // Threads, started from the file beside the one that asks for them.
     'reader-thread': '../../services/gateway/dist/aside/reader-thread.js',
     'convert-thread': '../runners/dist/api/html/convert-thread.js',

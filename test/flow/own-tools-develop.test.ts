@@ -1,4 +1,4 @@
-import { readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient, Held, serveTools, startTestCapstan, type TestCapstan, tool } from '@capstan/client';
@@ -113,10 +113,13 @@ describe('a Capstan that startTestCapstan has started', () => {
     vi.unstubAllEnvs();
   });
 
-  test('serves the tools of a file that calls serveTools itself', async () => {
-    await writeFile(join(folder, 'billing.ts'), BILLING);
+  test('serves the tools of a file that calls serveTools itself, in a folder that does not say which modules it has', async () => {
+    const cwd = join(folder, 'plain');
+    await mkdir(cwd);
+    await writeFile(join(cwd, 'package.json'), '{}');
+    await writeFile(join(cwd, 'billing.ts'), BILLING);
     const env = { CAPSTAN_URL: capstan.url, CAPSTAN_API_KEY: capstan.key };
-    const served = await spawnCapstan(['serve', 'billing.ts'], env, { cwd: folder });
+    const served = await spawnCapstan(['serve', 'billing.ts'], env, { cwd });
     await served.waitForLine(/Serving app:billing:refund$/);
     const refunded = await capstan.client.call('app:billing:refund', { order: 'A-17', amount: 20 });
     expect(refunded).toEqual({ refund_id: 're_A-17' });
@@ -162,6 +165,17 @@ const refund = tool({
 const worker = await serveTools({ pool: 'billing', tools: [refund], concurrency: 20 });
 process.on('SIGTERM', () => worker.stop());
 `;
+
+test.each([
+  ["import 'strype';", /Cannot find package 'strype'.*Run `npm install strype`/],
+  ['const tools = [;', /broken\.ts:1:15: ERROR: Unexpected ";"/],
+  ["\nthrow new Error('no database');", /no database.*thrown at \/\S+broken\.ts:2:7/],
+])('capstan serve says what is wrong with a file that it cannot load: %j', async (content, problem) => {
+  await writeFile(join(folder, 'broken.ts'), content);
+  const served = await spawnCapstan(['serve', 'broken.ts'], { CAPSTAN_URL: 'http://127.0.0.1:1' }, { cwd: folder });
+  expect((await served.exited).code).toBe(2);
+  expect(served.stderr.join(' ')).toMatch(problem);
+});
 
 test('startTestCapstan says why Capstan did not start', async () => {
   const command = [process.execPath, '-e', 'console.error("no room left"); process.exit(3)'];

@@ -46,10 +46,11 @@ const describe = async (error: unknown, session: Session): Promise<Described> =>
 const isDenial = ({ status, code }: { status: number; code: number }): boolean =>
   status === 403 && code >= 1000 && code < 2000;
 
+/** Also an error of another copy of the client, which a file of `capstan serve` has loaded. */
 const describeUnexpected = (error: Error): Described => {
-  const code = 'code' in error ? error.code : undefined;
-  const suggestion = code === 'ERR_MODULE_NOT_FOUND' ? 'Run `npm run build` in the repository, then try again.' : null;
-  return { headline: error.message, suggestion, exit: EXIT.failed };
+  const headline = 'detail' in error && typeof error.detail === 'string' ? error.detail : error.message;
+  const suggestion = 'suggestion' in error && typeof error.suggestion === 'string' ? error.suggestion : null;
+  return { headline, suggestion, exit: EXIT.failed };
 };
 
 const keySuggestion = (session: Session): string => {

@@ -5,9 +5,8 @@ import { dirname, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { describeMistakes } from '../format/mistakes.js';
-import { UsageError } from '../usage-error.js';
 import { watchFolder } from '../watch-folder.js';
-import type { ServeOptions } from './serve.js';
+import { noSuchFile, type ServeOptions } from './serve.js';
 
 const SETTLE_MS = 150;
 const WATCHED = /\.(?:[cm]?[jt]sx?|json|ya?ml)$/;
@@ -21,8 +20,7 @@ export const addDev: AddCommand = (program, cli) => {
     .action((file: string, options: ServeOptions, command: Command) =>
       cli.serve(command, async () => {
         const path = resolve(file);
-        if (!existsSync(path))
-          throw new UsageError(`cannot read ${file}: no such file`, 'Run `capstan init` to create a project with one.');
+        if (!existsSync(path)) throw noSuchFile(file);
         const { runStandalone } = await import('@capstan/standalone');
         let served: { stop(): Promise<void> } | null = null;
         await runStandalone(async ({ url, key }) => {

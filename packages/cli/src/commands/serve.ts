@@ -1,5 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { register } from 'node:module';
+import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AnyTool, ToolWorker } from '@capstan/client';
 import type { Connection } from '@capstan/client/connection';
@@ -22,6 +24,7 @@ export const addServe: AddCommand = (program, cli) => {
     .action((file: string, options: ServeOptions, command: Command) =>
       cli.run(command, async (session) => {
         const path = resolve(session.cwd, file);
+        if (!existsSync(path)) throw noSuchFile(file);
         const { exported, workers } = await load(path, session.connection());
         if (workers.length === 0) workers.push(await serveExports(session, path, exported, options));
         else if (options.pool !== undefined || options.concurrency !== undefined)
@@ -37,6 +40,9 @@ export const addServe: AddCommand = (program, cli) => {
     );
 };
 
+export const noSuchFile = (file: string): UsageError =>
+  new UsageError(`cannot read ${file}: no such file`, 'Run `capstan init` to create a project with one.');
+
 type Exported = Record<string, unknown>;
 
 /** Loads a file. If it calls `serveTools` itself, the workers are those that it starts while it is loaded. */
@@ -48,13 +54,33 @@ async function load(path: string, { url, key }: Connection): Promise<{ exported:
   if (key) process.env.CAPSTAN_API_KEY = key.key;
   subscribe('capstan.serving', hear);
   try {
-    if (/\.[cm]?tsx?$/.test(path)) (await import('tsx/esm/api')).register();
+    if (/\.[cm]?tsx?$/.test(path)) {
+      (await import('tsx/esm/api')).register();
+      register('./module-hooks.js', import.meta.url);
+    }
     const exported: Exported = await import(pathToFileURL(path).href);
     return { exported, workers: await Promise.all(starting) };
+  } catch (error) {
+    // An error with a problem is the gateway's answer to `serveTools`.
+    throw error instanceof Error && !('problem' in error) ? cannotLoad(path, error) : error;
   } finally {
     unsubscribe('capstan.serving', hear);
   }
 }
+
+/** With the line of the user's code that threw it, and the package that is missing, if one is. */
+function cannotLoad(path: string, { message, stack = '' }: Error): UsageError {
+  const [, name] = /^Cannot find package '([^']+)'/.exec(message) ?? [];
+  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line) && !line.includes('/node_modules/'));
+  const [, place] = frames.map((line) => /((?:\/[^():]+)+:\d+:\d+)\)?$/.exec(line)).find(isUnder(dirname(path))) ?? [];
+  const suggestion = name === undefined ? place && `It is thrown at ${place}.` : `Run \`npm install ${name}\`.`;
+  return new UsageError(`cannot load ${path}: ${message}`, suggestion ?? null);
+}
+
+const isUnder =
+  (folder: string) =>
+  (found: RegExpExecArray | null): boolean =>
+    found?.[1]?.startsWith(`${folder}/`) ?? false;
 
 /** Serves all tools that a file exports, by themselves or in arrays. */
 async function serveExports(session: Session, path: string, exported: Exported, options: ServeOptions) {
