@@ -12,7 +12,6 @@ export * from './effects/effects-declaration.js';
 export * from './effects/merge-effects.js';
 export * from './extension/commands-file.js';
 export * from './extension/manifest.js';
-export * from './extension/parse-commands.js';
 export * from './extension/parse-extension.js';
 export * from './extension/read-extension-folder.js';
 export * from './infer/infer-danger.js';

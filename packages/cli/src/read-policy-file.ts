@@ -1,5 +1,5 @@
 import type { JsonObject } from '@capstan/contracts';
-import { isObject } from './parse/json-object.js';
+import { isObject } from '@capstan/contracts/is-object';
 import { readTextFile } from './read-text-file.js';
 import type { Session } from './session.js';
 

@@ -2,9 +2,13 @@ import type { Client } from '@capstan/client';
 import type { Connection, ConnectionOptions } from '@capstan/client/connection';
 import { visibleJson } from '@capstan/contracts/visible-text';
 import { resolveConnection } from './connection.js';
-import { Interrupted } from './interrupted.js';
 import type { InputStream, Io } from './io.js';
 import { createOutput, type Output } from './output.js';
+
+/** The abort reason for Ctrl-C. */
+class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+}
 
 export type GlobalOptions = ConnectionOptions & {
   json?: boolean | undefined;

@@ -1,5 +1,5 @@
 import type { Invocation, InvocationEvent } from '@capstan/contracts';
-import { toInvocationEvent } from './event-stream/to-invocation-event.js';
+import type { StreamMessage } from './event-stream/parse-event-stream.js';
 import { isTerminal } from './is-terminal.js';
 import { type EventsOptions, resumeStream } from './resume-stream.js';
 import type { Transport } from './transport.js';
@@ -25,3 +25,7 @@ export const followEvents = (
     options,
   );
 };
+
+/** Returns null for a kind of event that this client does not know. Its data is not validated again; see `fromGateway`. */
+const toInvocationEvent = ({ id, event, data }: StreamMessage): InvocationEvent | null =>
+  event === 'status' || event === 'log' || event === 'result' ? { id, event, data: JSON.parse(data) } : null;

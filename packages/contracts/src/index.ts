@@ -16,6 +16,7 @@ export * from './hash.js';
 export * from './hold.js';
 export * from './invocation.js';
 export * from './is-near.js';
+export * from './is-object.js';
 export * from './issue-text.js';
 export * from './json.js';
 export * from './key.js';

@@ -3,7 +3,7 @@ import { isNear, mistypedLetters } from '@capstan/contracts';
 const MAX_LOOKED_AT = 2000;
 
 /** Returns the known name closest to `name`, or undefined if none is close. */
-export function suggestName(name: string, known: Iterable<string>): string | undefined {
+function suggestName(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let least = Number.POSITIVE_INFINITY;
   let looked = 0;

@@ -44,7 +44,7 @@ export type Verdict = Pick<Decision, 'effect' | 'allowed' | 'reason' | 'rule_mat
 const CONTROL = /[\u0000-\u001f\u007f]/g;
 
 /** Makes a reason safe to store: short, on one line, and without characters that Postgres refuses. Reasons may quote inputs. */
-export const storable = (text: string): string => text.slice(0, 1000).toWellFormed().replace(CONTROL, '\ufffd');
+const storable = (text: string): string => text.slice(0, 1000).toWellFormed().replace(CONTROL, '\ufffd');
 
 export const deny = (code: string, reason: string, rule_matched: string | null): Verdict => ({
   effect: 'deny',

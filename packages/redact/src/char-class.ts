@@ -16,7 +16,6 @@ export const charClass = (...members: string[]): CharClass => {
 export const isMember = (members: CharClass, code: number): boolean => members[code] === 1;
 
 export const DIGIT = charClass('0-9');
-export const UPPER = charClass('A-Z');
 export const HEX = charClass('0-9', 'a-f', 'A-F');
 export const LOWER_HEX = charClass('0-9', 'a-f');
 export const ALPHA = charClass('A-Z', 'a-z');

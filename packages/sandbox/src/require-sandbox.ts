@@ -2,7 +2,7 @@ import { Failure, type Limits, type Risk } from '@capstan/contracts';
 import { factOf, type Sandbox } from './sandbox.js';
 
 /** If the policy does not say, tools of MED risk and above need a sandbox. */
-export const isSandboxRequired = ({ sandbox }: Pick<Limits, 'sandbox'>, risk: Risk): boolean =>
+const isSandboxRequired = ({ sandbox }: Pick<Limits, 'sandbox'>, risk: Risk): boolean =>
   (sandbox ?? (risk === 'LOW' ? 'preferred' : 'required')) === 'required';
 
 /** What a call requires of its sandbox. `walls`: a level above `process`. */

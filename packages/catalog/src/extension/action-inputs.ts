@@ -4,7 +4,7 @@ import { placeholdersOf } from './placeholders.js';
 import type { NamedRunner } from './read-runner.js';
 
 /** The input schema of a command without a template: the words as typed. */
-export const TYPED_INPUTS: JsonObject = {
+const TYPED_INPUTS: JsonObject = {
   type: 'object',
   properties: {
     args: { type: 'array', items: { type: 'string' }, description: 'The arguments, in order' },

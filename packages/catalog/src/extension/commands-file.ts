@@ -78,5 +78,9 @@ export const CommandsFile = z
   .transform(({ slash_commands = [], commands = [] }) => ({ slash_commands: [...slash_commands, ...commands] }));
 export type CommandsFile = z.infer<typeof CommandsFile>;
 
+/** The commands of an installed extension. Empty if they can no longer be parsed. */
+export const parseCommands = (commands: unknown): SlashCommand[] =>
+  CommandsFile.safeParse(commands).data?.slash_commands ?? [];
+
 export const textOf = (example: z.infer<typeof Example>): string =>
   typeof example === 'string' ? example : example.command;

@@ -7,7 +7,7 @@ export type Matcher = {
   toString(): string;
 };
 
-export class PatternTimeout extends Error {
+class PatternTimeout extends Error {
   override readonly name = 'PatternTimeout';
 }
 

@@ -21,7 +21,7 @@ export type SchemaRegistry = {
   document(uri: string): Schema | undefined;
 };
 
-export class UnresolvedReference extends Error {
+class UnresolvedReference extends Error {
   override readonly name = 'UnresolvedReference';
 }
 

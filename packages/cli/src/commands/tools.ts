@@ -5,8 +5,8 @@ import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { formatFields } from '../format/fields.js';
 import { exampleOf, formatInputs } from '../format/input-schema.js';
-import { formatRisk } from '../format/risk.js';
 import { wrapProse } from '../format/width.js';
+import type { Colors } from '../output.js';
 import { choice, choices } from '../parse/choice.js';
 import { parseRunners } from '../parse/words.js';
 import { printItems } from '../print-items.js';
@@ -166,3 +166,12 @@ const refresh = async (session: Session): Promise<ExitCode> => {
     if (error !== null) await err.line(err.colors.yellow(`  ${source} ${origin}: ${error}`));
   return refreshed.sources.some(({ status }) => status === 'error') ? EXIT.failed : EXIT.success;
 };
+
+const PAINT: Record<Risk, 'green' | 'yellow' | 'red' | 'magenta'> = {
+  LOW: 'green',
+  MED: 'yellow',
+  HIGH: 'red',
+  CRITICAL: 'magenta',
+};
+
+const formatRisk = (risk: Risk, text: string, colors: Colors): string => colors[PAINT[risk]](text);

@@ -34,7 +34,7 @@ export const fill = (text: string, columns: number, align?: 'right'): string => 
 };
 
 /** Lines of at most so many columns, broken at spaces. What has none, such as a hash, stays whole, so that it can be copied. */
-export const wrap = (text: string, columns: number): string[] => {
+const wrap = (text: string, columns: number): string[] => {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const line = lines.at(-1);

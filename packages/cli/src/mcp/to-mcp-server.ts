@@ -1,6 +1,6 @@
 import type { McpFile, McpPermission, NewMcpServer, RegistryServer } from '@capstan/contracts';
+import { isObject } from '@capstan/contracts/is-object';
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
-import { isObject } from '../parse/json-object.js';
 import { UsageError } from '../usage-error.js';
 
 export type AddOptions = {

@@ -1,4 +1,6 @@
 import type { JsonObject } from '@capstan/contracts';
+// Without the index, which would load zod at every start.
+import { isObject } from '@capstan/contracts/is-object';
 import { UsageError } from '../usage-error.js';
 
 /** Reads a JSON object that a person wrote. `where` names the file, option or stream in the error. */
@@ -15,7 +17,3 @@ export const parseJsonObject = (text: string, where: string, suggestion: string 
 
 const nameOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
-
-/** Not the one of the contracts: importing it would load zod at every start. */
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -191,7 +191,7 @@ const stepsOf = async (session: Session, run_id: string): Promise<Step[]> => {
   return steps;
 };
 
-export const exitCodeOfRun = (run: RunDetail, parked: boolean): ExitCode => {
+const exitCodeOfRun = (run: RunDetail, parked: boolean): ExitCode => {
   if (parked) return EXIT.held;
   if (run.status === 'completed') return EXIT.success;
   if (run.status === 'failed' && run.denied_steps > 0 && run.failed_steps === 0) return EXIT.denied;

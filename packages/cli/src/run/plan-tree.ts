@@ -1,4 +1,5 @@
 import type { JsonObject, Run, RunEvent, Step, StepStatus } from '@capstan/contracts';
+import { isObject } from '@capstan/contracts/is-object';
 
 type Told = Omit<Step, 'result'>;
 
@@ -74,7 +75,7 @@ const callsOf = (branches: readonly Branch[]): Told[] =>
 function readSteps(plan: JsonObject | null): Branch[] {
   const steps = Array.isArray(plan?.steps) ? plan.steps : [];
   return steps.map((step, index) => {
-    const one: JsonObject = typeof step === 'object' && step !== null && !Array.isArray(step) ? step : {};
+    const one: JsonObject = isObject(step) ? step : {};
     const needs = typeof one.needs === 'string' ? [one.needs] : one.needs;
     return {
       index,

@@ -1,8 +1,8 @@
 import type { Entry } from './read-submissions.js';
 
 /** The limits of one bulk: the gateway's maximum number of items, and well under its default limit of 64 MiB. */
-export const MAX_ITEMS = 10_000;
-export const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_ITEMS = 10_000;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Groups entries into bulks within the limits of the gateway. */
 export async function* batches(

@@ -48,7 +48,7 @@ const peek = async (chunks: AsyncIterable<string>): Promise<{ isArray: boolean; 
 };
 
 /** The lines of a text that arrives in chunks, without line endings. The last line may lack one. */
-export async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of chunks) {
     const lines = chunk.split('\n');

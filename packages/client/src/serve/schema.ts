@@ -29,7 +29,7 @@ export type StandardSchema<Input = unknown, Output = Input> = {
 export type InputOf<Schema> = Schema extends StandardSchema<infer Input, unknown> ? Input : never;
 export type OutputOf<Schema> = Schema extends StandardSchema<unknown, infer Output> ? Output : never;
 
-export class InvalidValue extends Error {
+class InvalidValue extends Error {
   override readonly name = 'InvalidValue';
 }
 

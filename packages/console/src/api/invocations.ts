@@ -1,5 +1,5 @@
 import type { InvocationDetail, InvocationStatus, Resolution } from '@capstan/contracts';
-import { queryOptions, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { get, post, type Query } from './request.js';
 
 export type InvocationCounts = {
@@ -20,6 +20,15 @@ export const invocationQuery = (id: string) =>
     queryKey: ['invocation', id],
     queryFn: ({ signal }) => get<InvocationDetail>(at(id), {}, signal),
   });
+
+/** The number of matching calls by status and runner type. */
+export const useInvocationCounts = (filter: Query): InvocationCounts | undefined =>
+  useQuery({
+    queryKey: ['invocation-counts', filter],
+    queryFn: ({ signal }) => get<InvocationCounts>('/v1/invocations/counts', filter, signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: 15_000,
+  }).data;
 
 export const STATUSES: readonly InvocationStatus[] = [
   'held',

@@ -20,7 +20,7 @@ export const logOut = (): Promise<null> => post('/v1/logout');
 /** Whether the signed-in user may do something, and if not, why. */
 export type May = { ok: boolean; why: string | null };
 
-export const mayWith = (me: Whoami | undefined, ...anyOf: Role[]): May => {
+const mayWith = (me: Whoami | undefined, ...anyOf: Role[]): May => {
   if (!me) return { ok: false, why: 'You are not signed in.' };
   if (me.roles.includes('admin') || anyOf.some((role) => me.roles.includes(role))) return { ok: true, why: null };
   return { ok: false, why: `This needs the role ${anyOf.join(' or ')}. You have ${me.roles.join(', ') || 'none'}.` };

@@ -37,7 +37,7 @@ export class UnreachableError extends Error {
 /** Called when a request was refused because the login has ended. */
 export const signedOut = new EventTarget();
 
-export const withQuery = (path: string, query: Query = {}): string => {
+const withQuery = (path: string, query: Query = {}): string => {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     const values = Array.isArray(value) ? value : [value];

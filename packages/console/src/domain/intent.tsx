@@ -34,7 +34,7 @@ const asText = (value: Json): string => {
 };
 
 /** The important inputs, in order of importance. */
-export const tellingInputs = (inputs: JsonObject): [name: string, text: string][] =>
+const tellingInputs = (inputs: JsonObject): [name: string, text: string][] =>
   Object.entries(inputs)
     .filter(([, value]) => value !== null && value !== '')
     .sort(([one, value], [other, against]) => rank(one) - rank(other) || weight(value) - weight(against))

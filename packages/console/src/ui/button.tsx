@@ -76,7 +76,7 @@ export const ButtonLink = ({ to, params, search, children, ...look }: ButtonLink
 );
 
 /** Shows a key as a hint. The surrounding element says what it does. */
-export const Keys = ({ of }: { of: string }) => (
+const Keys = ({ of }: { of: string }) => (
   <span className="kbd wide-only" aria-hidden="true">
     {of}
   </span>

@@ -1,17 +1,16 @@
 import type { Json } from '@capstan/contracts';
+import { isObject } from '@capstan/contracts/is-object';
 import { SafeText } from './safe-text.js';
 import './diff.css';
 
 type Change = { path: string; before: Json | undefined; after: Json | undefined };
 
-const isPlain = (value: Json | undefined): value is Record<string, Json> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const same = (one: Json | undefined, other: Json | undefined): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** The paths of the members that differ. Lists are compared as a whole, because guessing what moved is not worth it. */
 export function changesOf(before: Json | undefined, after: Json | undefined, path = ''): Change[] {
   if (same(before, after)) return [];
-  if (!isPlain(before) || !isPlain(after)) return [{ path: path || '(all)', before, after }];
+  if (!isObject(before) || !isObject(after)) return [{ path: path || '(all)', before, after }];
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names.flatMap((name) => changesOf(before[name], after[name], path === '' ? name : `${path}.${name}`));
 }

@@ -11,7 +11,7 @@ const ENDS = 4;
  * `inv_V1St…k3_a`: the kind, and both ends, because ids of the same minute begin alike. A step keeps its position: `inv_V1St…k3_a-3`.
  * Of a hash, the first characters are shown.
  */
-export const shortId = (id: string): string => {
+const shortId = (id: string): string => {
   const [, prefix = '', rest = '', place = ''] =
     /^(?:sha256:)?([a-z]+_)?(.*?)((?:-\d+)*)$/.exec(id) ?? ([] as string[]);
   if (rest.length <= SHOWN + ENDS) return id;

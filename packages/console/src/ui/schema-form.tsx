@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@capstan/contracts';
+import { isObject } from '@capstan/contracts/is-object';
 import { type ReactNode, useState } from 'react';
 import { CheckField, Field, SelectField, TextField } from './field.js';
 import { SafeText } from './safe-text.js';
@@ -218,8 +219,7 @@ function kindOf(schema: Schema, value: Json | undefined): Kind {
 
 const isLines = (value: Json): boolean =>
   Array.isArray(value) && value.every((each) => typeof each === 'string' && !each.includes('\n'));
-const asObject = (value: Json | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+const asObject = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 
 function whyWrong(schema: Schema, value: Json | undefined): string | undefined {
   const { type, minimum, maximum, minLength, maxLength } = schema;

@@ -6,7 +6,7 @@ const MAX_TEXTS = 100_000;
 type Named = { name: string; text: string };
 
 /** Every text in the inputs, with the name of its field. Throws if the inputs are too large to be checked completely. */
-export function textsIn(inputs: JsonObject): Named[] {
+function textsIn(inputs: JsonObject): Named[] {
   const found: Named[] = [];
   const visit = (name: string, value: Json, depth: number): void => {
     if (found.length >= MAX_TEXTS || depth > MAX_DEPTH) throw new Error('the inputs are too large to be judged');

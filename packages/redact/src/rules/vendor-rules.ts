@@ -16,7 +16,7 @@ import type { Rule } from '../rule.js';
 import { type Part, tokenRule } from '../token-rule.js';
 import { VENDOR_TOKENS, type VendorToken } from './vendor-tokens.js';
 
-export const CLASSES: Readonly<Record<string, CharClass>> = {
+const CLASSES: Readonly<Record<string, CharClass>> = {
   alnum: ALNUM,
   alnum_dash: ALNUM_DASH,
   base64: BASE64,

@@ -2,7 +2,7 @@ import type { Json } from '@capstan/contracts';
 import type { Prompt } from './llm/llm-wire.js';
 
 /** About 50,000 tokens, which most models accept with room for the answer. */
-export const MAX_CONTENT = 200_000;
+const MAX_CONTENT = 200_000;
 const MAX_USAGE_DOC = 40_000;
 
 const SYSTEM = `You analyze the output of tools for the person or program that ran them.

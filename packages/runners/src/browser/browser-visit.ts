@@ -6,7 +6,6 @@ import type { BrowserContext, Download, Page, Request } from 'playwright-core';
 import { logLine, shownUrl } from '../log-line.js';
 import type { Call } from '../runner.js';
 import type { BrowserLease } from './create-browser-pool.js';
-import { withoutPeers } from './without-peers.js';
 
 /** The page of one call, in its own browser context, behind a proxy that applies the rules of the call. */
 export type BrowserVisit = {
@@ -168,3 +167,9 @@ async function closeVisit(context: BrowserContext, proxy: EgressProxy): Promise<
   stop.abort();
   return isClosed;
 }
+
+/** Runs in pages before their own scripts. WebRTC and WebTransport would bypass the proxy. */
+const withoutPeers = (): void => {
+  for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'WebTransport'])
+    Reflect.deleteProperty(globalThis, name);
+};

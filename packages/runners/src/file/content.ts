@@ -32,7 +32,7 @@ export function toShown(bytes: Uint8Array, wanted: FileEncoding, max_bytes: numb
   return { content: kept, encoding, truncated };
 }
 
-export function toText(bytes: Uint8Array): string | null {
+function toText(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {

@@ -33,7 +33,7 @@ const O_CLOEXEC = 0x8_0000;
 const PR_SET_CHILD_SUBREAPER = 36;
 
 /** Exit codes: the sandbox could not be set up; the program could not be executed. */
-export const NOT_CONFINED = 125;
+const NOT_CONFINED = 125;
 const NOT_EXECUTED = 126;
 
 /**

@@ -9,7 +9,7 @@ export type EntryKey = Pick<Entry, 'kind' | 'id'>;
 const columns = (table: string): RawBuilder<unknown> => sql.join(readColumnsOf(table).map((column) => sql.ref(column)));
 
 /** The entry of a run that has a row. */
-export async function readRunEntry(db: Db, run_id: string): Promise<ReadEntry | undefined> {
+async function readRunEntry(db: Db, run_id: string): Promise<ReadEntry | undefined> {
   const { rows: runs } = await sql<Row>`SELECT ${columns('runs')} FROM runs WHERE run_id = ${run_id}`.execute(db);
   if (runs.length === 0) return undefined;
   const { rows: plan_runs } = await sql<Row>`

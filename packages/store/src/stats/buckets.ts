@@ -1,13 +1,13 @@
 /** Each bucket is 1.2 times as wide as the previous one, so percentiles are at most 10 % off, from a millisecond to a week. */
 const GROWTH = 1.2;
-export const MAX_BUCKET = 120;
+const MAX_BUCKET = 120;
 
 /** The SQL for the bucket of a time in milliseconds, a float8; null for null. */
 export const bucketOf = (ms: string): string =>
   `CASE WHEN ${ms} IS NOT NULL THEN least(${MAX_BUCKET}, ceil(ln(greatest(${ms}, 1)) / ${Math.log(GROWTH)}))::smallint END`;
 
 /** The middle of a bucket, in milliseconds. */
-export const middleOf = (bucket: number): number => {
+const middleOf = (bucket: number): number => {
   const upper = GROWTH ** bucket;
   return bucket === 0 ? 1 : Math.round((upper + upper / GROWTH) / 2);
 };

@@ -1,3 +1,4 @@
+import { isObject } from '@capstan/contracts';
 import { Html, html } from '../report/html.js';
 import type { OpenApi, Operation, Response } from './openapi-route.js';
 
@@ -56,9 +57,9 @@ function renderAnswer(status: string, response: Response, schemas: Record<string
 /** A table of members; nested objects can be unfolded. */
 function renderSchema(given: unknown, schemas: Record<string, unknown>, depth: number): Html {
   const schema = resolve(given, schemas);
-  const items = isSchema(schema.items) ? resolve(schema.items, schemas) : null;
-  const { properties, required } = items && isSchema(items.properties) ? items : schema;
-  if (!isSchema(properties) || depth >= MAX_DEPTH) return html`<p>${describe(given, schemas)}</p>`;
+  const items = isObject(schema.items) ? resolve(schema.items, schemas) : null;
+  const { properties, required } = items && isObject(items.properties) ? items : schema;
+  if (!isObject(properties) || depth >= MAX_DEPTH) return html`<p>${describe(given, schemas)}</p>`;
   const needed = Array.isArray(required) ? required : [];
   return html`${items && html`<p class="type">a list of</p>`}<table>${Object.entries(properties).map(
     ([name, each]) =>
@@ -68,8 +69,8 @@ function renderSchema(given: unknown, schemas: Record<string, unknown>, depth: n
 
 function isNested(given: unknown, schemas: Record<string, unknown>): boolean {
   const schema = resolve(given, schemas);
-  const items = isSchema(schema.items) ? resolve(schema.items, schemas) : schema;
-  return isSchema(items.properties);
+  const items = isObject(schema.items) ? resolve(schema.items, schemas) : schema;
+  return isObject(items.properties);
 }
 
 /** A value on one line: its type, choices, bounds and description. */
@@ -91,7 +92,7 @@ function typeOf(schema: Schema, schemas: Record<string, unknown>): string {
   if (Array.isArray(union))
     return [...new Set(union.map((each) => typeOf(resolve(each, schemas), schemas)))].join(' or ');
   if (schema.type === 'array')
-    return `list of ${isSchema(schema.items) ? typeOf(resolve(schema.items, schemas), schemas) : 'anything'}`;
+    return `list of ${isObject(schema.items) ? typeOf(resolve(schema.items, schemas), schemas) : 'anything'}`;
   if (Array.isArray(schema.type)) return schema.type.join(' or ');
   return typeof schema.type === 'string' ? schema.type : 'anything';
 }
@@ -99,14 +100,11 @@ function typeOf(schema: Schema, schemas: Record<string, unknown>): string {
 const REF = '#/components/schemas/';
 
 function resolve(given: unknown, schemas: Record<string, unknown>): Schema {
-  if (!isSchema(given)) return {};
+  if (!isObject(given)) return {};
   const { $ref } = given;
   const found = typeof $ref === 'string' && $ref.startsWith(REF) ? schemas[$ref.slice(REF.length)] : undefined;
-  return isSchema(found) ? found : given;
+  return isObject(found) ? found : given;
 }
-
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const STYLE = `
 :root{color-scheme:light dark;--line:#8884;--quiet:#777}

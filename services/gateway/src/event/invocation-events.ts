@@ -23,7 +23,7 @@ const HELD = AFTER_LOGS - 1;
 const ENDED = AFTER_LOGS + 1;
 const RESULT = ENDED + 1;
 
-export const toId = ({ attempt, part }: Place): string => `${attempt}-${part}`;
+const toId = ({ attempt, part }: Place): string => `${attempt}-${part}`;
 
 export function fromId(id: string | undefined): Place | null {
   const [, attempt, part] = /^(\d{1,9})-(\d{1,10})$/.exec(id ?? '') ?? [];

@@ -88,7 +88,7 @@ export async function release(
 }
 
 /** Stored with the vote, in the audit, in the report and in the sealed record. */
-export const RELEASED_ALONE = '[released by the submitter: there is no second person yet]';
+const RELEASED_ALONE = '[released by the submitter: there is no second person yet]';
 
 function commentOf(comment: string | undefined, alone: boolean): string | null {
   const said = comment === undefined ? [] : [redactComment(comment)];

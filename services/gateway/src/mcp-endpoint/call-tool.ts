@@ -64,7 +64,7 @@ export async function beginCall(
 }
 
 /** The labels let a later `notifications/cancelled` find the call from any gateway. */
-export function contextOf(exchange: Exchange) {
+function contextOf(exchange: Exchange) {
   const { session, toolset } = exchange.visit;
   const asks = ['sampling', 'roots'].filter((what) => declares(exchange, what));
   const labels = {

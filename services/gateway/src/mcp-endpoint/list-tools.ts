@@ -24,7 +24,7 @@ export function listTools(gateway: GatewayContext, visit: McpVisit): Tool[] {
 
 export type UsableTool = { tool: ListedTool; decision: Decision };
 
-export function usableTools(gateway: GatewayContext, visit: McpVisit): UsableTool[] {
+function usableTools(gateway: GatewayContext, visit: McpVisit): UsableTool[] {
   const policy = gateway.policies.of(visit.principal.tenant);
   return [...namesFor(gateway, visit)].flatMap(([name, entry]) => {
     const decision = decideListing(policy, visit, entry);
@@ -75,7 +75,7 @@ export const decideListing = (
     session_id: null,
   });
 
-export function toTool(gateway: GatewayContext, { name, entry, task }: ListedTool, decision: Decision): Tool {
+function toTool(gateway: GatewayContext, { name, entry, task }: ListedTool, decision: Decision): Tool {
   const { descriptor } = entry;
   const outputSchema = structureOf(gateway, descriptor.tool_id);
   return {

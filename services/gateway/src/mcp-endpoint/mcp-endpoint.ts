@@ -21,7 +21,7 @@ import type { McpVisit } from './exchange.js';
 import { isServed } from './methods.js';
 import { subscribeAll, tellUpdates } from './subscriptions.js';
 
-export const SESSION_HEADER = 'mcp-session-id';
+const SESSION_HEADER = 'mcp-session-id';
 const KEEP_ALIVE_MS = 15_000;
 
 export type McpCaller = {

@@ -11,8 +11,8 @@ import { callTool } from './call-tool.js';
 import type { Exchange, McpVisit } from './exchange.js';
 import { listTools } from './list-tools.js';
 
-export const SEARCH = 'search_tools';
-export const CALL = 'call_tool';
+const SEARCH = 'search_tools';
+const CALL = 'call_tool';
 const MAX_FOUND = 20;
 
 /** Replaces a list of tools that is too long for a model: one tool to find the others, and one to call them. */

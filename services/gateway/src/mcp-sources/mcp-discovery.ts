@@ -14,7 +14,7 @@ export type McpDiscovery = {
 };
 
 export const MCP_SERVERS_CHANGED = 'mcp-servers';
-export const MCP_SERVER_STALE = 'mcp-stale';
+const MCP_SERVER_STALE = 'mcp-stale';
 
 /** The shortest interval for a server that keeps announcing changes. A server that fails is tried less and less often. */
 const EVERY_MS = 2000;

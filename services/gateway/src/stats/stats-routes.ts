@@ -37,7 +37,7 @@ export const statsRoutes: Route[] = [
 ];
 
 /** The period, the step and the rollups to read them from. */
-export function rangeOf({ since, until, step, by }: z.output<typeof StatsQuery>, now: number) {
+function rangeOf({ since, until, step, by }: z.output<typeof StatsQuery>, now: number) {
   const end = until === undefined ? now : Date.parse(until);
   const start = since === undefined ? end - HOUR_S * 1000 : Date.parse(since);
   const length_s = (end - start) / 1000;

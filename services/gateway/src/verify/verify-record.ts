@@ -9,7 +9,7 @@ import { type RecordedRun, toLogCheckpoint } from './recorded-run.js';
 const MAX_MISMATCHES = 1000;
 
 /** Verifies page by page, in constant memory, and serves other requests in between. */
-export async function* verifyRecord(
+async function* verifyRecord(
   { store }: Pick<GatewayContext, 'store'>,
   { run, tenant, seal, checkpoint }: RecordedRun,
 ): AsyncGenerator<VerifyLine> {

@@ -14,7 +14,7 @@ const TYPES: Record<string, (value: Json) => boolean> = {
   object: isObject,
 };
 
-export const sameJson = (one: Json, other: Json): boolean => one === other || isDeepStrictEqual(one, other);
+const sameJson = (one: Json, other: Json): boolean => one === other || isDeepStrictEqual(one, other);
 
 const onNumber =
   (keyword: string, isRight: (value: number, limit: number) => boolean): Keyword =>

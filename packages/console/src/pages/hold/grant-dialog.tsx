@@ -1,4 +1,5 @@
 import type { Hold } from '@capstan/contracts';
+import { HOUR_MS } from '@capstan/contracts/time';
 import { useState } from 'react';
 import { useHoldActions } from '../../api/holds.js';
 import { Button } from '../../ui/button.js';
@@ -8,7 +9,6 @@ import { CheckField, SelectField, TextField } from '../../ui/field.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { useToast } from '../../ui/toast.js';
 
-const HOUR_MS = 3_600_000;
 const SPANS = [
   [String(HOUR_MS), 'One hour'],
   [String(24 * HOUR_MS), 'One day'],

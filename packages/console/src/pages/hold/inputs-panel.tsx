@@ -1,4 +1,5 @@
 import type { Hold, JsonObject } from '@capstan/contracts';
+import { isObject } from '@capstan/contracts/is-object';
 import { useQuery } from '@tanstack/react-query';
 import { Pencil, Undo2 } from 'lucide-react';
 import { useState } from 'react';
@@ -103,7 +104,7 @@ export function InputsPanel({ hold, editing, draft, onDraft, onEdit }: Props) {
 const parsed = (text: string): JsonObject | null => {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }

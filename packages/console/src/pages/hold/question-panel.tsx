@@ -1,4 +1,5 @@
 import type { Hold, JsonObject, QuestionRequest } from '@capstan/contracts';
+import { isObject } from '@capstan/contracts/is-object';
 import { Check, ExternalLink, X } from 'lucide-react';
 import { useState } from 'react';
 import { useHoldActions } from '../../api/holds.js';
@@ -61,14 +62,14 @@ function Request({ hold_id, name, request: { method, params = {} }, may }: Reque
         <SafeText text={typeof params.message === 'string' ? params.message : `${name}: ${method}`} line={false} />
       </p>
       {isUrl ? <OpenUrl url={String(params.url)} /> : null}
-      {isForm && isSchema(schema) ? <SchemaForm schema={schema} value={content} onChange={setContent} /> : null}
+      {isForm && isObject(schema) ? <SchemaForm schema={schema} value={content} onChange={setContent} /> : null}
       {method === 'elicitation/create' ? null : (
         <JsonField
           label="Answer as JSON"
           hint="The MCP client that made the call usually answers this itself."
           wrong={undefined}
           value={undefined}
-          onChange={(value) => setContent(isSchema(value) ? value : {})}
+          onChange={(value) => setContent(isObject(value) ? value : {})}
         />
       )}
       <div className="row wrap">
@@ -97,6 +98,3 @@ function OpenUrl({ url }: { url: string }) {
     </p>
   );
 }
-
-const isSchema = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

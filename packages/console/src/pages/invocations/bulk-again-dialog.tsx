@@ -1,4 +1,5 @@
-import type { BulkAnswer, Invocation, JsonObject } from '@capstan/contracts';
+import type { BulkAnswer, Invocation } from '@capstan/contracts';
+import { isObject } from '@capstan/contracts/is-object';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { hasEnded } from '../../api/invocations.js';
@@ -12,8 +13,6 @@ import { useToast } from '../../ui/toast.js';
 type Props = { filter: Query; count: number; tools: readonly string[]; onClose(): void };
 
 const MOST = 1000;
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Makes new calls like all that match and have ended, with some members of the inputs changed. They are one run. */
 export function BulkAgainDialog({ filter, count, tools, onClose }: Props) {

@@ -1,7 +1,7 @@
+import { HOUR_MS } from '@capstan/contracts/time';
 import type { Query } from '../../api/request.js';
 import { listOf, type Search } from '../../app/search.js';
 
-const HOUR_MS = 3_600_000;
 export const SPANS: Readonly<Record<string, number>> = {
   '1h': HOUR_MS,
   '24h': 24 * HOUR_MS,

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@capstan/contracts/time';
 import { useQuery } from '@tanstack/react-query';
 import { nowQuery, statsQuery } from '../../api/stats.js';
 import { useSearchState } from '../../app/search.js';
@@ -11,7 +12,6 @@ import { Numbers } from './numbers.js';
 import { RunnerTable } from './runner-table.js';
 import './overview.css';
 
-const HOUR_MS = 3_600_000;
 const SPANS = { '1h': HOUR_MS, '6h': 6 * HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS } as const;
 type Span = keyof typeof SPANS;
 

@@ -1,4 +1,5 @@
 import type { WhatIfAnswer } from '@capstan/contracts';
+import { DAY_MS } from '@capstan/contracts/time';
 import { FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import { useMay } from '../../api/me.js';
@@ -9,7 +10,6 @@ import { SelectField } from '../../ui/field.js';
 import { Panel } from '../../ui/panel.js';
 import { WhatIfResult } from './what-if-result.js';
 
-const DAY_MS = 86_400_000;
 type Props = { draft: string; changed: boolean; wrong: boolean };
 
 /** Shows the recorded decisions that a draft would change, before it is put in force. */

@@ -1,4 +1,5 @@
 import type { QueueInfo, WorkerInfo } from '@capstan/contracts';
+import { HOUR_MS } from '@capstan/contracts/time';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CirclePause, CirclePlay, Server } from 'lucide-react';
@@ -22,7 +23,6 @@ import { WorkerRow } from './worker-row.js';
 import './queues.css';
 
 const RATE_MINUTES = 5;
-const HOUR_MS = 3_600_000;
 
 /** Redis or Postgres. A gateway that is not ready does not say. */
 const kindQuery = queryOptions({

@@ -1,4 +1,5 @@
 import type { Explanation, Invocation, JsonObject } from '@capstan/contracts';
+import { isObject } from '@capstan/contracts/is-object';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Play, ShieldQuestion } from 'lucide-react';
@@ -92,7 +93,7 @@ export function TryTool({ tool }: { tool: ToolDetail }) {
             label="Inputs"
             wrong={undefined}
             value={inputs}
-            onChange={(value) => typeof value === 'object' && value !== null && !Array.isArray(value) && change(value)}
+            onChange={(value) => isObject(value) && change(value)}
           />
         )}
         {verdict ? (

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject } from '@capstan/contracts';
 import { createRoom, fitting } from '../../file/room.js';
 import type { RunOutcome, ToolFailure } from '../../runner.js';
 import { diffSchemas } from './diff-schemas.js';
@@ -46,6 +46,6 @@ const diff = ({ before, after }: JsonObject, max_bytes: number): RunOutcome => {
 };
 
 const isSchema = (value: Json | undefined): value is JsonObject | boolean =>
-  typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
+  typeof value === 'boolean' || isObject(value);
 
 const invalid = (error: string): ToolFailure => ({ success: false, error, kind: 'INVALID_INPUTS', retryable: false });

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@capstan/contracts';
+import { isObject, type Json, type JsonObject } from '@capstan/contracts';
 import { asObject } from './schema-change.js';
 import { indexSchema, NOWHERE, type SchemaIndex, toAddress } from './schema-index.js';
 
@@ -84,9 +84,7 @@ const pointedAt = (from: Json | undefined, pointer: string): Json | undefined =>
 };
 
 const asSchema = (target: Json | undefined): JsonObject | undefined =>
-  typeof target === 'boolean' || (typeof target === 'object' && target !== null && !Array.isArray(target))
-    ? asObject(target)
-    : undefined;
+  typeof target === 'boolean' || isObject(target) ? asObject(target) : undefined;
 
 const decoded = (fragment: string): string => {
   try {

@@ -1,4 +1,0 @@
-/** The abort reason for Ctrl-C. */
-export class Interrupted extends Error {
-  override readonly name = 'Interrupted';
-}
