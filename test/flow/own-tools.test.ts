@@ -91,6 +91,34 @@ describe.each(queues)('own tools on the $name queue', (queue) => {
     expect(JSON.stringify([ended, lines])).not.toContain(SECRET);
   });
 
+  test('output beyond the limit of the policy is cut, in the payload and in the log', async () => {
+    const { admin } = its.system;
+    const line = 'x'.repeat(999);
+    const [pool] = await serve([
+      tool({
+        id: 'verbose',
+        description: 'Says too much',
+        input: z.object({}),
+        risk: 'LOW',
+        side_effects: [],
+        run: (_, { log }) => {
+          for (let lines = 0; lines < 2000; lines++) log(line);
+          return { text: 'ü'.repeat(1_000_000) };
+        },
+      }),
+    ]);
+    const ended = await admin.submit({ tool_id: `app:${pool}:verbose`, inputs: {} }, { wait_s: 30 });
+    expect(ended).toMatchObject({ status: 'succeeded', result: { truncated: true } });
+    const MOST = ended.decision.limits.max_output_bytes;
+    expect(Buffer.byteLength(String(ended.result?.payload))).toBeLessThanOrEqual(MOST);
+    expect(ended.result?.payload).toMatch(/^\{"text":"üüü/);
+    let logged = '';
+    for await (const event of admin.events(ended.invocation_id)) if (event.event === 'log') logged += event.data.text;
+    expect(logged.length).toBeLessThanOrEqual(MOST + 1000);
+    expect(logged).toMatch(/^x{999}\n/);
+    expect(logged).toMatch(/\[the rest of the log is left out\]\n$/);
+  });
+
   test('a function that throws Retryable is retried, and one that throws Fatal fails at once', async () => {
     const tried: string[] = [];
     const failing = (id: string, error: () => Error) =>

@@ -1,5 +1,5 @@
-import { cutText } from '../cut-text.js';
-import type { Call, Runner, RunOutcome, ToolFailure } from '../runner.js';
+import type { Runner, ToolFailure } from '../runner.js';
+import { withinLimits } from '../within-limits.js';
 import type { BuiltinTool } from './builtin-tool.js';
 import { createCurrentTime } from './current-time.js';
 import { add, divide, multiply, subtract } from './math.js';
@@ -35,13 +35,3 @@ const unknownTool = (tool_id: string): ToolFailure => ({
   kind: 'UNKNOWN_TOOL',
   retryable: false,
 });
-
-/**
- * Truncates an outcome that is too large to the beginning of its text. Redacted before it is truncated, because half a secret would not be
- * recognized.
- */
-const withinLimits = (outcome: RunOutcome, { limits, redact }: Pick<Call, 'limits' | 'redact'>): RunOutcome => {
-  const text = JSON.stringify(redact.json(outcome.payload ?? null));
-  const { kept, truncated } = cutText(text, limits.max_output_bytes);
-  return truncated ? { ...outcome, payload: kept, truncated } : outcome;
-};

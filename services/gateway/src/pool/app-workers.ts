@@ -86,7 +86,7 @@ export class AppWorkers {
     await Promise.all([this.#app.catchUp(lives, worker.worker_id), this.#app.catchUpLogs(lives)]);
     for (const { live, stream, text } of chunks) {
       const call = await live.call;
-      call.log(stream, call.redact.text(text));
+      live.log(call, stream, call.redact.text(text));
     }
     await Promise.all(lives.map(({ claimed }) => this.#app.pipeline.logs.written(claimed)));
   }

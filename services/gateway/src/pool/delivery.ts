@@ -8,6 +8,7 @@ import {
   type WorkerContext,
 } from '@capstan/execution';
 import type { Call } from '@capstan/runners';
+import { withinLimits } from '@capstan/runners/within-limits';
 import { type Claimed, readClaims, type Settled } from '@capstan/store/claim';
 import { type OwnedCall, readOwnedCalls } from '@capstan/store/pool';
 import type { AppContext } from './app-context.js';
@@ -245,7 +246,7 @@ export class Delivery {
     const running = this.#running.get(claimed.invocation_id) ?? null;
     live.running = running;
     live.deadline = performance.now() + call.limits.timeout_ms;
-    const ended = live.begin(call);
+    const ended = live.begin(call).then((outcome) => withinLimits(outcome, call));
     running?.onStop(() => this.#tellStop(live));
     if (!live.started_elsewhere) {
       live.message = toAppCall(claimed, call);

@@ -1,4 +1,4 @@
-import type { AppCall, AppResult, Artifact } from '@capstan/contracts';
+import type { AppCall, AppResult, Artifact, LogStream } from '@capstan/contracts';
 import { NotStarted, type Running, TakenElsewhere } from '@capstan/execution';
 import { LiveRedactor, type Redactor } from '@capstan/redact';
 import type { Call, RunOutcome } from '@capstan/runners';
@@ -27,6 +27,7 @@ export class LiveCall {
   readonly secrets = new Set<string>();
   #learnt: string[] = [];
   #redactor: Redactor | null = null;
+  #log_room: number | null = null;
   /** On the clock of `performance.now()`. */
   deadline = Number.POSITIVE_INFINITY;
   running: Running | null = null;
@@ -70,6 +71,14 @@ export class LiveCall {
     this.secrets.add(name);
     if (this.#redactor) this.#redact(value);
     else this.#learnt.push(value);
+  }
+
+  /** Writes redacted output to the log, up to the call's output limit. Each gateway counts what went through it. */
+  log(call: Call, stream: LogStream, text: string): void {
+    this.#log_room ??= call.limits.max_output_bytes;
+    if (this.#log_room <= 0) return;
+    this.#log_room -= Buffer.byteLength(text);
+    call.log(stream, this.#log_room > 0 ? text : '[the rest of the log is left out]\n');
   }
 
   /** Files that may have been uploaded at another gateway. */
