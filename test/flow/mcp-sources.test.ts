@@ -1,6 +1,7 @@
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { atEnd } from '../fixtures/at-end.js';
 import { eventually } from '../fixtures/eventually.js';
@@ -95,6 +96,61 @@ test('A server that is this installation does not give its own tools back withou
   expect(ids).toContain('mcp:other:mcp_some_echo');
   expect(ids.filter((id) => id.includes('mcp_other'))).toEqual([]);
   await system.admin.mcpServers.delete('other');
+});
+
+describe('A held call of an MCP client that can open links', () => {
+  const multiply = { name: 'cap_test_math_multiply', arguments: { a: 6, b: 7 } };
+  const capabilities = { elicitation: { form: {}, url: {} } };
+  const transport = { requestInit: { headers: { authorization: `Bearer ${ADMIN_KEY}` } } };
+
+  /** Opens the link as somebody else, who agrees. */
+  const decider = async () => {
+    const { key } = await system.admin.keys.create({ tenant: 'default', actor: 'olga', roles: ['operate'] });
+    const opened: string[] = [];
+    const open = async ({ params }: { params: object }) => {
+      opened.push('url' in params ? String(params.url) : 'no link');
+      await system.clientFor(key).holds.release(opened[0]?.split('/').at(-1) ?? '');
+      return { action: 'accept' as const };
+    };
+    return { opened, open };
+  };
+  const link = expect.stringMatching(/\/holds\/hld_[\w-]+$/);
+
+  test('is decided at its link, which a client of the older protocol gets once', async () => {
+    const { opened, open } = await decider();
+    const client = new Client({ name: 'old', version: '1.0.0' }, { capabilities });
+    client.setRequestHandler(ElicitRequestSchema, open);
+    await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', system.url), transport));
+    atEnd(() => client.close());
+    expect(await client.callTool(multiply)).toMatchObject({ structuredContent: { result: 42 } });
+    expect(opened).toEqual([link]);
+  });
+
+  test('is decided at its link, which a client of the newest protocol gets once', async () => {
+    const { opened, open } = await decider();
+    const versionNegotiation = { mode: 'auto' as const };
+    const client = new ModernClient({ name: 'new', version: '1.0.0' }, { capabilities, versionNegotiation });
+    client.setRequestHandler('elicitation/create', open);
+    await client.connect(new ModernTransport(new URL('/mcp', system.url), transport));
+    atEnd(() => client.close());
+    expect(await client.callTool(multiply)).toMatchObject({ structuredContent: { result: 42 } });
+    expect(opened).toEqual([link]);
+  });
+
+  test('answers with the hold once the client has waited, if nobody has decided at the link', async () => {
+    const versionNegotiation = { mode: 'auto' as const };
+    const client = new ModernClient({ name: 'new', version: '1.0.0' }, { capabilities, versionNegotiation });
+    let opened = 0;
+    client.setRequestHandler('elicitation/create', () => {
+      opened += 1;
+      return { action: 'accept' };
+    });
+    await client.connect(new ModernTransport(new URL('/mcp', system.url), transport));
+    atEnd(() => client.close());
+    const held = await client.callTool(multiply);
+    expect(JSON.stringify(held.content)).toMatch(/Decide at http.*\/holds\/hld_/);
+    expect(opened).toBe(1);
+  });
 });
 
 describe('A toolset with search', () => {

@@ -78,6 +78,23 @@ test('a tool keeps the effects that it was taken with until somebody has accepte
   expect(await find(between)).toEqual(between);
 });
 
+test('a server that was disabled for a while has its changed tools reviewed, one with another program is taken as it is', async () => {
+  await addMcpServer(store, ANN, config('paused'));
+  const find = async (description: string) => {
+    const descriptors = [{ ...tool('paused', 'act'), description }];
+    await recordMcpDiscovery(store, ANN, await claim('paused'), { descriptors });
+    return (await readTools(store)).find(({ tool_id }) => tool_id === 'mcp:paused:act')?.descriptor;
+  };
+  await find('first');
+  await changeMcpServer(store, ANN, { ...config('paused'), enabled: false });
+  await changeMcpServer(store, ANN, { ...config('paused'), timeout_ms: 5000, tools: { allow: ['a*'] } });
+  expect(await find('second')).toMatchObject({ description: 'first', changed: { fields: ['description'] } });
+  await changeMcpServer(store, ANN, { ...config('paused'), args: ['another.js'] });
+  const taken = await find('second');
+  expect(taken).toMatchObject({ description: 'second' });
+  expect(taken).not.toHaveProperty('changed');
+});
+
 test('a failing server reports why, and keeps its tools', async () => {
   await addMcpServer(store, ANN, config('failing'));
   await recordMcpDiscovery(store, ANN, await claim('failing'), { descriptors: [tool('failing', 'a')] });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { McpListing, NewMcpServer, Principal } from '@capstan/contracts';
 import { appendAudit } from '../audit/append-audit.js';
 import type { Db, Store } from '../open-store.js';
@@ -63,7 +64,7 @@ export async function addMcpServer(store: Store, by: By, config: NewMcpServer): 
   });
 }
 
-/** Discards what was known about the server. Its tools stay until the next discovery, unless it is disabled. */
+/** Discards what is known of the state of the server. Its tools stay until the next discovery, unless it is disabled. */
 export async function changeMcpServer(store: Store, by: By, config: NewMcpServer): Promise<McpServerRow | undefined> {
   const enabled = config.enabled ?? true;
   return store.db.transaction().execute(async (db) => {
@@ -92,12 +93,19 @@ export async function changeMcpServer(store: Store, by: By, config: NewMcpServer
       .executeTakeFirst();
     if (!row) return undefined;
     if (!enabled) await removeTools(db, by, config.name);
-    // Reconfiguring a server accepts its tools anew.
-    await unpinTools(db, config.name);
+    if (before && !isSameServer(before.config, config)) await unpinTools(db, config.name);
     await audit(db, by, 'mcp_server.change', config);
     return row;
   });
 }
+
+/**
+ * An operator who names another program or address, or trusts a server differently, accepts its tools as they then are. Anything
+ * else, such as a server that is disabled for a while, must not accept what has changed meanwhile.
+ */
+const isSameServer = (before: NewMcpServer, after: NewMcpServer): boolean =>
+  isDeepStrictEqual(identityOf(before), identityOf(after));
+const identityOf = ({ command, args, url, trust }: NewMcpServer) => ({ command, args, url, trust });
 
 export async function removeMcpServer(store: Store, by: By, name: string): Promise<boolean> {
   return store.db.transaction().execute(async (db) => {

@@ -9,7 +9,7 @@ import {
 import { getHold, type HeldCall } from '@capstan/store/hold';
 import type { GatewayContext } from '../gateway-context.js';
 import { answer, reject, release, withdraw } from '../hold/decide-hold.js';
-import { declares, type Exchange } from './exchange.js';
+import { declares, type Exchange, takesForms } from './exchange.js';
 
 /** Requests to a client about a waiting call, by the keys of their answers. */
 export type Requests = Record<string, QuestionRequest>;
@@ -22,17 +22,30 @@ const DECIDE = 'capstan_decide';
  * that; or to open the page where the hold is decided.
  */
 export function requestsFor(exchange: Exchange, hold: HeldCall): Requests {
+  const requests = Object.entries(askable(exchange, hold));
+  return Object.fromEntries(requests.map(([key, request]) => [key, inEraOf(exchange, hold, key, request)]));
+}
+
+function askable(exchange: Exchange, hold: HeldCall): Requests {
   const { principal, base_url } = exchange.visit;
   if (hold.question) {
     const open = Object.entries(hold.question.requests).filter(([key]) => !(key in (hold.answers ?? {})));
     return Object.fromEntries(open.filter(([, request]) => canAnswer(exchange, request)));
   }
   const reason = `${hold.tool_id} waits for an agreement: ${hold.decision.reason}`;
-  if (hold.approvals.allow_self && hold.actor === principal.actor && declares(exchange, 'elicitation'))
+  if (hold.approvals.allow_self && hold.actor === principal.actor && takesForms(exchange))
     return { [CONFIRM]: { method: 'elicitation/create', params: { message: reason, requestedSchema: AGREEMENT } } };
-  if (!declares(exchange, 'elicitation', 'url')) return {};
+  // Somebody who has seen the link may still have to decide there.
+  if (!declares(exchange, 'elicitation', 'url') || DECIDE in exchange.answers) return {};
   const url = `${base_url}/holds/${hold.hold_id}`;
   return { [DECIDE]: { method: 'elicitation/create', params: { mode: 'url', message: reason, url } } };
+}
+
+/** Only the older protocol has an id for each link, and requires it. */
+function inEraOf({ is_modern }: Exchange, hold: HeldCall, key: string, request: QuestionRequest): QuestionRequest {
+  const { params } = request;
+  if (is_modern || params?.mode !== 'url' || params.elicitationId !== undefined) return request;
+  return { ...request, params: { ...params, elicitationId: questionId(hold, key) } };
 }
 
 const AGREEMENT: JsonObject = {
@@ -45,7 +58,7 @@ function canAnswer(exchange: Exchange, { method, params }: QuestionRequest): boo
   if (method === 'sampling/createMessage') return declares(exchange, 'sampling');
   if (method === 'roots/list') return declares(exchange, 'roots');
   if (method !== 'elicitation/create') return false;
-  return params?.mode === 'url' ? declares(exchange, 'elicitation', 'url') : declares(exchange, 'elicitation');
+  return params?.mode === 'url' ? declares(exchange, 'elicitation', 'url') : takesForms(exchange);
 }
 
 /** Applies the answers of a client. Answers to questions that are not open are ignored. */

@@ -54,3 +54,8 @@ export const declares = ({ capabilities }: Exchange, ...path: string[]): boolean
   for (const name of path) at = isObject(at) ? at[name] : undefined;
   return isObject(at);
 };
+
+/** Forms are the older kind of question, so a client that names no kind takes them. */
+export const takesForms = (exchange: Exchange): boolean =>
+  declares(exchange, 'elicitation', 'form') ||
+  (declares(exchange, 'elicitation') && !declares(exchange, 'elicitation', 'url'));
