@@ -66,6 +66,8 @@ describe('well-known formats', () => {
   test.each([
     'the capability cap_current_time_get_current_time ran',
     'Authorization: Bearer $TOKEN',
+    'the authorization request. Device Authorization RFC8628',
+    "new Set(['authorization', 'content-type'])",
     'ghp_ is the prefix of such tokens, and AKIA that of others',
     '-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----',
     '-----BEGIN PUBLIC KEY-----\nMIIE\n-----END PUBLIC KEY-----',

@@ -1,4 +1,4 @@
-import { ALNUM, BASE64URL, charClass, DIGIT, WORD } from '../char-class.js';
+import { ALNUM, BASE64URL, charClass, DIGIT, HEX, WORD } from '../char-class.js';
 import type { Rule } from '../rule.js';
 import { just, some, tokenRule } from '../token-rule.js';
 
@@ -8,7 +8,7 @@ const DISCORD_STARTS = ['MT', 'Mj', 'Mz', 'ND', 'NT', 'Nj', 'Nz', 'OD', 'OT'].fl
 );
 const SNOWFLAKE = charClass('A-Z', 'a-z', '0-9');
 
-/** Bot tokens, which have a format but no prefix. */
+/** Tokens of bots and clouds that have a format but no prefix of their own. */
 export const CHAT_RULES: readonly Rule[] = [
   tokenRule({
     id: 'discord-bot-token',
@@ -47,6 +47,23 @@ export const CHAT_RULES: readonly Rule[] = [
     parts: [some(charClass('A-Z', 'a-z', '0-9', '%+/='), 43, 100)],
     entropy: 3,
     anywhere: true,
+    hidden_from: 0,
+  }),
+  tokenRule({
+    id: 'azure-cask-key',
+    anchors: ['JQQJ99'],
+    parts: [some(ALNUM, 20, 30)],
+    entropy: 3,
+    anywhere: true,
+    behind: /[A-Za-z0-9]{24}$/,
+  }),
+  tokenRule({
+    id: 'cloud-request-signature',
+    anchors: ['Signature='],
+    parts: [some(HEX, 64, 1024)],
+    entropy: 3,
+    anywhere: true,
+    folded: true,
     hidden_from: 0,
   }),
   tokenRule({

@@ -12,6 +12,8 @@ export const SOURCES = {
   kingfisher: { url: 'https://github.com/mongodb/kingfisher', revision: 'ee7c0db3ef87', date: '2025-06-20' },
   /** The rules of Titus, Apache-2.0: only prefixes and lengths. */
   titus: { url: 'https://github.com/praetorian-inc/titus', revision: '369d8dc4359a', date: '2026-04-10' },
+  /** Keys in public code, of vendors that publish a prefix but no format. */
+  public_code: { url: 'https://github.com', revision: null, date: '2026-11-19' },
   // Published by the vendors themselves: documentation, or the check in their own client.
   cloudflare: {
     url: 'https://developers.cloudflare.com/cloudflare-one/connections/connect-networks/configure-tunnels/remote-tunnel-permissions',

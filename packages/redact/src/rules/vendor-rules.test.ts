@@ -72,6 +72,21 @@ describe('vendor tokens', () => {
     for (const { date } of Object.values(SOURCES)) expect(date).toMatch(/^\d{4}-\d\d-\d\d$/);
   });
 
+  test('a signed request keeps its key id and loses its signature', () => {
+    const signature = 'fe5f80f77d5fa3beca038a248ff027d0445342fe2855ddc963176630326f1024';
+    expect(redactor.text(`https://x.s3.amazonaws.com/a?X-Amz-Expires=900&X-Amz-Signature=${signature}&x=1`)).toBe(
+      'https://x.s3.amazonaws.com/a?X-Amz-Expires=900&X-Amz-Signature=[REDACTED]&x=1',
+    );
+    expect(redactor.text(`SignedHeaders=host, Signature=${signature}`)).toBe(
+      'SignedHeaders=host, Signature=[REDACTED]',
+    );
+  });
+
+  test('a key of Azure is redacted from its marker on', () => {
+    const key = 'AbcDeFgHiJ0KLmnOpQrStUvWxYz12JlQEd9AcTG4pEWdjbSmPysw2JQQJ99BDACfhMk5XJ3w3AAABACOGkDUM';
+    expect(redactor.text(key)).toBe(`${key.slice(0, key.indexOf('JQQJ99'))}[REDACTED]`);
+  });
+
   test.each([
     ['a bot of Discord', 'MTE5NDAxMjM0NTY3ODkwMTIzNA.GkT3xq.uW8h3Yx1ZpQv9nRk5mLs2jDf7bGcAe4tHoKi6w'],
     ['a bot of Telegram', '7123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8'],
