@@ -6,7 +6,8 @@ import type { Db, Store } from '../open-store.js';
 import { endWaited, takeWaiting, type Waited } from './end-waiting.js';
 import { matching } from './filter-invocations.js';
 
-const CANCELABLE = ['held', 'deferred', 'queued', 'running'] as const satisfies InvocationStatus[];
+const CANCELABLE: InvocationStatus[] = ['held', 'deferred', 'queued', 'running'];
+const isCancelable = (status: InvocationStatus): boolean => CANCELABLE.includes(status);
 /** A call may move from `work` to a receipt or back between the two lookups, but hardly three times in a row. */
 const LOOKS = 3;
 
@@ -22,11 +23,11 @@ export async function cancelInvocations(
   { invocation_id, ...filter }: InvocationFilter & { invocation_id?: string },
 ): Promise<Canceled[]> {
   return store.db.transaction().execute(async (db) => {
+    const status = filter.status?.filter(isCancelable) ?? CANCELABLE;
     let query = db
       .selectFrom('invocation_states')
       .select('invocation_id')
-      .where(matching(tenant, filter))
-      .where('status', 'in', CANCELABLE);
+      .where(matching(tenant, { ...filter, status }));
     if (invocation_id) query = query.where('invocation_id', '=', invocation_id);
     const wanted = await query.execute();
     const canceled = await cancelAll(

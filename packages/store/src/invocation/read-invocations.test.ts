@@ -19,6 +19,7 @@ describe('a filter', () => {
     red: newInvocation({ tenant: 'filters', labels: { team: 'red', 'a:b': 'c:d', empty: '' } }),
     blue: newInvocation({ tenant: 'filters', labels: { team: 'blue' } }),
     old: newInvocation({ tenant: 'filters' }),
+    refused: newInvocation({ tenant: 'filters', status: 'denied', session_id: 's2', labels: { kind: 'nightly' } }),
   };
   const names = new Map(Object.entries(named).map(([name, row]) => [row.invocation_id, name]));
   const found = async (filter: InvocationFilter) => {
@@ -37,7 +38,17 @@ describe('a filter', () => {
   test.each<[InvocationFilter, string[]]>([
     [{}, allBut()],
     [{ status: ['held'] }, ['held']],
-    [{ status: ['held', 'denied'] }, ['denied', 'held']],
+    [{ status: ['held', 'denied'] }, ['denied', 'held', 'refused']],
+    [{ status: ['denied'] }, ['denied', 'refused']],
+    [{ status: ['denied', 'succeeded'] }, ['denied', 'refused']],
+    [{ status: ['failed'] }, []],
+    [{ status: ['denied'], tool_id: 'shell.run' }, ['denied']],
+    [{ status: ['denied'], session_id: 's2', label: ['kind:nightly'], since: '2021-01-01T00:00:00Z' }, ['refused']],
+    [{ status: ['denied'], until: '2021-01-01T00:00:00Z' }, []],
+    [{ status: ['denied'], actor: 'bob' }, []],
+    [{ status: ['denied'], q: 'SHELL' }, ['denied']],
+    [{ status: ['denied'], q: named.refused.invocation_id }, ['refused']],
+    [{ q: 'NIGHT' }, ['refused']],
     [{ tool_id: 'shell.run' }, ['denied']],
     [{ tool_id: 'shell' }, []],
     [{ runner: 'builtin' }, ['builtin']],
@@ -59,6 +70,20 @@ describe('a filter', () => {
     [{ status: ['queued'], session_id: 's1', runner: 'exec', label: ['team'] }, []],
   ])('of %o finds the right ones', async (filter, expected) => {
     expect(await found(filter)).toEqual(expected);
+  });
+
+  test('of an ended status pages through the calls, newest first', async () => {
+    const ended: InvocationFilter = { status: ['denied'] };
+    const first = await listInvocations(store.db, 'filters', ended, { limit: 1 });
+    const second = await listInvocations(store.db, 'filters', ended, {
+      limit: 1,
+      cursor: first.next_cursor ?? undefined,
+    });
+    expect([...first.items, ...second.items].map((item) => names.get(item.invocation_id))).toEqual([
+      'refused',
+      'denied',
+    ]);
+    expect(second.next_cursor).toBeNull();
   });
 
   test('by a lone run finds its invocation', async () => {

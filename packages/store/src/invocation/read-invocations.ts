@@ -4,6 +4,7 @@ import {
   type Invocation,
   type InvocationCounts,
   type InvocationFilter,
+  type InvocationStatus,
   isTerminal,
   loneRunId,
   type Page,
@@ -12,7 +13,7 @@ import { sql } from 'kysely';
 import { chainHash, findLogEntries } from '../merkle/find-log-entries.js';
 import type { Db } from '../open-store.js';
 import { type PageWanted, pageOf } from '../page-of.js';
-import { matching } from './filter-invocations.js';
+import { endedMatching, matching, onlyEnded } from './filter-invocations.js';
 import { isResult } from './load-outcomes.js';
 
 const select = (db: Db) =>
@@ -150,31 +151,50 @@ export async function listInvocations(
   filter: InvocationFilter,
   page: PageWanted,
 ): Promise<Page<Invocation>> {
-  let query = select(db)
-    .where(matching(tenant, filter))
-    .orderBy('invocation_states.seq', 'desc')
-    .limit(page.limit + 1);
-  if (page.cursor) query = query.where('invocation_states.seq', '<', page.cursor);
-  const rows = await withChainHashes(db, tenant, await query.execute());
+  const ended = onlyEnded(filter);
+  const found = ended ? await listEnded(db, tenant, ended, filter, page) : await listAll(db, tenant, filter, page);
+  const rows = await withChainHashes(db, tenant, found);
   return pageOf(rows, page.limit, toInvocation);
+}
+
+function listAll(db: Db, tenant: string, filter: InvocationFilter, { limit, cursor }: PageWanted): Promise<Row[]> {
+  const query = select(db).where(matching(tenant, filter));
+  return (cursor ? query.where('invocation_states.seq', '<', cursor) : query)
+    .orderBy('invocation_states.seq', 'desc')
+    .limit(limit + 1)
+    .execute();
+}
+
+async function listEnded(
+  db: Db,
+  tenant: string,
+  statuses: readonly InvocationStatus[],
+  filter: InvocationFilter,
+  { limit, cursor }: PageWanted,
+): Promise<Row[]> {
+  const { rows: found } = await sql<{ invocation_id: string }>`
+    SELECT i.invocation_id ${endedMatching(tenant, statuses, filter)} ${cursor ? sql`AND i.seq < ${cursor}` : sql``}
+    ORDER BY i.seq DESC LIMIT ${limit + 1}`.execute(db);
+  const ids = found.map((row) => row.invocation_id);
+  // Sorted here: asked for an order, Postgres would walk through all calls in that order.
+  const rows = await select(db).where('invocation_states.invocation_id', '=', sql<string>`ANY (${ids})`).execute();
+  return rows.sort((a, b) => ids.indexOf(a.invocation_id) - ids.indexOf(b.invocation_id));
 }
 
 const MAX_COUNTED = 100_000;
 const MAX_NAMES = 20;
 
+type Count = Pick<Invocation, 'status' | 'runner' | 'tool_id' | 'actor'> & { count: number };
+
 /** Counts the matching invocations by the columns that people filter by; only the newest MAX_COUNTED are counted. */
 export async function countInvocations(db: Db, tenant: string, filter: InvocationFilter): Promise<InvocationCounts> {
-  const picked = db
-    .selectFrom('invocation_states')
-    .select(['status', 'runner', 'tool_id', 'actor'])
-    .where(matching(tenant, filter))
-    .orderBy('seq', 'desc')
-    .limit(MAX_COUNTED + 1);
-  const rows = await db
-    .selectFrom(picked.as('picked'))
-    .select(['status', 'runner', 'tool_id', 'actor', sql<number>`count(*)::int`.as('count')])
-    .groupBy(['status', 'runner', 'tool_id', 'actor'])
-    .execute();
+  const ended = onlyEnded(filter);
+  const picked = ended
+    ? sql`SELECT e.status, i.runner, i.tool_id, i.actor ${endedMatching(tenant, ended, filter)} ORDER BY i.seq DESC`
+    : sql`SELECT status, runner, tool_id, actor FROM invocation_states WHERE ${matching(tenant, filter)} ORDER BY seq DESC`;
+  const { rows } = await sql<Count>`
+    SELECT status, runner, tool_id, actor, count(*)::int AS count
+    FROM (${picked} LIMIT ${MAX_COUNTED + 1}) AS picked GROUP BY status, runner, tool_id, actor`.execute(db);
   const total = rows.reduce((sum, { count }) => sum + count, 0);
   return {
     total: Math.min(total, MAX_COUNTED),

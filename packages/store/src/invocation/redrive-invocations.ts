@@ -6,9 +6,10 @@ import { removeFromClaims } from '../claim/remove-from-claims.js';
 import { supersede } from '../merkle/supersede.js';
 import { queryIn, type Statement, type Store } from '../open-store.js';
 import { tallyRuns } from '../run/tally.js';
-import { matching } from './filter-invocations.js';
+import { endedMatching } from './filter-invocations.js';
 
-const REDRIVABLE = ['failed', 'timed_out', 'ambiguous'] as const satisfies InvocationStatus[];
+const REDRIVABLE: InvocationStatus[] = ['failed', 'timed_out', 'ambiguous'];
+const isRedrivable = (status: InvocationStatus): boolean => REDRIVABLE.includes(status);
 
 type Dropped = {
   invocation_id: string;
@@ -45,17 +46,13 @@ export async function redriveInvocations(
   { invocation_id, ...filter }: InvocationFilter & { invocation_id?: string },
 ): Promise<Readied> {
   return store.db.transaction().execute(async (db) => {
-    let query = db
-      .selectFrom('invocation_states')
-      .select('invocation_id')
-      .where(matching(principal.tenant, filter))
-      .where('status', 'in', REDRIVABLE)
-      // A replay never executes anything, so its calls cannot be redriven.
-      .where(
-        sql<boolean>`NOT EXISTS (SELECT FROM runs r WHERE r.run_id = invocation_states.run_id AND r.mode = 'replay')`,
-      );
-    if (invocation_id) query = query.where('invocation_id', '=', invocation_id);
-    const wanted = (await query.execute()).map((row) => row.invocation_id);
+    const statuses = filter.status?.filter(isRedrivable) ?? REDRIVABLE;
+    // A replay never executes anything, so its calls cannot be redriven.
+    const { rows: found } = await sql<{ invocation_id: string }>`
+      SELECT i.invocation_id ${endedMatching(principal.tenant, statuses, filter)}
+        ${invocation_id ? sql`AND i.invocation_id = ${invocation_id}` : sql``}
+        AND NOT EXISTS (SELECT FROM runs r WHERE r.run_id = i.run_id AND r.mode = 'replay')`.execute(db);
+    const wanted = found.map((row) => row.invocation_id);
     await queryIn(db)(LEAVE_RECEIPTS, [wanted]);
     const { rows: moved } = await sql<Dropped>`
       WITH locked AS (

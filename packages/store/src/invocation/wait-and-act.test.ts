@@ -214,8 +214,9 @@ describe('a redrive', () => {
 
   test('by filter reaches all matching calls', async () => {
     await Promise.all([endOne(store, 'failed'), endOne(store, 'timed_out'), endOne(store, 'ambiguous')]);
-    const { ids } = await redriveInvocations(store, operator, { status: ['failed', 'ambiguous'] });
+    const { ids } = await redriveInvocations(store, operator, { status: ['failed', 'ambiguous', 'succeeded'] });
     expect(ids).toHaveLength(2);
+    expect(await redriveInvocations(store, operator, { status: ['queued', 'succeeded'] })).toEqual(NOTHING);
   });
 });
 

@@ -30,6 +30,7 @@ import * as decideElsewhere from './0037-decide-elsewhere.js';
 import * as ageIndexes from './0038-age-indexes.js';
 import * as heldTasks from './0039-held-tasks.js';
 import * as artifactAttempts from './0040-artifact-attempts.js';
+import * as findFailures from './0041-find-failures.js';
 
 /** In order. Never edited once shipped: a change is a new entry. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -64,4 +65,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0038-age-indexes': ageIndexes,
   '0039-held-tasks': heldTasks,
   '0040-artifact-attempts': artifactAttempts,
+  '0041-find-failures': findFailures,
 };
