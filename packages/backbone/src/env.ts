@@ -42,11 +42,15 @@ export function readEnv<Schema extends z.ZodType>(schema: Schema, env: NodeJS.Pr
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = schema.safeParse(set);
   if (parsed.success) return parsed.data;
-  const lines = parsed.error.issues.map((issue) => {
-    const name = issue.path.join('.');
-    return `${name} ${set[name] === undefined ? 'is not set' : `is invalid: it ${issueText(issue)}`}`;
-  });
-  throw new EnvError(lines);
+  throw new EnvError(parsed.error.issues.map((issue) => envMistake(issue, set)));
+}
+
+/** `CAPSTAN_PORT is invalid: it must be a number` */
+export function envMistake(issue: z.core.$ZodIssue, env: NodeJS.ProcessEnv): string {
+  const name = issue.path.join('.');
+  if (env[String(issue.path[0])] === undefined) return `${name} is not set`;
+  const text = issueText(issue);
+  return `${name} is invalid: ${/^(must|is|has) /.test(text) ? `it ${text}` : text}`;
 }
 
 export class EnvError extends Error {

@@ -1,4 +1,4 @@
-import { type Logger, pino } from 'pino';
+import { type Logger, pino, type SerializedError, stdSerializers } from 'pino';
 
 export type Log = Logger;
 
@@ -20,6 +20,7 @@ export function createLog(service: string, level: string, { format = 'json', red
     level,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: stdSerializers.wrapErrorSerializer(toLoggedError) },
     redact: ['req.headers.authorization'],
   };
   if (!redact && format === 'json') return pino(options);
@@ -27,6 +28,9 @@ export function createLog(service: string, level: string, { format = 'json', red
   const show = format === 'pretty' ? prettyLine : (line: string) => line;
   return pino(options, { write: (line) => void process.stdout.write(show(safe(line))) });
 }
+
+/** Only these fields: an error of Redis has the command with its password in another one, and one of Postgres the row that it refused. */
+const toLoggedError = ({ type, message, stack, code }: SerializedError) => ({ type, message, stack, code });
 
 type Line = {
   time?: string;

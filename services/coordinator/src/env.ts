@@ -14,7 +14,7 @@ export const CoordinatorEnv = BackboneEnv.extend({
   /** The URL of the gateway and its console, for links in notifications. */
   CAPSTAN_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** The mail server: smtp:// or smtps://, including user and password. */
-  CAPSTAN_SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+  CAPSTAN_SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
   /** The sender address of mail. */
   CAPSTAN_MAIL_FROM: z.string().min(3).max(320).optional(),
   CAPSTAN_SWEEP_MS: z.coerce.number().int().min(50).default(1000),

@@ -26,7 +26,10 @@ const QUIET_MS = 1000;
 export async function runGateway(): Promise<void> {
   const env = gatewayEnv(process.env);
   const told = untilSignal();
-  const log = createLog('gateway', env.CAPSTAN_LOG_LEVEL, { format: env.CAPSTAN_LOG_FORMAT });
+  const log = createLog('gateway', env.CAPSTAN_LOG_LEVEL, {
+    format: env.CAPSTAN_LOG_FORMAT,
+    redact: ownRedactor(env).text,
+  });
   const telemetry = await startTelemetry('gateway', process.env, log);
   await requireSchema(env.DATABASE_URL, log);
   const backbone = await openBackbone({

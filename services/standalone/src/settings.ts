@@ -1,4 +1,4 @@
-import { issueText } from '@capstan/contracts';
+import { envMistake } from '@capstan/backbone';
 import { CoordinatorEnv } from '@capstan/coordinator';
 import { GatewayEnv } from '@capstan/gateway';
 import { WorkerEnv } from '@capstan/worker';
@@ -50,13 +50,21 @@ function fallbackOf(type: z.core.$ZodType): string | null {
 
 const SECRET = /KEY|SECRET|PASSWORD|TOKEN|HEADERS|COOKIE/;
 const NO_SECRET = /_FILE$|_DIR$|_URL$/;
+/** The value of a tool's secret, whatever its own name is. */
+const OF_TOOLS = /^CAPSTAN_SECRET_/;
+const PARAMETER = /([?&][^=&#]*(?:key|secret|pass|pwd|token|auth|sig)[^=&#]*=)[^&#]*/gi;
 
-/** A value for display: hides secrets, including passwords in URLs. */
+/** A value for display: hides secrets, including passwords and tokens in URLs. */
 export function showSetting(name: string, value: string): string {
-  if (SECRET.test(name) && !NO_SECRET.test(name)) return '(hidden)';
-  return value.replace(
-    /^([a-z][a-z0-9+.-]*:\/\/)([^/@]*)@/i,
-    (_, scheme: string, user: string) => `${scheme}${user.replace(/:.*/, ':(hidden)')}@`,
+  if (OF_TOOLS.test(name) || (SECRET.test(name) && !NO_SECRET.test(name))) return '(hidden)';
+  return (
+    value
+      // Up to the last @, because a password may contain one.
+      .replace(
+        /^([a-z][a-z0-9+.-]*:\/\/)(.*)@/i,
+        (_, scheme: string, user: string) => `${scheme}${user.replace(/:.*/, ':(hidden)')}@`,
+      )
+      .replace(PARAMETER, '$1(hidden)')
   );
 }
 
@@ -64,5 +72,5 @@ export function showSetting(name: string, value: string): string {
 export function checkSettings(env: NodeJS.ProcessEnv): string[] {
   const parsed = StandaloneEnv.safeParse(env);
   if (parsed.success) return [];
-  return parsed.error.issues.map((issue) => `${issue.path.join('.')} is invalid: it ${issueText(issue)}`);
+  return parsed.error.issues.map((issue) => envMistake(issue, env));
 }

@@ -9,16 +9,16 @@ const NOBODY = 65_534;
 /** `first-last`: user ids that nothing else on the machine uses. */
 const UserRange = z
   .string()
-  .regex(/^\d+-\d+$/, 'first-last, such as 1900000000-1900065535')
+  .regex(/^\d+-\d+$/, 'must be first-last, such as 1900000000-1900065535')
   .transform((text) => {
     const [first = 0, last = 0] = text.split('-').map(Number);
     return { first, last };
   })
   .refine(({ first, last }) => first >= MIN_UID && first <= last && last <= MAX_UID, {
-    message: `ids from ${MIN_UID} to ${MAX_UID}, the first not above the last`,
+    message: `must be ids from ${MIN_UID} to ${MAX_UID}, the first not above the last`,
   })
   .refine(({ first, last }) => last < NOBODY || first > NOBODY, {
-    message: `without ${NOBODY}, which is nobody and may run Postgres`,
+    message: `must not contain ${NOBODY}, which is nobody and may run Postgres`,
   });
 export const WorkerEnv = BackboneEnv.extend({
   ...ARTIFACTS_ENV,
@@ -34,7 +34,7 @@ export const WorkerEnv = BackboneEnv.extend({
   CAPSTAN_LLM_PROVIDER: z.enum(['openai', 'anthropic']).optional(),
   CAPSTAN_LLM_BASE_URL: z
     .string()
-    .regex(/^https?:\/\//, 'an http:// or https:// URL')
+    .regex(/^https?:\/\//, 'must be an http:// or https:// URL')
     .optional(),
   CAPSTAN_LLM_MODEL: z.string().optional(),
   CAPSTAN_LLM_API_KEY: z.string().optional(),
