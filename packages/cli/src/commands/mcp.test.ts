@@ -114,6 +114,19 @@ describe('mcp add', () => {
     expect(await capstan('mcp', 'add', '--file', file)).toMatchObject({ code: 2 });
   });
 
+  it('gives all programs of a file the permissions named, and takes no other option for a file', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'capstan-cli-')), 'mcp.json');
+    const docs = { url: 'https://x.example/mcp' };
+    writeFileSync(file, JSON.stringify({ mcpServers: { files: { command: 'npx' }, docs } }));
+    answer = { items: [SERVER], next_cursor: null };
+    await capstan('mcp', 'add', file, '--allow', 'network,home');
+    const files = { command: 'npx', permissions: ['network', 'home'] };
+    expect(seen[0]?.body).toEqual({ mcpServers: { files, docs } });
+    const refused = await capstan('mcp', 'add', file, '--deny-tool', 'x');
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--deny-tool is for one server') });
+    expect(seen).toHaveLength(1);
+  });
+
   it('takes a file with comments, and reports the line of a mistake', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'capstan-cli-')), 'mcp.json');
     writeFileSync(file, '{\n  // of this project\n  "servers": { "files": { "command": "npx" }, },\n}');

@@ -6,7 +6,14 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { countOf } from '../format/count.js';
 import { relativeTime } from '../format/relative-time.js';
 import { formatToolChange } from '../format/tool-change.js';
-import { type AddOptions, isFile, type McpTrust, parseMcpFile, toMcpServer } from '../mcp/to-mcp-server.js';
+import {
+  type AddOptions,
+  isFile,
+  type McpTrust,
+  parseMcpFile,
+  toMcpServer,
+  withOptions,
+} from '../mcp/to-mcp-server.js';
 import { choice, choices } from '../parse/choice.js';
 import { integer } from '../parse/integer.js';
 import { printDone } from '../print-done.js';
@@ -42,7 +49,7 @@ export const addMcp: AddCommand = (program, cli) => {
     .option('--env <name=value>', 'environment variable of the program, may use secret://name (repeatable)', collect)
     .option(
       '--allow <permissions>',
-      'permissions of the program: network, home, paths (comma-separated)',
+      'permissions of the program, or of all programs of a file: network, home, paths (comma-separated)',
       choices(PERMISSION),
     )
     .option('--tool <pattern>', 'tool to take, by name or pattern; by default all (repeatable)', collect)
@@ -53,15 +60,15 @@ export const addMcp: AddCommand = (program, cli) => {
       'after',
       `
 Examples:
-  $ capstan mcp add files -- npx server /data
+  $ capstan mcp add files --allow network,home -- npx server /data
   $ capstan mcp add docs https://docs.example.com/mcp
   $ capstan mcp add io.github.acme/files
-  $ capstan mcp add mcp.json`,
+  $ capstan mcp add mcp.json --allow network,home`,
     )
     .action((name: string | undefined, words: string[], options: AddOptions, command: Command) =>
       cli.run(command, (session) => {
         const file = options.file ?? (words.length === 0 && isFile(name) ? name : undefined);
-        return file === undefined ? add(session, toMcpServer(name, words, options)) : addFile(session, file);
+        return file === undefined ? add(session, toMcpServer(name, words, options)) : addFile(session, file, options);
       }),
     );
   mcp
@@ -166,8 +173,8 @@ const add = async (session: Session, server: NewMcpServer | RegistryServer): Pro
   return exitOf([added]);
 };
 
-const addFile = async (session: Session, file: string): Promise<ExitCode> => {
-  const mcp_file = parseMcpFile(await readTextFile(session, file), file);
+const addFile = async (session: Session, file: string, options: AddOptions): Promise<ExitCode> => {
+  const mcp_file = withOptions(parseMcpFile(await readTextFile(session, file), file), options);
   const { items } = await (await session.client()).mcpServers.addFile(mcp_file);
   for (const server of items) await show(session, server);
   return exitOf(items);

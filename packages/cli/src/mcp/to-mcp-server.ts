@@ -70,6 +70,23 @@ function pairs(given: readonly string[]): Record<string, string> {
 /** MCP clients agree on the shape of a server, but not on the name of the list. */
 const SERVER_LISTS = ['mcpServers', 'servers', 'context_servers'];
 
+/** What `options` says of all programs of a file. The rest describes one server, and the file has that. */
+export function withOptions(file: McpFile, options: AddOptions): McpFile {
+  const { file: _, allow, ...others } = options;
+  const [other] = Object.keys(others);
+  if (other !== undefined)
+    throw new UsageError(
+      `--${other === 'denyTool' ? 'deny-tool' : other} is for one server`,
+      'Write it into the file, or add the server by itself.',
+    );
+  if (allow === undefined || !isObject(file.mcpServers)) return file;
+  const servers = Object.entries(file.mcpServers).map(([name, server]) => [
+    name,
+    isObject(server) && 'command' in server ? { permissions: allow, ...server } : server,
+  ]);
+  return { mcpServers: Object.fromEntries(servers) };
+}
+
 /** With comments and trailing commas, as editors allow them in such files. */
 export function parseMcpFile(text: string, file: string): McpFile {
   const errors: ParseError[] = [];

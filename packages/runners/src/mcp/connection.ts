@@ -15,6 +15,7 @@ import {
   ProtocolErrorCode,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { isLate } from './mcp-failure.js';
 import { asCompleteResult, TASKS_EXTENSION } from './upstream-task.js';
 
 /** Receives what a server does besides answering. */
@@ -100,15 +101,15 @@ export async function connect(means: Means): Promise<Connection> {
       await Promise.race([transport.listening, delay(LISTEN_MS, undefined, { ref: false })]);
   } catch (error) {
     await client.close().catch(() => {});
-    // The end of the program explains more than the failed request over its pipes.
-    throw died && why !== null ? new Error(`it ${why}`, { cause: error }) : error;
+    // The end of the program explains more than the failed request over its pipes, unless it took too long and was stopped here.
+    throw died && why !== null && !isLate(error) ? new Error(`it ${why}`, { cause: error }) : error;
   }
   understandTasks(transport);
   return { client, ended: () => why, close: () => client.close() };
 }
 
 function createClient({ config, listener, start_ms, onListChanged, onResourceUpdated }: Means): Client {
-  const timeoutMs = config.url === undefined ? PROBE_MS : start_ms;
+  const timeoutMs = config.url === undefined ? Math.min(PROBE_MS, start_ms) : start_ms;
   const changed = { autoRefresh: false, onChanged: onListChanged };
   const client = new Client(
     { name: 'capstan', version: '0.1.0' },

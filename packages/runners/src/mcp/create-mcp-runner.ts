@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { Failure, type NewMcpServer, QuestionRequest, type RunFacts, toJson } from '@capstan/contracts';
 import { createEgress, type Egress, urlRefusal } from '@capstan/egress';
 import { type SandboxLevel, sandboxNeeds, type UserRange } from '@capstan/sandbox';
@@ -9,7 +10,7 @@ import { type Connection, connect, type Listener } from './connection.js';
 import { ConnectionPool, type Lease } from './connection-pool.js';
 import { discover } from './discover.js';
 import { createHttpTransport } from './http-transport.js';
-import { callFailure, connectFailure, isForgottenSession } from './mcp-failure.js';
+import { callFailure, connectFailure, isForgottenSession, isLate } from './mcp-failure.js';
 import type { McpPorts } from './mcp-ports.js';
 import { ProcessTransport } from './process-transport.js';
 import { ReadCache } from './read-cache.js';
@@ -96,7 +97,7 @@ function createOpener({ spawner, ports, egress, start_ms }: Opener) {
     const isKnown = (legacy.get(key) ?? 0) > performance.now();
     const connection = await open(isKnown).catch((error: unknown) => {
       // Some programs exit at a request that they do not know.
-      if (url !== undefined || isKnown || error instanceof Failure) throw error;
+      if (url !== undefined || isKnown || error instanceof Failure || isLate(error)) throw error;
       return open(true);
     });
     isConnected = true;
@@ -202,7 +203,7 @@ async function useOnce(
     lease = await pool.acquire(server, { text: log.hear, domain, ask }, call.signal);
   } catch (error) {
     if (!call.signal.aborted && call.descriptor.binding.kind === 'mcp') ports.stale(name);
-    return clean(connectFailure(name, error));
+    return clean(connectFailure(name, error, startHint(server.config)));
   }
   const { connection } = lease;
   try {
@@ -223,6 +224,17 @@ async function useOnce(
     log.end();
     lease.release();
   }
+}
+
+/** Programs that download what they run. */
+const DOWNLOADERS: ReadonlySet<string> = new Set(['npx', 'uvx', 'bunx', 'pnpx', 'pipx']);
+
+/** What may help if a program did not start. */
+function startHint({ command, permissions = [] }: NewMcpServer): string {
+  const program = command === undefined ? '' : basename(command);
+  return DOWNLOADERS.has(program) && !permissions.includes('network')
+    ? `; ${program} downloads what it runs, and needs the permission network for that (and home, to keep it)`
+    : '';
 }
 
 /** The newest protocol has no ping. */

@@ -9,8 +9,8 @@ const failure = (kind: FailureName, error: string, retryable: boolean): ToolFail
   retryable,
 });
 
-/** The server could not be reached, so nothing has happened and a retry is safe. */
-export function connectFailure(server: string, thrown: unknown): ToolFailure {
+/** The server could not be reached, so nothing has happened and a retry is safe. `hint`: what may help if it did not start. */
+export function connectFailure(server: string, thrown: unknown, hint = ''): ToolFailure {
   const error = failureIn(thrown) ?? thrown;
   if (error instanceof Failure)
     return failure(
@@ -18,8 +18,12 @@ export function connectFailure(server: string, thrown: unknown): ToolFailure {
       `the MCP server ${server} could not be started or reached: ${error.message}`,
       error.retryable,
     );
-  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
-    return failure('MCP_SERVER_FAILED', `the MCP server ${server} did not answer the first message in time`, true);
+  if (isLate(error))
+    return failure(
+      'MCP_SERVER_FAILED',
+      `the MCP server ${server} did not answer the first message in time${hint}`,
+      true,
+    );
   if (error instanceof UnauthorizedError) return loginNeeded(server);
   const status = statusOf(error);
   if (status === 401 || status === 403)
@@ -30,10 +34,13 @@ export function connectFailure(server: string, thrown: unknown): ToolFailure {
     );
   return failure(
     'MCP_SERVER_FAILED',
-    `the MCP server ${server} could not be started or reached: ${messageOf(error)}`,
+    `the MCP server ${server} could not be started or reached: ${messageOf(error)}${hint}`,
     true,
   );
 }
+
+export const isLate = (error: unknown): boolean =>
+  error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
 
 /** The SDK wraps errors that happen while it negotiates the protocol. */
 function failureIn(error: unknown): Failure | null {

@@ -1,13 +1,16 @@
-import { readFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Limits } from '@capstan/contracts';
 import { openCgroups } from '@capstan/sandbox';
 import { processesWith } from '@capstan/sandbox/testing';
 import { describe, expect, test } from 'vitest';
 import { keeper } from '../testing/keeper.js';
 import { serve } from '../testing/serve.js';
-import { FIXTURE, textOf, useTestMcp } from './testing/use-test-mcp.js';
+import { createMcpRunner } from './create-mcp-runner.js';
+import { callOf, FIXTURE, textOf, useTestMcp } from './testing/use-test-mcp.js';
 
-const { servers, run, change } = await useTestMcp();
+const { servers, work_dir, run, change } = await useTestMcp();
 const OPEN: Limits = { timeout_ms: 30_000, max_output_bytes: 1_000_000, deny_private_ips: false };
 const cgroups = openCgroups();
 cgroups?.close();
@@ -157,6 +160,23 @@ describe('a program', () => {
   test('that is missing is reported with what to install', async () => {
     servers.set('absent', { name: 'absent', command: 'no-such-program' });
     expect(await run('absent', 'echo')).toMatchObject({ success: false, kind: 'EXECUTABLE_NOT_FOUND' });
+  });
+
+  test('that does not answer is reported as such, and one that would have to download first with what it lacks', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'capstan-npx-'));
+    await chmod(folder, 0o755);
+    const npx = join(folder, 'npx');
+    await writeFile(npx, '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 });
+    const ports = {
+      server: async () => ({ config: { name: 'mute', command: npx }, allow_private: true }),
+      stale: () => {},
+      onChange: () => {},
+    };
+    const impatient = createMcpRunner({ work_dir, ports, env: { PATH: process.env.PATH }, start_ms: 500 });
+    const error = textOf(await impatient.run(callOf('mute', 'echo')));
+    await impatient.close?.();
+    await rm(folder, { recursive: true });
+    expect(error).toMatch(/did not answer the first message in time; npx downloads .* permission network/);
   });
 
   test('that is not an MCP server is reported with its output', async () => {

@@ -19,6 +19,9 @@ describe('an mcp.json', () => {
       surfer: { serverUrl: 'https://x.example/mcp', disabledTools: ['c'] },
       zed: { source: 'custom', command: { path: 'y', args: ['z'], env: {} }, settings: {} },
       pilot: { type: 'local', command: 'x', tools: ['*'] },
+      cursor: { url: 'https://x.example/mcp', auth: { CLIENT_ID: 'ours', scopes: ['read', 'write'] } },
+      claude: { type: 'http', url: 'https://x.example/mcp', oauth: { clientId: 'ours', callbackPort: 8080 } },
+      code: { type: 'stdio', command: 'x', dev: { watch: 'src' }, sandboxEnabled: true },
       'acme/files': { command: 'x' },
       'Sequential Thinking': { command: 'x' },
     });
@@ -30,6 +33,9 @@ describe('an mcp.json', () => {
       { name: 'surfer', url: 'https://x.example/mcp', tools: { deny: ['c'] } },
       { name: 'zed', command: 'y', args: ['z'], env: {} },
       { name: 'pilot', command: 'x', tools: { allow: ['*'] } },
+      { name: 'cursor', url: 'https://x.example/mcp', oauth: { client_id: 'ours', scope: 'read write' } },
+      { name: 'claude', url: 'https://x.example/mcp', oauth: { client_id: 'ours' } },
+      { name: 'code', command: 'x' },
       { name: 'acme-files', command: 'x' },
       { name: 'Sequential-Thinking', command: 'x' },
     ]);

@@ -14,7 +14,7 @@ const IGNORED: ReadonlySet<string> = new Set([
     'version',
     'timeout',
   ],
-  ...['icon', 'tags', 'note', 'source', 'settings'],
+  ...['icon', 'tags', 'note', 'source', 'settings', 'dev', 'sandbox', 'sandboxEnabled'],
 ]);
 /** Names that other clients use for a field. */
 const SPELT: Record<string, string> = { httpUrl: 'url', serverUrl: 'url' };
@@ -35,6 +35,22 @@ export function readMcpFile(sent: unknown): NewMcpServer[] {
 /** Other clients take any name, and galleries give names such as `acme/files`. */
 const nameFrom = (given: string): string => given.replaceAll(/[\s/@]+/g, '-').replace(/^-+|-+$/g, '');
 
+/** Other clients know the OAuth client of a server as `auth`, or spell its fields differently. */
+const SPELT_IN_OAUTH: Record<string, string> = {
+  ...{ CLIENT_ID: 'client_id', clientId: 'client_id', CLIENT_SECRET: 'client_secret', clientSecret: 'client_secret' },
+  scopes: 'scope',
+};
+const IGNORED_IN_OAUTH: ReadonlySet<string> = new Set(['callbackPort', 'redirectUri', 'enabled']);
+
+const oauthFrom = (given: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(given).flatMap(([field, value]) =>
+      IGNORED_IN_OAUTH.has(field)
+        ? []
+        : [[SPELT_IN_OAUTH[field] ?? field, field === 'scopes' && Array.isArray(value) ? value.join(' ') : value]],
+    ),
+  );
+
 /** Zed used to nest the program. */
 const flat = ({ command, ...entry }: Record<string, unknown>): Record<string, unknown> => {
   if (!isObject(command)) return command === undefined ? entry : { ...entry, command };
@@ -49,7 +65,7 @@ function readServer(name: string, given: Record<string, unknown>): NewMcpServer 
     throw new Failure('INVALID_REQUEST', {
       detail: `mcpServers.${name}.type: ${JSON.stringify(type)} is not supported; use stdio or streamable HTTP`,
     });
-  const { includeTools, excludeTools, disabledTools, tools: choice, ...kept } = entry;
+  const { includeTools, excludeTools, disabledTools, tools: choice, auth, oauth = auth, ...kept } = entry;
   const fields = Object.fromEntries(
     Object.entries(kept).flatMap(([field, value]) => {
       // In other clients, `trust: true` approves every call; here `trust` is a level.
@@ -63,6 +79,7 @@ function readServer(name: string, given: Record<string, unknown>): NewMcpServer 
   const server = NewMcpServer.safeParse({
     name: nameFrom(name),
     ...(Object.keys(tools).length > 0 ? { tools } : {}),
+    ...(oauth === undefined ? {} : { oauth: isObject(oauth) ? oauthFrom(oauth) : oauth }),
     ...fields,
     ...(disabled === true ? { enabled: false } : {}),
   });
