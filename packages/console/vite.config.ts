@@ -48,5 +48,8 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1024,
   },
-  server: { proxy: { '/v1': GATEWAY, '/readyz': GATEWAY } },
+  // With the host of the page, because the gateway refuses requests that change something from another origin.
+  server: {
+    proxy: Object.fromEntries(['/v1', '/readyz'].map((path) => [path, { target: GATEWAY, changeOrigin: false }])),
+  },
 });

@@ -231,6 +231,11 @@ export function testApprovals(at: () => ConsoleUnderTest): void {
     await page.keyboard.type(other.hold_id);
     await press('Enter');
     await page.getByRole('heading', { name: ADD }).waitFor();
+    await press('c');
+    await page.getByLabel('Comment').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('a word first');
+    await press('Tab', 'Enter');
+    await page.getByText('a word first', { exact: true }).and(page.locator('.safe')).waitFor();
     await press('r');
     await page.getByRole('dialog').getByLabel('Reason').and(page.locator(':focus')).waitFor();
     await page.keyboard.type('not today');

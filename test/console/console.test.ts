@@ -4,6 +4,7 @@ import { testApprovals } from './approvals.js';
 import { type ConsoleUnderTest, startConsole } from './console-under-test.js';
 import { testEveryPage } from './every-page.js';
 import { testLists } from './lists.js';
+import { testPolicy } from './policy.js';
 import { testSafety } from './safety.js';
 
 const started = {} as { console: ConsoleUnderTest };
@@ -19,6 +20,7 @@ const LONG_MS = 90_000;
 describe('the console', { timeout: LONG_MS }, () => {
   testAccess(at);
   testApprovals(at);
+  testPolicy(at);
   testSafety(at);
   testLists(at);
   testEveryPage(at);

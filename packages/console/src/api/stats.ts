@@ -1,5 +1,6 @@
 import type { RunnerType } from '@capstan/contracts';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import type { InvocationCounts } from './invocations.js';
 import { get } from './request.js';
 
 export type StatsPoint = {
@@ -46,4 +47,12 @@ export const nowQuery = queryOptions({
   queryFn: ({ signal }) => get<StatsNow>('/v1/stats/now', {}, signal),
   placeholderData: keepPreviousData,
   refetchInterval: 10_000,
+});
+
+/** The number of calls whose outcome a person has to find out. */
+export const ambiguousQuery = queryOptions({
+  queryKey: ['ambiguous'],
+  queryFn: async ({ signal }) =>
+    (await get<InvocationCounts>('/v1/invocations/counts', { status: ['ambiguous'] }, signal)).total,
+  refetchInterval: 30_000,
 });

@@ -34,7 +34,7 @@ export function MeMenu({ onHelp }: { onHelp(): void }) {
           <span className="who grow">
             <span className="truncate">{me.actor}</span>
             <small className="truncate">
-              {me.tenant} · {me.roles.join(', ')}
+              {me.tenant} · {me.roles.includes('admin') ? 'admin' : me.roles.join(', ')}
             </small>
           </span>
           <ChevronsUpDown size={13} />

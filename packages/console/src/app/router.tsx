@@ -3,6 +3,7 @@ import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
+  Link,
   lazyRouteComponent,
   Outlet,
   redirect,
@@ -49,6 +50,16 @@ const home = createRoute({
     throw redirect({ to: items.length > 0 ? '/approvals' : '/overview', replace: true });
   },
 });
+
+const NotFound = () => (
+  <Page title="Not found">
+    <EmptyState title="There is no such page">
+      <p>
+        Use the search, or go to the <Link to="/overview">overview</Link>.
+      </p>
+    </EmptyState>
+  </Page>
+);
 
 const under = <Path extends string>(path: Path) => ({ getParentRoute: () => shell, path });
 
@@ -135,16 +146,9 @@ const routes = root.addChildren([
       ...under('/secrets'),
       component: lazyRouteComponent(() => import('../pages/secrets/secrets.js'), 'Secrets'),
     }),
+    createRoute({ ...under('$'), component: NotFound }),
   ]),
 ]);
-
-const NotFound = () => (
-  <Page title="Not found">
-    <EmptyState title="There is no such page">
-      <p>Press Ctrl K to find one.</p>
-    </EmptyState>
-  </Page>
-);
 
 const Failed = ({ error, reset }: { error: unknown; reset(): void }) => (
   <Page title="Problem">

@@ -23,7 +23,7 @@ type ButtonProps = Look &
   };
 
 const classOf = ({ kind, size, icon, block }: Look, alone: boolean): string =>
-  ['button', kind, size, icon && alone ? 'icon' : '', block ? 'block' : ''].filter(Boolean).join(' ');
+  ['button', kind, size, icon && alone ? 'icon' : '', block ? 'full' : ''].filter(Boolean).join(' ');
 
 /** A disabled button stays in the tab order, so that its reason can be found. */
 export function Button({

@@ -37,7 +37,11 @@ export function Chart({ label, times, lines, format, height = 180 }: Props) {
         legend: { live: true },
         scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
         axes: [
-          { ...axis, space: 70 },
+          {
+            ...axis,
+            space: 70,
+            values: (_, ticks, __, ___, step) => ticks.map((at, tick) => timeOf(at, ticks[tick - 1], step)),
+          },
           { ...axis, size: 58, values: (_, values) => values.map(format) },
         ],
         series: [
@@ -50,7 +54,11 @@ export function Chart({ label, times, lines, format, height = 180 }: Props) {
             ...(fill ? { fill: `color-mix(in srgb, ${colourOf(colour)} 12%, transparent)` } : {}),
             spanGaps: true,
             points: { show: false },
-            value: (_: uPlot, value: number | null) => (value === null ? '—' : format(value)),
+            // Without a cursor, the latest value.
+            value: (plot: uPlot, value: number | null, of: number, at: number | null) => {
+              const shown = at === null ? latest(plot.data[of]) : value;
+              return shown === null ? '—' : format(shown);
+            },
           })),
         ],
       },
@@ -75,6 +83,20 @@ export function Chart({ label, times, lines, format, height = 180 }: Props) {
       <div ref={box} aria-hidden="true" />
     </figure>
   );
+}
+
+const latest = (values: uPlot.AlignedData[number] | undefined): number | null =>
+  Array.from(values ?? []).findLast((value) => value !== null && value !== undefined) ?? null;
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
+
+/** The time of a tick in the format of the reader, with the date where a day begins. */
+function timeOf(at: number, before: number | undefined, step_s: number): string {
+  const date = new Date(at * 1000);
+  if (step_s >= 86_400) return day.format(date);
+  const same_day = before !== undefined && new Date(before * 1000).toDateString() === date.toDateString();
+  return same_day ? clock.format(date) : `${clock.format(date)}\n${day.format(date)}`;
 }
 
 const dataOf = (times: number[], lines: readonly Line[]): uPlot.AlignedData => [

@@ -1,4 +1,4 @@
-import { CircleAlert } from 'lucide-react';
+import { CircleAlert, Lock } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { ProblemError, UnreachableError } from '../api/request.js';
 import { Button } from './button.js';
@@ -13,6 +13,13 @@ export const EmptyState = ({ icon, title, tight = false, children }: EmptyProps)
     <strong>{title}</strong>
     {children}
   </div>
+);
+
+/** For a page that the role of the user does not show. */
+export const Forbidden = ({ why }: { why: string | null }) => (
+  <EmptyState icon={<Lock />} title="You may not see this">
+    <p>{why}</p>
+  </EmptyState>
 );
 
 export function ErrorState({ error, retry }: { error: unknown; retry?: () => void }) {

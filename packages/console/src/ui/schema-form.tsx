@@ -164,7 +164,7 @@ function Member({ name, schema, required, value, onChange: tell, path, errors, k
       return (
         <TextField
           label={label}
-          hint={hint ?? 'One a line.'}
+          hint={hint ?? 'One per line.'}
           wrong={wrong}
           lines={Math.min(8, Math.max(2, Array.isArray(value) ? value.length : 2))}
           code

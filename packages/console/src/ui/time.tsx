@@ -43,10 +43,15 @@ export const shortSpan = (ms: number): string => {
 export const duration = (ms: number): string => {
   if (ms < 1) return '< 1 ms';
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
-  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} m ${Math.round((ms % 60_000) / 1000)} s`;
-  return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} m`;
+  if (ms < 59_500) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  const seconds = Math.round(ms / 1000);
+  return seconds < 3600
+    ? inTwo(Math.floor(seconds / 60), 'm', seconds % 60, 's')
+    : inTwo(Math.floor(seconds / 3600), 'h', Math.floor((seconds % 3600) / 60), 'm');
 };
+
+const inTwo = (large: number, unit: string, small: number, small_unit: string): string =>
+  small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${small_unit}`;
 
 /** A time relative to now, with the exact time on hover. */
 export function Time({ at }: { at: string }) {

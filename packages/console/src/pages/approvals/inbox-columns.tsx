@@ -45,6 +45,9 @@ export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column
               <span className="muted truncate">
                 <SafeText text={hold.actor} />
               </span>
+              <span className="muted">
+                <Time at={hold.created_at} />
+              </span>
               <span className="push">
                 <Until at={hold.expires_at} />
               </span>
@@ -54,7 +57,10 @@ export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column
             </div>
             <div className="row">
               <Votes hold={hold} />
-              <span className="row push">
+              <span className="inbox-why truncate">
+                <SafeText text={hold.rule_matched ?? ''} />
+              </span>
+              <span className="row push inbox-actions">
                 <Button size="small" kind="danger" icon={<X />} {...mayOf(hold)} onClick={() => ask('reject', hold)}>
                   Reject
                 </Button>
@@ -78,7 +84,7 @@ export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column
     {
       id: 'hold',
       header: 'Call',
-      width: 'minmax(0, 1fr)',
+      width: 'minmax(0, 3fr)',
       cell: (hold) => (
         <div className="inbox-call">
           <div className="truncate">
@@ -94,7 +100,7 @@ export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column
     {
       id: 'rule',
       header: 'Rule',
-      width: '120px',
+      width: 'minmax(110px, 0.6fr)',
       cell: ({ rule_matched }) => (
         <span className="muted truncate">
           <SafeText text={rule_matched ?? ''} />
@@ -104,25 +110,21 @@ export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column
     {
       id: 'asked',
       header: 'Asked by',
-      width: '150px',
+      width: 'minmax(196px, 0.8fr)',
       cell: ({ actor, run_id, step_id, created_at }) => (
         <div className="inbox-call">
           <div className="truncate">
             <SafeText text={actor} />
-            <span className="muted">
-              {' '}
-              <Time at={created_at} />
-            </span>
           </div>
           <div className="inbox-why truncate">
-            <Id of={run_id} />
-            {step_id ? <SafeText text={` ${step_id}`} /> : null}
+            <Time at={created_at} /> · <Id of={run_id} />
+            {step_id ? <SafeText text={step_id} /> : null}
           </div>
         </div>
       ),
     },
-    { id: 'votes', header: 'Votes', width: '124px', cell: (hold) => <Votes hold={hold} /> },
-    { id: 'expires', header: 'Expires', width: '88px', cell: ({ expires_at }) => <Until at={expires_at} /> },
+    { id: 'votes', header: 'Votes', width: '112px', cell: (hold) => <Votes hold={hold} /> },
+    { id: 'expires', header: 'Expires', width: '72px', cell: ({ expires_at }) => <Until at={expires_at} /> },
   ];
 }
 

@@ -24,7 +24,7 @@ const idOf = ({ seq }: AuditEntry): string => seq;
 const isId = (subject: string): boolean => /^(inv|run|hld)_/.test(subject);
 
 const COLUMNS: Column<AuditEntry>[] = [
-  { id: 'at', header: 'When', width: '84px', cell: ({ at }) => <Time at={at} /> },
+  { id: 'at', header: 'When', width: '72px', cell: ({ at }) => <Time at={at} /> },
   {
     id: 'event',
     header: 'Event',
@@ -35,7 +35,7 @@ const COLUMNS: Column<AuditEntry>[] = [
       </strong>
     ),
   },
-  { id: 'actor', header: 'Actor', width: '120px', cell: ({ actor }) => <SafeText text={actor} /> },
+  { id: 'actor', header: 'Actor', width: 'minmax(88px, 0.5fr)', cell: ({ actor }) => <SafeText text={actor} /> },
   {
     id: 'subject',
     header: 'Subject',

@@ -39,7 +39,7 @@ export function DecisionPanel({ hold, draft, editing, onEdit }: Props) {
     <aside className="decision" aria-label="Decision">
       <Panel title="Decision">
         <div className="stack">
-          {asks && is_pending ? <p>It goes on once its questions are answered.</p> : <Quorum hold={hold} />}
+          {asks && is_pending ? <p>The call continues when its questions are answered.</p> : <Quorum hold={hold} />}
           {is_pending ? (
             <>
               {!hold.can_decide.ok || hold.can_decide.why ? (
@@ -80,7 +80,7 @@ export function DecisionPanel({ hold, draft, editing, onEdit }: Props) {
                   Reject
                 </Button>
               </div>
-              <div className="stack tight">
+              <div className="decision-more">
                 {asks ? null : (
                   <>
                     <Button
@@ -129,7 +129,7 @@ export function DecisionPanel({ hold, draft, editing, onEdit }: Props) {
                 onClick={() => void navigate({ to: '/invocations/$id', params: { id: hold.invocation_id } })}
                 icon={<FileCode2 />}
               >
-                See what became of it
+                Open the call
               </Button>
             </>
           )}

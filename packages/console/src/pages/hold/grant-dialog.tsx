@@ -55,7 +55,7 @@ export function GrantDialog({ hold, onClose }: { hold: Hold; onClose(): void }) 
     >
       <p>
         Gives your approval in advance to calls of <SafeText text={hold.tool_id} />. Other people’s approvals are still
-        needed where policy asks for them. You can take it back under Policy, Grants.
+        needed where policy asks for them. You can revoke it under Policy, Grants.
       </p>
       <TextField label="How many calls" type="number" value={count} onChange={setCount} />
       <SelectField label="For how long" value={span} onChange={setSpan} options={SPANS} />

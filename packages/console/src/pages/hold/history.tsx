@@ -1,7 +1,8 @@
 import type { Hold, HoldEntry } from '@capstan/contracts';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useHoldActions } from '../../api/holds.js';
 import { useMay } from '../../api/me.js';
+import { useKeys } from '../../app/keys.js';
 import { Avatar } from '../../app/me-menu.js';
 import { Tag } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
@@ -28,6 +29,8 @@ export function History({ hold }: { hold: Hold }) {
   const say = useToast();
   const may = useMay('submit', 'operate');
   const [text, setText] = useState('');
+  const form = useRef<HTMLFormElement>(null);
+  useKeys({ c: () => form.current?.querySelector('textarea')?.focus() });
   const entries = [...hold.votes, ...hold.comments, ...hold.changes].sort((one, other) => (one.at < other.at ? -1 : 1));
   const send = async () => {
     if (text.trim() === '') return;
@@ -69,6 +72,7 @@ export function History({ hold }: { hold: Hold }) {
           </div>
         ))}
         <form
+          ref={form}
           className="stack"
           onSubmit={(event) => {
             event.preventDefault();

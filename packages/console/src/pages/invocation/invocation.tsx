@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { invocationQuery } from '../../api/invocations.js';
+import { hasEnded, invocationQuery } from '../../api/invocations.js';
 import { useSearchState } from '../../app/search.js';
 import { Intent } from '../../domain/intent.js';
 import { Status } from '../../ui/badge.js';
@@ -63,7 +63,17 @@ export function InvocationPage() {
         {call.waiting ? (
           <div className="note tone-amber" role="status">
             <span>
-              Not started: <SafeText text={call.waiting.detail} />. <SafeText text={call.waiting.suggestion} />
+              Not started: <SafeText text={call.waiting.detail} />.{' '}
+              {/* The suggestion for a held call names commands; here there is a button. */}
+              {call.status === 'held' ? null : <SafeText text={call.waiting.suggestion} />}
+            </span>
+          </div>
+        ) : null}
+        {call.status === 'ambiguous' ? (
+          <div className="note tone-purple" role="status">
+            <span>
+              Its worker was lost while the tool ran, so the outcome is unknown. Find out whether it took effect, then
+              resolve it.
             </span>
           </div>
         ) : null}
@@ -85,6 +95,8 @@ export function InvocationPage() {
                       <div className="stack">
                         {result.removed_at ? (
                           <p className="muted">Retention has removed the output; its hash stays.</p>
+                        ) : result.error && result.payload === null ? (
+                          <p className="muted">The call has no output.</p>
                         ) : (
                           <JsonView label="Output" value={result.payload} depth={3} />
                         )}
@@ -92,8 +104,8 @@ export function InvocationPage() {
                         <Artifacts of={result.artifacts} />
                       </div>
                     ) : (
-                      <EmptyState tight title="There is no result yet">
-                        <p>It appears here when the call ends.</p>
+                      <EmptyState tight title={hasEnded(call.status) ? 'There is no result' : 'There is no result yet'}>
+                        {hasEnded(call.status) ? null : <p>It appears here when the call ends.</p>}
                       </EmptyState>
                     ),
                 },

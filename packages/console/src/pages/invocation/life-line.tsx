@@ -25,9 +25,11 @@ export function LifeLine({ call }: { call: InvocationDetail }) {
                 {name}
               </span>
             </Tip>
-            {until === null ? null : (
-              <span className="life-span num">{duration(Math.max(0, until - Date.parse(at)))}</span>
-            )}
+            <span className="life-span num">
+              {until === null
+                ? `${duration(Math.max(0, Date.parse(at) - Date.parse(call.created_at)))} in all`
+                : duration(Math.max(0, until - Date.parse(at)))}
+            </span>
           </li>
         );
       })}

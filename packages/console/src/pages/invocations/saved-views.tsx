@@ -12,9 +12,9 @@ type Props = { search: Search; change(change: Search): void };
 
 const KEY = 'capstan-views';
 const GIVEN: readonly View[] = [
-  { name: 'Went wrong, last 24 hours', search: { status: 'failed,timed_out,ambiguous', since: '24h' } },
-  { name: 'To be resolved', search: { status: 'ambiguous' } },
-  { name: 'Under way', search: { status: 'queued,running' } },
+  { name: 'Failed, last 24 hours', search: { status: 'failed,timed_out,ambiguous', since: '24h' } },
+  { name: 'To resolve', search: { status: 'ambiguous' } },
+  { name: 'In progress', search: { status: 'queued,running' } },
   { name: 'Denied, last 24 hours', search: { status: 'denied', since: '24h' } },
 ];
 const NOTHING: Search = Object.fromEntries(FACETS.map((name) => [name, undefined]));

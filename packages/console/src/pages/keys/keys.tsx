@@ -12,6 +12,7 @@ import { CheckField, TextField } from '../../ui/field.js';
 import { FormDialog } from '../../ui/form-dialog.js';
 import { Id } from '../../ui/id.js';
 import { ListBody } from '../../ui/list-body.js';
+import { useNarrow } from '../../ui/narrow.js';
 import { Once } from '../../ui/once.js';
 import { Page } from '../../ui/page.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -126,11 +127,12 @@ export function Keys() {
 }
 
 function Roles({ of: roles }: { of: readonly Role[] }) {
-  const more = roles.length - SHOWN_ROLES;
+  const shown = useNarrow() ? SHOWN_ROLES : roles.length;
+  const more = roles.length - shown;
   const strongest_first = [...roles].sort((one, other) => Number(other === 'admin') - Number(one === 'admin'));
   return (
     <span className="row" title={roles.join(', ')}>
-      {strongest_first.slice(0, SHOWN_ROLES).map((role) => (
+      {strongest_first.slice(0, shown).map((role) => (
         <Tag key={role} tone={role === 'admin' ? 'amber' : 'grey'}>
           {role}
         </Tag>

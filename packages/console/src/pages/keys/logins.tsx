@@ -25,12 +25,12 @@ export function Logins() {
               <strong className="truncate">
                 <SafeText text={login.actor} />
               </strong>
-              {login.current ? <Tag tone="blue">you, here</Tag> : null}
+              {login.current ? <Tag tone="blue">this browser</Tag> : null}
               <span className="muted grow truncate">
                 <SafeText text={login.identity ? `through ${login.identity.iss}` : 'with a key'} />
               </span>
               <span className="muted wide-only">
-                since <Time at={login.created_at} />
+                signed in <Time at={login.created_at} />
               </span>
               <span className="wide-only">
                 <Until at={login.expires_at} />

@@ -47,7 +47,7 @@ export function Login() {
         {refused ? <ProblemNote error={new Error(refused)} /> : null}
         {options?.oidc ? (
           <>
-            <a className="button primary large block" href={`/v1/login/oidc?next=${encodeURIComponent(inside(next))}`}>
+            <a className="button primary large full" href={`/v1/login/oidc?next=${encodeURIComponent(inside(next))}`}>
               Continue with {options.oidc.name}
             </a>
             <div className="login-or">or</div>
@@ -63,7 +63,7 @@ export function Login() {
             placeholder="cap_…"
             hint={
               <>
-                A first start wrote one to <code>.capstan/admin.key</code>.
+                The first start writes one to <code>.capstan/admin.key</code>.
               </>
             }
             autoFocus

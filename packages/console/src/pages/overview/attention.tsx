@@ -1,7 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { StatsNow } from '../../api/stats.js';
+import { ambiguousQuery, type StatsNow } from '../../api/stats.js';
 import { shortSpan, useNow } from '../../ui/time.js';
 
 const LONG_WAIT_MS = 60_000;
@@ -9,6 +10,7 @@ const LONG_WAIT_MS = 60_000;
 /** The items that need attention now. */
 export function Attention({ now: { runners, holds } }: { now: StatsNow }) {
   const clock = useNow();
+  const { data: ambiguous = 0 } = useQuery(ambiguousQuery);
   const notes: [key: string, tone: 'amber' | 'red', ReactNode][] = [];
   for (const { runner, queued, workers, paused, oldest_waiting_at } of runners) {
     const waits = oldest_waiting_at === null ? 0 : clock - Date.parse(oldest_waiting_at);
@@ -52,6 +54,17 @@ export function Attention({ now: { runners, holds } }: { now: StatsNow }) {
           {holds.expiring} {holds.expiring === 1 ? 'approval expires' : 'approvals expire'}
         </Link>{' '}
         within the hour.
+      </>,
+    ]);
+  if (ambiguous > 0)
+    notes.push([
+      'ambiguous',
+      'amber',
+      <>
+        <Link to="/invocations" search={{ status: 'ambiguous' }}>
+          {ambiguous.toLocaleString()} {ambiguous === 1 ? 'call has' : 'calls have'} an unknown outcome
+        </Link>{' '}
+        and must be resolved by a person.
       </>,
     ]);
   if (notes.length === 0)

@@ -27,21 +27,21 @@ export function Charts({ stats, span_ms }: { stats: Stats; span_ms: number }) {
       ],
       waits: [
         {
-          label: 'Half of them (p50)',
+          label: 'Median',
           colour: '--blue-mark',
           values: worst(stats, grid, (point) => point.wait_p50_ms),
         },
         {
-          label: 'All but 5 % (p95)',
+          label: '95th percentile',
           colour: '--purple-mark',
           dash: true,
           values: worst(stats, grid, (point) => point.wait_p95_ms),
         },
       ],
       runs: [
-        { label: 'Half of them (p50)', colour: '--blue-mark', values: worst(stats, grid, (point) => point.run_p50_ms) },
+        { label: 'Median', colour: '--blue-mark', values: worst(stats, grid, (point) => point.run_p50_ms) },
         {
-          label: 'All but 5 % (p95)',
+          label: '95th percentile',
           colour: '--purple-mark',
           dash: true,
           values: worst(stats, grid, (point) => point.run_p95_ms),

@@ -16,7 +16,7 @@ import { useToast } from '../../ui/toast.js';
 export function Grants() {
   const grants = useQuery(listQuery<Grant>('grants', '/v1/grants'));
   return (
-    <Panel title="Grants" sub="approvals that were given in advance" flush>
+    <Panel title="Grants" sub="approvals given in advance" flush>
       <ListBody of={grants}>
         {(items) =>
           items.length === 0 ? (
@@ -46,9 +46,9 @@ function GrantRow({ grant }: { grant: Grant }) {
   const revoke = async () => {
     try {
       await send('DELETE', `/v1/grants/${encodeURIComponent(grant_id)}`);
-      say('The grant is taken back', 'What it released stays released.');
+      say('The grant is revoked', 'Calls it has released stay released.');
     } catch (error) {
-      say.problem('The grant stays', error);
+      say.problem('The grant could not be revoked', error);
     }
   };
   return (
@@ -60,19 +60,19 @@ function GrantRow({ grant }: { grant: Grant }) {
       <span className="grow muted truncate">
         {kind} · by <SafeText text={actor} />
       </span>
-      <span className="num">
+      <span className="num grant-used">
         {used}
         {count === null ? '' : ` of ${count}`} used
       </span>
       {spent ? (
-        <Tag>{revoked_at ? 'taken back' : 'over'}</Tag>
+        <Tag>{revoked_at ? 'revoked' : 'used up'}</Tag>
       ) : (
         <>
-          <span className="muted">
+          <span className="muted wide-only">
             ends <Time at={expires_at} />
           </span>
           <Button size="small" kind="danger" may={may} onClick={() => void revoke()}>
-            Take back
+            Revoke
           </Button>
         </>
       )}

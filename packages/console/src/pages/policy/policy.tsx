@@ -1,16 +1,18 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { History, Save, Undo2 } from 'lucide-react';
+import { useBlocker } from '@tanstack/react-router';
+import { History, Save, TriangleAlert, Undo2 } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { useMay, useMe } from '../../api/me.js';
-import { checkPolicy, policyTextQuery, putPolicy, versionsQuery } from '../../api/policy.js';
+import { type May, useMay, useMe } from '../../api/me.js';
+import { checkPolicy, type PolicyText, policyTextQuery, putPolicy, versionsQuery } from '../../api/policy.js';
 import { useSearchState } from '../../app/search.js';
 import { Button } from '../../ui/button.js';
 import type { Mistake } from '../../ui/code-editor.js';
 import { CodeEditor, MergeView } from '../../ui/code-editor-lazy.js';
-import { ErrorState, Loading } from '../../ui/empty.js';
+import { ErrorState, Forbidden, Loading } from '../../ui/empty.js';
 import { FacetSelect } from '../../ui/facets.js';
 import { FormDialog } from '../../ui/form-dialog.js';
 import { Page } from '../../ui/page.js';
+import { SafeText } from '../../ui/safe-text.js';
 import { Segmented } from '../../ui/tabs.js';
 import { useToast } from '../../ui/toast.js';
 import { Grants } from './grants.js';
@@ -19,6 +21,8 @@ import { WhatIf } from './what-if.js';
 import './policy.css';
 
 type View = 'edit' | 'versions' | 'grants';
+/** A changed text, and the version that it was made from. */
+type Draft = { text: string; base: PolicyText };
 const CHECK_MS = 400;
 
 export function PolicyPage() {
@@ -33,24 +37,43 @@ export function PolicyPage() {
   const name =
     search.name ?? (versions?.some((each) => each.name === me?.tenant) ? (me?.tenant ?? 'default') : 'default');
   const { data: kept, error, refetch } = useQuery({ ...policyTextQuery(name), enabled: may.ok });
-  const [draft, setDraft] = useState<string | null>(null);
-  const [saving, setSaving] = useState(false);
-  const mistakes = useChecks(draft);
+  const [draft, setDraft] = useState<Draft | null>(null);
+  const [asking, setAsking] = useState<'save' | 'overtaken' | null>(null);
+  const mistakes = useChecks(draft?.text ?? null);
   const view = (search.view ?? 'edit') as View;
   const version = versions?.find((each) => each.name === name);
-  const dirty = draft !== null && draft !== kept?.text;
+  const dirty = draft !== null;
+  const base = draft?.base ?? kept;
+  /** Somebody else has stored another version since the first change. Saving the draft would undo theirs. */
+  const overtaken = dirty && asking !== 'save' && kept !== undefined && kept.etag !== draft.base.etag;
 
+  useBlocker({
+    enableBeforeUnload: dirty,
+    shouldBlockFn: ({ current, next }) =>
+      dirty && current.pathname !== next.pathname && !window.confirm('Leave without saving the changed policy?'),
+  });
+  const edit = (text: string) => {
+    if (base) setDraft(text === base.text ? null : { text, base });
+  };
+  const ready: May = !admin.ok
+    ? admin
+    : !dirty
+      ? { ok: false, why: 'Nothing is changed.' }
+      : overtaken
+        ? { ok: false, why: 'Review the version that was put in force first.' }
+        : { ok: mistakes.length === 0, why: 'Correct the mistakes first.' };
   const save = async () => {
-    const { version: put, warnings } = await putPolicy(name, draft ?? '', kept?.etag ?? null);
+    if (!draft) return;
+    const { version: put, warnings } = await putPolicy(name, draft.text, draft.base.etag);
     say(`Version ${put} is in force`, warnings.map(({ message }) => message).join(' ') || undefined);
-    setDraft(null);
     await queries.invalidateQueries({ queryKey: ['policy'] });
+    setDraft(null);
   };
 
   if (!may.ok)
     return (
       <Page title="Policy">
-        <ErrorState error={new Error(may.why ?? '')} />
+        <Forbidden why={may.why} />
       </Page>
     );
   return (
@@ -59,7 +82,7 @@ export function PolicyPage() {
       beside={
         <>
           <FacetSelect
-            label="Of"
+            label="For"
             value={name}
             options={names}
             words={{
@@ -101,18 +124,7 @@ export function PolicyPage() {
                   Discard
                 </Button>
               ) : null}
-              <Button
-                kind="primary"
-                icon={<Save />}
-                may={
-                  !admin.ok
-                    ? admin
-                    : !dirty
-                      ? { ok: false, why: 'Nothing is changed.' }
-                      : { ok: mistakes.length === 0, why: 'Correct the mistakes first.' }
-                }
-                onClick={() => setSaving(true)}
-              >
+              <Button kind="primary" icon={<Save />} may={ready} onClick={() => setAsking('save')}>
                 Save
               </Button>
             </>
@@ -131,15 +143,33 @@ export function PolicyPage() {
       ) : (
         <div className="columns wide policy">
           <div className="stack">
+            {overtaken ? (
+              <div className="note tone-amber" role="status">
+                <TriangleAlert />
+                <span className="grow">
+                  <SafeText
+                    text={
+                      version
+                        ? `${version.created_by} put version ${version.version} in force`
+                        : 'Another version was put in force'
+                    }
+                  />{' '}
+                  while you were editing.
+                </span>
+                <Button size="small" onClick={() => setAsking('overtaken')}>
+                  Review
+                </Button>
+              </div>
+            ) : null}
             <CodeEditor
-              key={`${name} ${kept.etag ?? version?.version ?? ''} ${draft === null}`}
+              key={`${name} ${base?.etag}`}
               label={`Policy ${name}`}
               language="yaml"
-              value={draft ?? kept.text}
-              onChange={setDraft}
+              value={draft?.text ?? kept.text}
+              onChange={edit}
               read_only={!admin.ok}
               mistakes={mistakes}
-              onSave={() => dirty && mistakes.length === 0 && setSaving(true)}
+              onSave={() => ready.ok && setAsking('save')}
             />
             {mistakes.map(({ line, message }) => (
               <div key={`${line} ${message}`} className="problem" role="alert">
@@ -147,22 +177,37 @@ export function PolicyPage() {
               </div>
             ))}
           </div>
-          <WhatIf draft={draft ?? kept.text} changed={dirty} wrong={mistakes.length > 0} />
+          <WhatIf draft={draft?.text ?? kept.text} changed={dirty} wrong={mistakes.length > 0} />
         </div>
       )}
-      {saving && kept ? (
+      {asking === 'save' && draft ? (
         <FormDialog
           title={`Save a new version of ${name}`}
           action="Put in force"
           width={760}
-          onClose={() => setSaving(false)}
+          onClose={() => setAsking(null)}
           onSubmit={save}
         >
           <p>
             It is in force at once for calls that are submitted from now on; calls that wait are decided again before
             they run.
           </p>
-          <MergeView label="Changes" language="yaml" before={kept.text} after={draft ?? ''} />
+          <MergeView label="Changes" language="yaml" before={draft.base.text} after={draft.text} />
+        </FormDialog>
+      ) : null}
+      {asking === 'overtaken' && draft && kept ? (
+        <FormDialog
+          title="Changed while you were editing"
+          action="Continue with my draft"
+          width={760}
+          onClose={() => setAsking(null)}
+          onSubmit={async () => setDraft({ ...draft, base: kept })}
+        >
+          <p>
+            This is what the version in force changed. Your draft does not contain it: copy what is needed into the
+            draft before you save, or discard the draft.
+          </p>
+          <MergeView label="Changes of others" language="yaml" before={draft.base.text} after={kept.text} />
         </FormDialog>
       ) : null}
     </Page>

@@ -13,8 +13,8 @@ export const WhatIfResult = ({
   <div className="stack" role="status">
     <p>
       <strong className="num">{changed.toLocaleString()}</strong> of {checked.toLocaleString()} calls would be decided
-      otherwise.
-      {unknown_tools > 0 ? ` ${unknown_tools} are of tools that are gone.` : ''}
+      differently.
+      {unknown_tools > 0 ? ` ${unknown_tools} are of tools that no longer exist.` : ''}
     </p>
     {Object.keys(changes).length > 0 ? (
       <ul className="row wrap">

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useMay } from '../../api/me.js';
 import { whatIf } from '../../api/policy.js';
 import { Button } from '../../ui/button.js';
-import { EmptyState, ProblemNote } from '../../ui/empty.js';
+import { ProblemNote } from '../../ui/empty.js';
 import { SelectField } from '../../ui/field.js';
 import { Panel } from '../../ui/panel.js';
 import { WhatIfResult } from './what-if-result.js';
@@ -34,10 +34,10 @@ export function WhatIf({ draft, changed, wrong }: Props) {
     <Panel title="What if">
       <div className="stack">
         <p className="muted">
-          Decides the calls on record again with {changed ? 'your draft' : 'this document'}. Nothing runs.
+          Decides recorded calls again with {changed ? 'your draft' : 'this document'}. Nothing runs.
         </p>
         <SelectField
-          label="Calls of the last"
+          label="Calls from the last"
           value={days}
           onChange={setDays}
           options={[
@@ -52,7 +52,7 @@ export function WhatIf({ draft, changed, wrong }: Props) {
           may={wrong ? { ok: false, why: 'Correct the mistakes first.' } : may}
           onClick={() => void look()}
         >
-          {busy ? 'Looking' : 'Look'}
+          {busy ? 'Checking' : 'Check'}
         </Button>
         <ProblemNote error={problem} />
         {answer ? (
@@ -61,7 +61,7 @@ export function WhatIf({ draft, changed, wrong }: Props) {
             <WhatIfResult of={answer.result} />
           </>
         ) : (
-          <EmptyState tight title="Not looked yet" />
+          <p className="muted">Shows the calls that would be decided differently.</p>
         )}
       </div>
     </Panel>

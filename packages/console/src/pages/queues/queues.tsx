@@ -106,7 +106,7 @@ function QueueRow({ queue, rate }: { queue: QueueInfo; rate: number }) {
   const { runner, paused, queued, running, deferred, held, workers, oldest_wait_s = 0, slots = 0 } = queue;
   const set = async (action: 'pause' | 'resume') => {
     await send('POST', `/v1/queues/${runner}/${action}`);
-    say(action === 'pause' ? `${runner} is paused` : `${runner} goes on`);
+    say(action === 'pause' ? `${runner} is paused` : `${runner} is resumed`);
   };
   return (
     <div className="queue-row">

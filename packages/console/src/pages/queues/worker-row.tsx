@@ -15,7 +15,8 @@ export const WorkerRow = ({ worker }: { worker: WorkerInfo }) => (
           <SafeText text={worker.worker_id} />
         </code>{' '}
         <span className="muted wide-only">
-          <SafeText text={worker.host} /> · {worker.pid}
+          <SafeText text={worker.host} />
+          {worker.pid > 0 ? ` · ${worker.pid}` : ''}
         </span>
       </span>
       {/* While the installation is updated, the answer may be that of an older gateway. */}

@@ -54,10 +54,8 @@ export function Quotas() {
                 <Panel
                   key={quota.scope}
                   title={quota.scope}
-                  sub={quota.on_exceed === 'defer' ? 'what exceeds it waits' : 'what exceeds it is denied'}
                   actions={
                     <>
-                      {quota.waiting > 0 ? <Tag tone="amber">{quota.waiting} wait</Tag> : null}
                       <Button
                         kind="ghost"
                         size="small"
@@ -91,6 +89,10 @@ export function Quotas() {
                         />
                       );
                     })}
+                    <p className="row between muted">
+                      {quota.on_exceed === 'defer' ? 'Calls over the limit wait.' : 'Calls over the limit are denied.'}
+                      {quota.waiting > 0 ? <Tag tone="amber">{quota.waiting.toLocaleString()} waiting</Tag> : null}
+                    </p>
                   </div>
                 </Panel>
               ))}
@@ -108,8 +110,10 @@ export function Quotas() {
           onSubmit={() => send('DELETE', `/v1/quotas/${encodeURIComponent(removing.scope)}`)}
         >
           <p>
-            <SafeText text={removing.scope} /> is not limited any more. The {removing.waiting} calls that wait for it go
-            on.
+            <SafeText text={removing.scope} /> is no longer limited.{' '}
+            {removing.waiting > 0
+              ? `${removing.waiting === 1 ? 'The call that waits' : `The ${removing.waiting.toLocaleString()} calls that wait`} for it can run.`
+              : ''}
           </p>
         </FormDialog>
       ) : null}

@@ -1,17 +1,26 @@
 /** The positions of the steps of a plan, layer by layer. */
-export type Layout = { layers: number[][]; place: Map<number, { x: number; y: number }> };
+export type Layout = {
+  layers: number[][];
+  place: Map<number, { x: number; y: number }>;
+  /** Whether layers are rows. */
+  down: boolean;
+};
 
 const SWEEPS = 4;
 export const NODE_WIDTH = 190;
 export const NODE_HEIGHT = 46;
 const GAP_X = 70;
 const GAP_Y = 16;
+const GAP_DOWN = 40;
+/** The most steps beside each other that can be read on a phone. */
+const MAX_ACROSS = 4;
 
 /**
  * Places a step one layer after the last step it needs, and orders the steps of a layer by the positions of their neighbors. A thousand
- * steps take a few milliseconds; dagre, which finds fewer crossings, took 1.4 to 13 seconds.
+ * steps take a few milliseconds; dagre, which finds fewer crossings, took 1.4 to 13 seconds. Layers are columns or, on a narrow page, rows if
+ * they are short.
  */
-export function layOut(needs: readonly (readonly number[])[]): Layout {
+export function layOut(needs: readonly (readonly number[])[], narrow = false): Layout {
   const layers = layersOf(needs);
   const dependents: number[][] = needs.map(() => []);
   needs.forEach((before, step) => {
@@ -23,9 +32,9 @@ export function layOut(needs: readonly (readonly number[])[]): Layout {
       order[step] = at / layer.length;
     });
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
-    const down = sweep % 2 === 0;
-    const ties = down ? needs : dependents;
-    for (const layer of down ? layers : layers.toReversed()) {
+    const forward = sweep % 2 === 0;
+    const ties = forward ? needs : dependents;
+    for (const layer of forward ? layers : layers.toReversed()) {
       const wanted = new Map(layer.map((step) => [step, middle(ties[step] ?? [], order) ?? order[step] ?? 0]));
       layer.sort((one, other) => (wanted.get(one) ?? 0) - (wanted.get(other) ?? 0) || one - other);
       layer.forEach((step, at) => {
@@ -34,16 +43,19 @@ export function layOut(needs: readonly (readonly number[])[]): Layout {
     }
   }
   const tallest = Math.max(...layers.map(({ length }) => length));
+  const down = narrow && tallest <= MAX_ACROSS;
   const place = new Map(
     layers.flatMap((layer, column) => {
-      const top = ((tallest - layer.length) * (NODE_HEIGHT + GAP_Y)) / 2;
+      const first = (tallest - layer.length) / 2;
       return layer.map((step, row): [number, { x: number; y: number }] => [
         step,
-        { x: column * (NODE_WIDTH + GAP_X), y: top + row * (NODE_HEIGHT + GAP_Y) },
+        down
+          ? { x: (first + row) * (NODE_WIDTH + GAP_Y), y: column * (NODE_HEIGHT + GAP_DOWN) }
+          : { x: column * (NODE_WIDTH + GAP_X), y: (first + row) * (NODE_HEIGHT + GAP_Y) },
       ]);
     }),
   );
-  return { layers, place };
+  return { layers, place, down };
 }
 
 /** The gateway refuses plans with cycles, so every step is reached. */

@@ -31,6 +31,11 @@ const WEIGHT: readonly StepStatus[] = [
 export const gravest = (statuses: readonly StepStatus[]): StepStatus =>
   WEIGHT.find((status) => statuses.includes(status)) ?? 'pending';
 
+type Sorted = Pick<Group, 'status' | 'index'>;
+/** Orders steps by how much attention they need. */
+export const bySeverity = (one: Sorted, other: Sorted): number =>
+  WEIGHT.indexOf(one.status) - WEIGHT.indexOf(other.status) || one.index - other.index;
+
 /** A step without `needs` follows the previous one. The calls of a bulk submission are side by side. */
 export function groupsOf({ plan, kind }: RunDetail, steps: readonly Step[]): Group[] {
   const planned = (plan?.steps ?? []) as PlanStep[];

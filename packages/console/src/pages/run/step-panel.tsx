@@ -35,10 +35,10 @@ export function StepPanel({ run, group, onClose }: Props) {
   const again = async () => {
     try {
       const { run_id, reused_steps } = await replay(run.run_id, { from: group.step_id });
-      say('A new run goes on from here', `${reused_steps ?? 0} steps keep their results.`);
+      say('A new run continues from here', `${reused_steps ?? 0} steps keep their results.`);
       await navigate({ to: '/runs/$id', params: { id: run_id } });
     } catch (error) {
-      say.problem('It cannot go on from here', error);
+      say.problem('It cannot be replayed from here', error);
     }
   };
   const shown = call && call.invocation_id === step?.invocation_id ? call : undefined;
@@ -82,7 +82,10 @@ export function StepPanel({ run, group, onClose }: Props) {
               </Link>,
             ],
             ['Call', step?.invocation_id && <Id key="call" of={step.invocation_id} />],
-            ['Reason', step?.reason && <SafeText key="reason" text={step.reason} />],
+            [
+              'Reason',
+              step?.reason && step.reason !== shown?.decision.reason && <SafeText key="reason" text={step.reason} />,
+            ],
             [
               'Decision',
               shown && <SafeText key="decision" text={`${shown.decision.effect}: ${shown.decision.reason}`} />,

@@ -50,7 +50,9 @@ export function Timeline({ run, groups, selected, onSelect }: Props) {
             tick === 0 ? '0' : duration(((to - from) * tick) / ticks),
           ).map((text, tick) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: ticks have no other name
-            <span key={tick}>{text}</span>
+            <span key={tick} style={{ left: `${(100 * tick) / ticks}%` }}>
+              {text}
+            </span>
           ))}
         </span>
         <span>Took</span>

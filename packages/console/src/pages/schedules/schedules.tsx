@@ -30,7 +30,7 @@ export function Schedules() {
     const pause = async ({ schedule_id, paused, name }: Schedule) => {
       try {
         await send('PATCH', `/v1/schedules/${schedule_id}`, { paused: !paused });
-        say(`${name ?? schedule_id} ${paused ? 'goes on' : 'is paused'}`);
+        say(`${name ?? schedule_id} ${paused ? 'is resumed' : 'is paused'}`);
       } catch (error) {
         say.problem('It stays as it is', error);
       }
@@ -140,7 +140,7 @@ export function Schedules() {
           onClose={() => setRemoving(null)}
           onSubmit={() => send('DELETE', `/v1/schedules/${removing.schedule_id}`)}
         >
-          <p>It starts nothing any more. What it has started goes on. This cannot be undone.</p>
+          <p>It starts nothing more. Runs that it started continue. This cannot be undone.</p>
         </FormDialog>
       ) : null}
     </Page>

@@ -156,7 +156,7 @@ function SecretDialog({ secret, onClose }: { secret: Secret | null; onClose(): v
   return (
     <FormDialog
       title={secret ? `Replace ${secret.name}` : 'New secret'}
-      action="Keep"
+      action="Save"
       onClose={onClose}
       onSubmit={submit}
       may={{ ok: name !== '' && value !== '', why: 'Give a name and a value first.' }}
@@ -176,7 +176,7 @@ function SecretDialog({ secret, onClose }: { secret: Secret | null; onClose(): v
         lines={2}
         value={tools}
         onChange={setTools}
-        hint="One a line, with *; empty: any"
+        hint="One per line; * stands for any characters. Empty: any tool."
       />
       <TextField
         label="Hosts it may be sent to"
@@ -184,7 +184,7 @@ function SecretDialog({ secret, onClose }: { secret: Secret | null; onClose(): v
         lines={2}
         value={hosts}
         onChange={setHosts}
-        hint="One a line; empty: any"
+        hint="One per line. Empty: any host."
       />
     </FormDialog>
   );

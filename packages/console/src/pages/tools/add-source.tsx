@@ -76,15 +76,15 @@ type FieldText = { label: string; hint?: string; lines?: number; placeholder?: s
 const FIELDS: Record<Kind, { first: FieldText; second?: FieldText }> = {
   'mcp-http': {
     first: { label: 'Address', placeholder: 'https://mcp.example.com/mcp' },
-    second: { label: 'Headers', hint: 'One a line: Authorization: secret://name', lines: 2 },
+    second: { label: 'Headers', hint: 'One per line: Authorization: secret://name', lines: 2 },
   },
   'mcp-stdio': {
     first: { label: 'Command line', placeholder: 'npx -y @modelcontextprotocol/server-everything' },
-    second: { label: 'Environment', hint: 'One a line: TOKEN=secret://name', lines: 2 },
+    second: { label: 'Environment', hint: 'One per line: TOKEN=secret://name', lines: 2 },
   },
   openapi: {
     first: { label: 'Document', hint: 'OpenAPI 3.0 or 3.1, JSON or YAML', lines: 10 },
-    second: { label: 'Secrets', hint: 'One a line, by security scheme: bearerAuth=secret://name', lines: 2 },
+    second: { label: 'Secrets', hint: 'One per line, by security scheme: bearerAuth=secret://name', lines: 2 },
   },
   'extension-folder': { first: { label: 'Folder', hint: 'On the machine of the gateway' } },
   extension: { first: { label: 'manifest.yaml', lines: 6 }, second: { label: 'commands.yaml', lines: 8 } },

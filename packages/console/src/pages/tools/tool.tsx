@@ -69,11 +69,11 @@ export function ToolPage() {
               ) : null}
             </div>
           </Panel>
-          <Panel title="Where this is known from">
+          <Panel title="Source">
             <div className="stack">
               <Facts
                 of={[
-                  ['Source', tool.source],
+                  ['Kind', tool.source],
                   ['From', <SafeText key="origin" text={tool.origin} />],
                   ['Runner', tool.runner],
                   ['Trust', tool.trust],
@@ -83,7 +83,7 @@ export function ToolPage() {
               />
               {tool.inferred.length > 0 ? (
                 <div>
-                  <h3>Concluded, not declared</h3>
+                  <h3>Inferred, not declared</h3>
                   {tool.inferred.map(({ field, why }) => (
                     <div key={field} className="rule">
                       <code>

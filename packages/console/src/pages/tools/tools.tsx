@@ -92,7 +92,7 @@ export function Tools() {
       const { tools: count } = await send<{ tools: number }>('POST', '/v1/tools/refresh', {});
       say(`There are ${count} tools`);
     } catch (error) {
-      say.problem('Not all sources were looked at', error);
+      say.problem('Some sources could not be refreshed', error);
     }
   };
   return (
@@ -111,7 +111,7 @@ export function Tools() {
             ]}
           />
           <Button kind="ghost" icon={<RefreshCw />} may={may} onClick={() => void refresh()}>
-            Look again
+            Refresh
           </Button>
           <AddSource />
         </>
@@ -124,7 +124,7 @@ export function Tools() {
         <>
           <FacetBar>
             <SearchBox
-              placeholder="What a tool does"
+              placeholder="Search tools"
               value={q ?? ''}
               onChange={(text) => change({ q: text || undefined })}
             />
@@ -165,7 +165,7 @@ export function Tools() {
                 onOpen={open}
                 empty={
                   <EmptyState icon={<Wrench />} title="No tool matches">
-                    <p>Look for other words, or add a source of tools.</p>
+                    <p>Search for other words, or add a source of tools.</p>
                   </EmptyState>
                 }
               />

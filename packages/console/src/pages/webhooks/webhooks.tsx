@@ -197,7 +197,7 @@ function NewWebhook({ onClose, onCreated }: { onClose(): void; onCreated(secret:
             value={users}
             onChange={setUsers}
             placeholder="U024BE7LH=ann"
-            hint="One a line: the id of the user in Slack, and whom they decide as here"
+            hint="One per line: the id of the user in Slack, and whom they decide as here"
           />
         </>
       ) : null}
@@ -207,7 +207,7 @@ function NewWebhook({ onClose, onCreated }: { onClose(): void; onCreated(secret:
         lines={4}
         value={events}
         onChange={setEvents}
-        hint="One a line: a type, a family such as hold.*, or * for all"
+        hint="One per line: a type, a family such as hold.*, or * for all"
       />
     </FormDialog>
   );
