@@ -4,7 +4,7 @@ import { appendAudit } from '../audit/append-audit.js';
 import { closeHolds } from '../hold/close-holds.js';
 import type { Db, Store } from '../open-store.js';
 import { endWaited, takeWaiting, type Waited } from './end-waiting.js';
-import { matching } from './filter-invocations.js';
+import { inStatuses } from './filter-invocations.js';
 
 const CANCELABLE: InvocationStatus[] = ['held', 'deferred', 'queued', 'running'];
 const isCancelable = (status: InvocationStatus): boolean => CANCELABLE.includes(status);
@@ -23,13 +23,10 @@ export async function cancelInvocations(
   { invocation_id, ...filter }: InvocationFilter & { invocation_id?: string },
 ): Promise<Canceled[]> {
   return store.db.transaction().execute(async (db) => {
-    const status = filter.status?.filter(isCancelable) ?? CANCELABLE;
-    let query = db
-      .selectFrom('invocation_states')
-      .select('invocation_id')
-      .where(matching(tenant, { ...filter, status }));
-    if (invocation_id) query = query.where('invocation_id', '=', invocation_id);
-    const wanted = await query.execute();
+    const statuses = filter.status?.filter(isCancelable) ?? CANCELABLE;
+    const { rows: wanted } = await sql<{ invocation_id: string }>`
+      SELECT i.invocation_id ${inStatuses(tenant, statuses, filter)}
+        ${invocation_id ? sql`AND i.invocation_id = ${invocation_id}` : sql``}`.execute(db);
     const canceled = await cancelAll(
       db,
       wanted.map((row) => row.invocation_id),

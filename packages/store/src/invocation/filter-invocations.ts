@@ -3,26 +3,28 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 
 type Condition = RawBuilder<SqlBool>;
 
-/** The WHERE clause of lists and bulk actions over `invocation_states`. It always includes the tenant. */
+/** A WHERE clause over `invocation_states`, for filters that `ofOneKind` does not cover. It always includes the tenant. */
 export function matching(tenant: string, filter: InvocationFilter): Condition {
   const all = conditions('invocation_states', tenant, filter);
-  if (filter.status) {
-    all.push(sql`invocation_states.status = ANY (${filter.status})`);
-    if (!filter.status.some(isTerminal)) all.push(isLive(tenant));
-  }
+  if (filter.status) all.push(sql`invocation_states.status = ANY (${filter.status})`);
   return and(all);
 }
 
-/** The statuses of a filter that only matches ended calls; null for any other filter. */
-export const onlyEnded = ({ status }: InvocationFilter): InvocationStatus[] | null =>
-  status?.every(isTerminal) ? status : null;
+/** Calls by everything but their status, as FROM and WHERE clauses over `invocations i`. */
+export const inAnyStatus = (tenant: string, filter: InvocationFilter): RawBuilder<unknown> =>
+  sql`FROM invocations i WHERE ${and(conditions('i', tenant, filter))}`;
+
+/** The statuses of a filter that matches only ended calls, or only calls that have not ended; null for any other filter. */
+export function ofOneKind({ status }: InvocationFilter): InvocationStatus[] | null {
+  return status && (status.every(isTerminal) || !status.some(isTerminal)) ? status : null;
+}
 
 /**
- * Ended calls in these statuses, as FROM and WHERE clauses over `invocations i` and `results e`. The view cannot be searched by an
- * index: with 1,500,000 calls, looking for an ambiguous one took 7 s. The statuses are written out, because the plans are
- * generic: only so Postgres knows that few calls have them, and may use the index of those that did not succeed.
+ * FROM and WHERE clauses for calls in statuses of one kind: `i` is the call, `e.status` its status. No index helps to search the view:
+ * with 1,500,000 calls, looking for an ambiguous one took 7 s. Statuses are written out, because plans are generic: only so
+ * Postgres knows that few calls have them, and may use the index of those that did not succeed.
  */
-export function endedMatching(
+export function inStatuses(
   tenant: string,
   statuses: readonly InvocationStatus[],
   filter: InvocationFilter,
@@ -30,9 +32,22 @@ export function endedMatching(
   const all = conditions('i', tenant, filter);
   const among = statuses.map((status) => sql.lit(status));
   all.push(among.length > 0 ? sql`e.status IN (${sql.join(among)})` : sql`false`);
-  if (!statuses.includes('succeeded')) all.push(sql`e.status <> 'succeeded'`);
-  return sql`FROM invocations i JOIN results e ON e.invocation_id = i.invocation_id WHERE ${and(all)}`;
+  const areEnded = statuses.every(isTerminal);
+  if (areEnded && !statuses.includes('succeeded')) all.push(sql`e.status <> 'succeeded'`);
+  return sql`FROM invocations i JOIN ${areEnded ? sql`results` : live(tenant)} e ON e.invocation_id = i.invocation_id
+    WHERE ${and(all)}`;
 }
+
+/**
+ * Calls that have not ended. Connections turn sequential scans off, which Postgres does by adding a cost that dwarfs all others. So that
+ * it can still compare plans, both tables are read through their primary keys.
+ */
+const live = (tenant: string): RawBuilder<unknown> => sql`(
+    SELECT invocation_id, status FROM work WHERE tenant = ${tenant} AND invocation_id > ''
+    UNION ALL
+    SELECT id, CASE WHEN owned_at IS NULL THEN 'queued' ELSE 'running' END FROM claims, unnest(ids) AS id
+    WHERE claim_id > '' AND NOT EXISTS (SELECT FROM results r WHERE r.invocation_id = id)
+  )`;
 
 const and = (all: readonly Condition[]): Condition => sql`(${sql.join(all, sql` AND `)})`;
 
@@ -44,8 +59,9 @@ function conditions(from: 'invocation_states' | 'i', tenant: string, filter: Inv
   if (filter.runner) all.push(sql`${column('runner')} = ${filter.runner}`);
   if (filter.run_id) {
     // A single invocation is its own run: the run id contains the invocation id.
-    const lone = sql`${column('invocation_id')} = ${loneInvocationId(filter.run_id)} AND ${column('run_id')} IS NULL`;
-    all.push(sql`(${column('run_id')} = ${filter.run_id} OR (${lone}))`);
+    all.push(sql`${column('invocation_id')} IN (
+      SELECT invocation_id FROM invocations WHERE run_id = ${filter.run_id} UNION ALL
+      SELECT invocation_id FROM invocations WHERE invocation_id = ${loneInvocationId(filter.run_id)} AND run_id IS NULL)`);
   }
   if (filter.session_id) all.push(sql`${column('session_id')} = ${filter.session_id}`);
   if (filter.actor) all.push(sql`${column('actor')} = ${filter.actor}`);
@@ -55,13 +71,6 @@ function conditions(from: 'invocation_states' | 'i', tenant: string, filter: Inv
   if (filter.q) all.push(mentions(column, filter.q));
   return all;
 }
-
-/**
- * Finds calls that have not ended through `work` and `claims`, which are small. The view alone would scan every call of the
- * tenant.
- */
-const isLive = (tenant: string): Condition => sql`invocation_states.invocation_id = ANY (ARRAY (
-  SELECT invocation_id FROM work WHERE tenant = ${tenant} UNION ALL SELECT unnest(ids) FROM claims))`;
 
 const anywhere = (text: string) => `%${asLiteral(text)}%`;
 const asLiteral = (text: string) => text.replace(/[\\%_]/g, '\\$&');

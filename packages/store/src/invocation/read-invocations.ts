@@ -4,16 +4,15 @@ import {
   type Invocation,
   type InvocationCounts,
   type InvocationFilter,
-  type InvocationStatus,
   isTerminal,
   loneRunId,
   type Page,
 } from '@capstan/contracts';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { chainHash, findLogEntries } from '../merkle/find-log-entries.js';
 import type { Db } from '../open-store.js';
 import { type PageWanted, pageOf } from '../page-of.js';
-import { endedMatching, matching, onlyEnded } from './filter-invocations.js';
+import { inAnyStatus, inStatuses, matching, ofOneKind } from './filter-invocations.js';
 import { isResult } from './load-outcomes.js';
 
 const select = (db: Db) =>
@@ -151,34 +150,36 @@ export async function listInvocations(
   filter: InvocationFilter,
   page: PageWanted,
 ): Promise<Page<Invocation>> {
-  const ended = onlyEnded(filter);
-  const found = ended ? await listEnded(db, tenant, ended, filter, page) : await listAll(db, tenant, filter, page);
+  const from = listedFrom(tenant, filter);
+  const found = from ? await listByIds(db, from, page) : await listMixed(db, tenant, filter, page);
   const rows = await withChainHashes(db, tenant, found);
   return pageOf(rows, page.limit, toInvocation);
 }
 
-function listAll(db: Db, tenant: string, filter: InvocationFilter, { limit, cursor }: PageWanted): Promise<Row[]> {
+/** Null if the status can only be read from the view. */
+function listedFrom(tenant: string, filter: InvocationFilter): RawBuilder<unknown> | null {
+  if (!filter.status) return inAnyStatus(tenant, filter);
+  const statuses = ofOneKind(filter);
+  return statuses && inStatuses(tenant, statuses, filter);
+}
+
+async function listByIds(db: Db, from: RawBuilder<unknown>, { limit, cursor }: PageWanted): Promise<Row[]> {
+  const { rows: found } = await sql<{ invocation_id: string }>`
+    SELECT i.invocation_id ${from} ${cursor ? sql`AND i.seq < ${cursor}` : sql``} ORDER BY i.seq DESC LIMIT ${limit + 1}`.execute(
+    db,
+  );
+  const ids = found.map((row) => row.invocation_id);
+  // Sorted here: asked for an order, Postgres would walk through all calls in that order.
+  const rows = await select(db).where('invocation_states.invocation_id', '=', sql<string>`ANY (${ids})`).execute();
+  return rows.sort((a, b) => ids.indexOf(a.invocation_id) - ids.indexOf(b.invocation_id));
+}
+
+function listMixed(db: Db, tenant: string, filter: InvocationFilter, { limit, cursor }: PageWanted): Promise<Row[]> {
   const query = select(db).where(matching(tenant, filter));
   return (cursor ? query.where('invocation_states.seq', '<', cursor) : query)
     .orderBy('invocation_states.seq', 'desc')
     .limit(limit + 1)
     .execute();
-}
-
-async function listEnded(
-  db: Db,
-  tenant: string,
-  statuses: readonly InvocationStatus[],
-  filter: InvocationFilter,
-  { limit, cursor }: PageWanted,
-): Promise<Row[]> {
-  const { rows: found } = await sql<{ invocation_id: string }>`
-    SELECT i.invocation_id ${endedMatching(tenant, statuses, filter)} ${cursor ? sql`AND i.seq < ${cursor}` : sql``}
-    ORDER BY i.seq DESC LIMIT ${limit + 1}`.execute(db);
-  const ids = found.map((row) => row.invocation_id);
-  // Sorted here: asked for an order, Postgres would walk through all calls in that order.
-  const rows = await select(db).where('invocation_states.invocation_id', '=', sql<string>`ANY (${ids})`).execute();
-  return rows.sort((a, b) => ids.indexOf(a.invocation_id) - ids.indexOf(b.invocation_id));
 }
 
 const MAX_COUNTED = 100_000;
@@ -188,9 +189,9 @@ type Count = Pick<Invocation, 'status' | 'runner' | 'tool_id' | 'actor'> & { cou
 
 /** Counts the matching invocations by the columns that people filter by; only the newest MAX_COUNTED are counted. */
 export async function countInvocations(db: Db, tenant: string, filter: InvocationFilter): Promise<InvocationCounts> {
-  const ended = onlyEnded(filter);
-  const picked = ended
-    ? sql`SELECT e.status, i.runner, i.tool_id, i.actor ${endedMatching(tenant, ended, filter)} ORDER BY i.seq DESC`
+  const statuses = ofOneKind(filter);
+  const picked = statuses
+    ? sql`SELECT e.status, i.runner, i.tool_id, i.actor ${inStatuses(tenant, statuses, filter)} ORDER BY i.seq DESC`
     : sql`SELECT status, runner, tool_id, actor FROM invocation_states WHERE ${matching(tenant, filter)} ORDER BY seq DESC`;
   const { rows } = await sql<Count>`
     SELECT status, runner, tool_id, actor, count(*)::int AS count

@@ -6,7 +6,7 @@ import { removeFromClaims } from '../claim/remove-from-claims.js';
 import { supersede } from '../merkle/supersede.js';
 import { queryIn, type Statement, type Store } from '../open-store.js';
 import { tallyRuns } from '../run/tally.js';
-import { endedMatching } from './filter-invocations.js';
+import { inStatuses } from './filter-invocations.js';
 
 const REDRIVABLE: InvocationStatus[] = ['failed', 'timed_out', 'ambiguous'];
 const isRedrivable = (status: InvocationStatus): boolean => REDRIVABLE.includes(status);
@@ -49,7 +49,7 @@ export async function redriveInvocations(
     const statuses = filter.status?.filter(isRedrivable) ?? REDRIVABLE;
     // A replay never executes anything, so its calls cannot be redriven.
     const { rows: found } = await sql<{ invocation_id: string }>`
-      SELECT i.invocation_id ${endedMatching(principal.tenant, statuses, filter)}
+      SELECT i.invocation_id ${inStatuses(principal.tenant, statuses, filter)}
         ${invocation_id ? sql`AND i.invocation_id = ${invocation_id}` : sql``}
         AND NOT EXISTS (SELECT FROM runs r WHERE r.run_id = i.run_id AND r.mode = 'replay')`.execute(db);
     const wanted = found.map((row) => row.invocation_id);
