@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRedactor } from './create-redactor.js';
@@ -126,6 +127,19 @@ describe('known values', () => {
     expect(redacted).toContain('[REDACTED]');
     const left = Buffer.from(redacted.replace('[REDACTED]', ''), 'base64').toString();
     expect(left).not.toContain(KNOWN.slice(2, 6));
+  });
+
+  test.each([0, 1, 2, 3, 4])('a known value is redacted in the base32 of a larger text, %i bytes in', (before) => {
+    const base32 = execFileSync('base32', ['-w', '40'], { input: `${'u'.repeat(before)}${KNOWN}u` }).toString();
+    const redacted = knowing.text(base32);
+    expect(redacted).toContain('[REDACTED]');
+    expect(redacted.replace('[REDACTED]', '').trim().length).toBeLessThan(22);
+  });
+
+  test('a known value is redacted in XML', () => {
+    const quoting = createRedactor({ values: [`a<b>&"c"'d'`] });
+    for (const form of ['a&lt;b&gt;&amp;&quot;c&quot;&#39;d&#39;', `a&lt;b&gt;&amp;"c"'d'`])
+      expect(quoting.text(`<p v="${form}"/>`)).toBe('<p v="[REDACTED]"/>');
   });
 
   test('overlapping values become one replacement, and nothing of either remains', () => {

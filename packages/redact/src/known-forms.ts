@@ -1,14 +1,16 @@
-/** The base64 of fewer bytes would match by chance. */
+/** The base64 or base32 of fewer bytes would match by chance. */
 const MIN_BASE64 = 8;
 
 /**
- * The forms in which a known secret appears in output: plain, in a JSON string, URL-encoded, in base64, in hexadecimal, and as UTF-8
- * bytes misread as Latin-1.
+ * The forms in which a known secret appears in output: plain, in a JSON string, URL-encoded, in XML, in base64 and base32, in
+ * hexadecimal, and as UTF-8 bytes misread as Latin-1.
  */
 export const knownForms = (value: string): string[] => {
   const bytes = Buffer.from(value);
   const forms = new Set([value, JSON.stringify(value).slice(1, -1), bytes.toString('latin1')]);
   for (const form of urlForms(value)) forms.add(form);
+  for (const form of markupForms(value)) forms.add(form);
+  for (const form of base32Forms(bytes)) if (form.length >= MIN_BASE64) forms.add(form);
   for (const form of base64Forms(bytes)) if (form.length >= MIN_BASE64) forms.add(form);
   for (const form of wideForms(Buffer.from(value, 'utf16le'))) if (form.length >= MIN_BASE64) forms.add(form);
   for (const form of hexForms(bytes.toString('hex'))) forms.add(form);
@@ -73,6 +75,26 @@ const urlForms = (value: string): string[] => {
   const strict = component.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
   const forms = [component, strict].flatMap((form) => [form, form.replaceAll('%2F', '/'), form.replaceAll('%20', '+')]);
   return forms.flatMap((form) => [form, form.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase())]);
+};
+
+/** XML and HTML encoders differ in how they write quotes. */
+const markupForms = (value: string): string[] => {
+  const angles = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return ['&quot;', '&#34;', '"'].flatMap((double) =>
+    ['&#39;', '&#x27;', '&apos;', "'"].map((single) => angles.replaceAll('"', double).replaceAll("'", single)),
+  );
+};
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** Base32 writes five bytes as eight characters, so it has five forms. Characters that share bits with what is around are left out. */
+const base32Forms = (bytes: Buffer): string[] => {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  return [0, 1, 2, 3, 4].flatMap((shift) => {
+    const whole = bits.slice((5 - ((shift * 8) % 5)) % 5).match(/.{5}/g) ?? [];
+    const form = whole.map((five) => BASE32.charAt(Number.parseInt(five, 2))).join('');
+    return [form, form.toLowerCase()];
+  });
 };
 
 /**
