@@ -234,17 +234,19 @@ describe('a document', () => {
         '/pets': { $ref: '#/components/pathItems/Pets' },
         '/files': { servers: [{ url: 'https://files.example.com' }], get: { operationId: 'listFiles' } },
         '/lost': { $ref: '#/components/pathItems/Lost' },
-        '/relative': { get: { servers: [{ url: '/v2' }] } },
+        '/relative': { servers: [], get: { operationId: 'relative', servers: [{ url: '/v2' }] } },
+        '/open': { get: { servers: [{ url: 'https://{region}.example.com' }] } },
       },
       components: { pathItems: { Pets: { summary: 'Pets', get: { operationId: 'listPets' } } } },
     });
     expect(descriptors.map(({ name, binding }) => [name, 'url' in binding && binding.url])).toEqual([
       ['listPets', 'https://shop.example.com/v1/pets'],
       ['listFiles', 'https://files.example.com/files'],
+      ['relative', 'https://shop.example.com/v2/relative'],
     ]);
     expect(warnings).toEqual([
       '/lost is left out: it is no path of OpenAPI, or a reference that cannot be followed',
-      'GET /relative is left out: its server has no whole address',
+      'GET /open is left out: its server has no whole address',
     ]);
   });
 

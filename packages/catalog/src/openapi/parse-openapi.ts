@@ -115,8 +115,8 @@ function place(
   if (strange) return `its parameter ${strange.name} has the style ${strange.style}`;
   const body = operation.requestBody === undefined ? null : bodyOf(operation.requestBody, sent, method);
   if (typeof body === 'string') return body;
-  const servers = operation.servers ?? item.servers;
-  const own_url = fixed ?? (servers ? addressOf(servers) : base_url);
+  const servers = [operation.servers, item.servers].find((each) => each !== undefined && each.length > 0);
+  const own_url = fixed ?? (servers ? addressOf(servers, base_url) : base_url);
   if (own_url === null) return 'its server has no whole address';
   const name = toName(operation.operationId || `${method.toLowerCase()}${path}`);
   return { name, method, path, base_url: own_url, operation, parameters: listed, body };
@@ -176,13 +176,18 @@ const nameOf = (title: string): string => {
   return name;
 };
 
-/** The first server with a whole address, with the defaults of its variables. */
-function addressOf(servers: Servers): string | null {
-  const urls = servers.map(({ url, variables }) =>
-    url.replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => variables[name]?.default ?? whole),
-  );
-  return urls.find((url) => /^https?:\/\/[^{}]+$/.test(url) && URL.canParse(url)) ?? null;
+/** The address of the first server that has one, with the defaults of its variables. A server may be relative to `base_url`. */
+function addressOf(servers: Servers, base_url?: string): string | null {
+  for (const { url, variables } of servers) {
+    const filled = url.replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => variables[name]?.default ?? whole);
+    if (/[{}]/.test(filled) || !URL.canParse(filled, base_url)) continue;
+    const { protocol, href } = new URL(filled, base_url);
+    if (protocol === 'https:' || protocol === 'http:') return isAddress(filled) ? filled : href;
+  }
+  return null;
 }
+
+const isAddress = (text: string): boolean => /^https?:\/\//.test(text);
 
 function schemesOf({ components }: JsonObject): Record<string, SecurityScheme> {
   const { securitySchemes } = isObject(components) ? components : {};

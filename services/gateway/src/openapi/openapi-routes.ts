@@ -43,6 +43,7 @@ export const openApiRoutes: Route[] = [
     summary: 'Add the operations of an OpenAPI document as tools',
     roles: ['admin'],
     body: NewOpenApi,
+    body_limit: 'bulk',
     answers: {
       200: { description: 'The tools that would be added, with dry_run', schema: OpenApiPreview },
       201: { description: 'The tools were added and can be called', schema: AddedOpenApi },
