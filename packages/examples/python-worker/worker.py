@@ -96,7 +96,8 @@ class Call:
         deadline = threading.Timer(self.message["timeout_ms"] / 1000, self.stopped.set)
         deadline.daemon = True
         deadline.start()
-        result = {"invocation_id": self.id, "attempt": self.attempt}
+        lacking = {"invocation_id": self.id, "attempt": self.attempt}
+        result = dict(lacking)
         try:
             tool = TOOLS[self.message["tool_id"].rsplit(":", 1)[1]]
             result.update(status="succeeded", payload=tool["run"](self.message["inputs"], self))
@@ -107,11 +108,19 @@ class Call:
                 result.update(status="failed", error=str(error) or type(error).__name__, retryable=False)
         finally:
             deadline.cancel()
+        try:
+            self.settle(result)
+        except (OSError, TypeError, ValueError) as error:
+            # It cannot be sent, because it is too large or not JSON. Without a result, the call would run into its deadline.
+            self.settle({**lacking, "status": "failed", "error": "its result cannot be sent: %s" % error})
+        finally:
+            with lock:
+                running.pop(self.id, None)
+                free.notify_all()
+
+    def settle(self, result):
         if not self.lost:
             insist("settle", {"worker_id": WORKER, "results": [result]})
-        with lock:
-            running.pop(self.id, None)
-            free.notify_all()
 
 
 lock = threading.Lock()
