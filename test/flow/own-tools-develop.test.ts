@@ -77,11 +77,9 @@ test('capstan dev serves a file under the policy beside it, and reloads it and i
   await succeeded(types);
   await writeFile(join(folder, 'capstan-tools.d.ts'), types.stdout.join('\n'));
   await writeFile(join(folder, 'caller.ts'), CALLER);
-  const compiled = await node(inRepository('node_modules/typescript/bin/tsc'), ...COMPILE, 'caller.ts');
+  const compiled = await node(inRepository('node_modules/typescript/bin/tsc'), '--project', '.');
   await succeeded(compiled);
 });
-
-const COMPILE = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2024'];
 
 /** `@ts-expect-error` fails the compilation where the expected error is missing. */
 const CALLER = `import { createClient } from '@capstan/client';

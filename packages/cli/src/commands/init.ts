@@ -59,8 +59,22 @@ const FILES: Record<string, string> = {
     "zod": "^4.2.0"
   },
   "devDependencies": {
+    "@types/node": "^20.19.0",
     "capstan": "^{{version}}",
     "tsx": "^4.20.0"
+  }
+}
+`,
+  // For editors and tsc: Node.js and capstan do not read it.
+  'tsconfig.json': `{
+  "compilerOptions": {
+    "module": "nodenext",
+    "target": "es2023",
+    "types": ["node"],
+    "strict": true,
+    "noEmit": true,
+    "skipLibCheck": true,
+    "allowImportingTsExtensions": true
   }
 }
 `,
