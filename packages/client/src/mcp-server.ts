@@ -22,8 +22,8 @@ export type McpServers = {
   refresh(name: string): Promise<McpServer>;
   /** Tools whose description changed since they were accepted. */
   changes(name: string, options?: PageOptions): Listing<McpToolChange>;
-  /** Accepts changed tools as they are now; by default all. */
-  accept(name: string, tools?: string[]): Promise<McpServer>;
+  /** Accepts changed tools; by default all, as they are now. `found_until`: none that changed again after somebody has reviewed them. */
+  accept(name: string, tools?: string[], found_until?: string): Promise<McpServer>;
   /** Starts a login in a browser, for the tenant or for oneself. */
   login(name: string, per?: 'tenant' | 'actor'): Promise<McpLoginAnswer>;
   logout(name: string): Promise<void>;
@@ -43,8 +43,8 @@ export const mcpServers = (transport: Transport): McpServers => {
     change: (name, change) => transport.json('PATCH', at(name), { body: change, wait_s: LOOK_S }),
     refresh: (name) => transport.json('POST', `${at(name)}/refresh`, { wait_s: LOOK_S }),
     changes: (name, options = {}) => listFrom(transport, `${at(name)}/changes`, { ...options }),
-    accept: (name, tools) =>
-      transport.json('POST', `${at(name)}/accept`, { body: tools ? { tools } : {}, wait_s: LOOK_S }),
+    accept: (name, tools, found_until) =>
+      transport.json('POST', `${at(name)}/accept`, { body: { tools, found_until }, wait_s: LOOK_S }),
     login: (name, per = 'tenant') => transport.json('POST', `${at(name)}/login`, { body: { per }, wait_s: LOOK_S }),
     logout: (name) => transport.json('DELETE', `${at(name)}/login`),
     delete: (name) => transport.json('DELETE', at(name)),

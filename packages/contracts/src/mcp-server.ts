@@ -201,7 +201,13 @@ export const McpToolChange = z.object({
 });
 export type McpToolChange = z.infer<typeof McpToolChange>;
 
-export const McpAcceptance = z.strictObject({ tools: z.array(z.string()).min(1).optional() });
+export const McpAcceptance = z.strictObject({
+  tools: z.array(z.string()).min(1).optional().describe('Ids of the tools; all that changed by default'),
+  found_until: z.iso
+    .datetime()
+    .optional()
+    .describe('Only changes with this `found_at` or an earlier one: what changed after a review is not accepted'),
+});
 export type McpAcceptance = z.infer<typeof McpAcceptance>;
 
 /** The `mcp.json` of other clients. Entries are checked one by one. */

@@ -178,6 +178,21 @@ describe('mcp add', () => {
   });
 });
 
+it('mcp changes shows what changed, and the command that accepts exactly that', async () => {
+  const described = { description: 'Read a file', input_schema: {}, output_schema: null, risk: 'LOW', effects: {} };
+  const after = { ...described, description: 'Send a file away' };
+  const found_at = '2026-01-01T12:00:00.123456Z';
+  const change = { tool_id: 'mcp:files:read', before: described, after, found_at };
+  answer = { items: [change], next_cursor: null };
+  const { stdout } = await capstan('mcp', 'changes', 'files');
+  expect(stdout).toContain('Send a file away');
+  expect(stdout).toContain(`capstan mcp accept files --found-until ${found_at}`);
+  answer = { ...SERVER, changed: ['mcp:files:write'] };
+  const accepted = await capstan('mcp', 'accept', 'files', '--found-until', found_at);
+  expect(seen.at(-1)?.body).toEqual({ found_until: found_at });
+  expect(accepted.stdout).toContain('Changed since then: mcp:files:write.');
+});
+
 it('mcp lists servers with their errors', async () => {
   answer = {
     items: [SERVER, { ...SERVER, name: 'docs', status: 'failing', last_error: 'refused' }],

@@ -79,6 +79,17 @@ Examples:
     .action((name: string, options: { me?: boolean }, command: Command) =>
       cli.run(command, (session) => login(session, name, options.me ? 'actor' : 'tenant')),
     );
+  mcp
+    .command('accept')
+    .description('accept changed tools')
+    .argument('<name...>', 'server names')
+    .option('--found-until <time>', 'only changes found by then; `mcp changes` shows the time')
+    .action((names: string[], { foundUntil }: { foundUntil?: string }, command: Command) =>
+      cli.run(command, async (session) => {
+        for (const name of names) await accept(session, name, foundUntil);
+        return EXIT.success;
+      }),
+    );
   for (const [verb, description, act] of ACTS)
     mcp
       .command(verb)
@@ -101,7 +112,6 @@ const ACTS: [verb: string, description: string, act: Act][] = [
     async (session, name) => show(session, await (await session.client()).mcpServers.refresh(name)),
   ],
   ['changes', 'show tools that changed since they were accepted', changes],
-  ['accept', 'accept changed tools', accept],
   [
     'logout',
     'delete the saved login of servers',
@@ -122,11 +132,15 @@ async function changes(session: Session, name: string): Promise<void> {
   if (session.json) return session.printJson({ items, next_cursor: null });
   if (items.length === 0) return out.line(`No tools of ${name} have changed.`);
   for (const item of items) for (const line of formatToolChange(item, out.colors)) await out.line(line);
-  await out.line(`Accept them with \`capstan mcp accept ${name}\`.`);
+  const last = items.reduce((latest, { found_at }) => (found_at > latest ? found_at : latest), '');
+  await out.line(`Accept them with \`capstan mcp accept ${name} --found-until ${last}\`.`);
 }
 
-async function accept(session: Session, name: string): Promise<void> {
-  await show(session, await (await session.client()).mcpServers.accept(name));
+async function accept(session: Session, name: string, found_until: string | undefined): Promise<void> {
+  const server = await (await session.client()).mcpServers.accept(name, undefined, found_until);
+  await show(session, server);
+  if (server.changed.length > 0 && !session.json)
+    await session.out.line(`Changed since then: ${server.changed.join(', ')}. See \`capstan mcp changes ${name}\`.`);
 }
 
 /** Long enough to find a second factor. */

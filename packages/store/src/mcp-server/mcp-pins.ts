@@ -102,19 +102,23 @@ export async function listChangedTools(db: Db, server?: string): Promise<(Change
   );
 }
 
-/** Accepts the current descriptions of these tools, by default of all changed ones. Returns the accepted tools. */
+/** Which changes to accept; by default all of the server. `found_until`: none that were found later. */
+export type Acceptance = { tools?: readonly string[] | undefined; found_until?: string | undefined };
+
+/** Accepts the changed descriptions of tools. Returns the accepted tools. */
 export async function acceptChangedTools(
   store: Store,
   by: By,
   server: string,
-  tool_ids?: readonly string[],
+  { tools, found_until }: Acceptance = {},
 ): Promise<string[]> {
   return store.db.transaction().execute(async (db) => {
-    const only = tool_ids ? sql`AND tool_id = ANY (${[...tool_ids]}::text[])` : sql``;
+    const only = tools ? sql`AND tool_id = ANY (${[...tools]}::text[])` : sql``;
+    const seen = found_until === undefined ? sql`` : sql`AND found_at <= ${found_until}::timestamptz`;
     const { rows } = await sql<{ tool_id: string; descriptor_hash: string }>`
       UPDATE mcp_pins SET descriptor = found, descriptor_hash = found_hash, found = NULL, found_hash = NULL, found_at = NULL,
         accepted_by = ${by.actor}, accepted_at = now()
-      WHERE server = ${server} AND found IS NOT NULL ${only} RETURNING tool_id, descriptor_hash`.execute(db);
+      WHERE server = ${server} AND found IS NOT NULL ${only} ${seen} RETURNING tool_id, descriptor_hash`.execute(db);
     await appendAudit(
       db,
       rows.map(({ tool_id, descriptor_hash }) => ({

@@ -74,7 +74,12 @@ test('a tool keeps the effects that it was taken with until somebody has accepte
   const between: Descriptor = { ...harmless, risk: 'MED' };
   expect(await find(between)).toMatchObject({ changed: { fields } });
   expect(await listChangedTools(store.db, 'hints')).toMatchObject([{ before: risky, after: between }]);
-  await acceptChangedTools(store, ANN, 'hints');
+  const [reviewed] = await listChangedTools(store.db, 'hints');
+  expect(await find({ ...between, description: 'changed after the review' })).toHaveProperty('changed');
+  expect(await acceptChangedTools(store, ANN, 'hints', { found_until: reviewed?.found_at })).toEqual([]);
+  await find(between);
+  const [again] = await listChangedTools(store.db, 'hints');
+  expect(await acceptChangedTools(store, ANN, 'hints', { found_until: again?.found_at })).toEqual(['mcp:hints:act']);
   expect(await find(between)).toEqual(between);
 });
 

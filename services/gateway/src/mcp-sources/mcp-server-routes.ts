@@ -153,7 +153,7 @@ export const mcpServerRoutes: Route[] = [
       requireInstallation(principal);
       const name = params.name ?? '';
       await show(gateway, name);
-      await acceptChangedTools(gateway.store, principal, name, body.tools);
+      await acceptChangedTools(gateway.store, principal, name, body);
       await markMcpServerStale(gateway.store, name);
       await gateway.mcp_discovery.now(gateway, name);
       return show(gateway, name);
