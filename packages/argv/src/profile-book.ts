@@ -1,4 +1,5 @@
 import type { ExecOnce, ExecutableRule } from '@capstan/contracts';
+import { isShellName } from './is-shell-name.js';
 import { compileShape, type MatchShape } from './match-shape.js';
 import type { ProfileSet } from './profile-set.js';
 import { PLAIN, PROFILE_SETS, STARTERS } from './profiles.js';
@@ -37,7 +38,7 @@ export function defaultRuleOf(program: string): ExecutableRule {
 export const isPlain = (program: string): boolean => PLAIN.has(program);
 /** True if the program is known to start others, wherever it is. Programs that are neither plain nor starters are unknown. */
 export const isStarter = (program: string): boolean =>
-  namesOf(program).some((name) => STARTERS.has(name) || SETS.has(name) || LOADER.test(name));
+  namesOf(program).some((name) => STARTERS.has(name) || SETS.has(name) || LOADER.test(name) || isShellName(name));
 
 /** True if the first argument of the program is code, and the rest are arguments of that code. */
 export const isInterpreter = (program: string): boolean =>

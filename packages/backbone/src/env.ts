@@ -48,7 +48,10 @@ export function readEnv<Schema extends z.ZodType>(schema: Schema, env: NodeJS.Pr
 /** `CAPSTAN_PORT is invalid: it must be a number` */
 export function envMistake(issue: z.core.$ZodIssue, env: NodeJS.ProcessEnv): string {
   const name = issue.path.join('.');
-  if (env[String(issue.path[0])] === undefined) return `${name} is not set`;
+  if (env[String(issue.path[0])] === undefined)
+    return name === 'DATABASE_URL'
+      ? 'DATABASE_URL is not set: name a database, as in postgres://user:password@host:5432/capstan. `capstan up` brings its own.'
+      : `${name} is not set`;
   const text = issueText(issue);
   return `${name} is invalid: ${/^(must|is|has) /.test(text) ? `it ${text}` : text}`;
 }

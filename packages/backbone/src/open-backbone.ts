@@ -40,7 +40,12 @@ export async function openBackbone({
   log,
 }: BackboneOptions): Promise<Backbone> {
   const store = openStore({ url: database_url, name, ...(connections === undefined ? {} : { connections }) });
-  const onError = reportOnce(log);
+  // Until it is open, whoever opens it gets the error.
+  let is_open = false;
+  const report = reportOnce(log);
+  const onError = (error: unknown): void => {
+    if (is_open) report(error);
+  };
   // BullMQ is a third of all modules, so it is loaded only with Redis.
   const redis = redis_url ? { url: redis_url, ...(await import('@capstan/queue/redis')) } : null;
   const transport = redis ? redis.redisSignals(redis.url, onError) : new PostgresSignals(store, onError);
@@ -58,13 +63,15 @@ export async function openBackbone({
           (runner) => countQueued(store, runner),
           () => pingStore(store),
         );
-    return await assemble({
+    const backbone = await assemble({
       store,
       queue,
       relay,
       log,
       dispatcher: redis ? redisDispatcher({ queue, relay, log }) : postgresDispatcher(relay),
     });
+    is_open = true;
+    return backbone;
   } catch (error) {
     await queue?.close();
     await relay.close();

@@ -56,7 +56,7 @@ const printTrouble = async ({ err }: Session, invocation: Invocation | Invocatio
     case 'held':
       return warn(
         `⏸ held: ${visibleLine(decision.reason)}`,
-        `It waits for approval: \`capstan holds ${hold_id}\`, then release or reject it`,
+        `It waits for a person: \`capstan holds ${hold_id}\`, then release or reject it`,
       );
     case 'queued':
     case 'running':

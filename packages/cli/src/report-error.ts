@@ -48,9 +48,23 @@ const isDenial = ({ status, code }: { status: number; code: number }): boolean =
 
 /** Also an error of another copy of the client, which a file of `capstan serve` has loaded. */
 const describeUnexpected = (error: Error): Described => {
+  const wrong = 'code' in error && typeof error.code === 'string' ? FILE_ERRORS[error.code] : undefined;
+  if (wrong !== undefined && 'path' in error)
+    return { headline: `cannot use ${error.path}: ${wrong.why}`, suggestion: wrong.todo, exit: EXIT.failed };
   const headline = 'detail' in error && typeof error.detail === 'string' ? error.detail : error.message;
   const suggestion = 'suggestion' in error && typeof error.suggestion === 'string' ? error.suggestion : null;
   return { headline, suggestion, exit: EXIT.failed };
+};
+
+/** What the system says about a file or folder that a command wanted to write. */
+const FILE_ERRORS: Partial<Record<string, { why: string; todo: string }>> = {
+  EACCES: { why: 'permission denied', todo: 'Make its folder writable, or use another one.' },
+  EPERM: { why: 'permission denied', todo: 'Make its folder writable, or use another one.' },
+  EROFS: { why: 'the file system is read-only', todo: 'Use a folder on another one.' },
+  ENOSPC: { why: 'the disk is full', todo: 'Make room, or use a folder on another disk.' },
+  ENOTDIR: { why: 'a part of this path is a file', todo: 'Name a folder.' },
+  EEXIST: { why: 'it exists already', todo: 'Remove it, or choose another name.' },
+  ENOENT: { why: 'no such folder', todo: 'Create it, or choose another one.' },
 };
 
 const keySuggestion = (session: Session): string => {

@@ -39,6 +39,10 @@ describe('a usage error', () => {
     [['worker', '--runner', 'shell'], 'exec, analyze'],
     [['resolve', 'inv_1', '--outcome', 'failed'], '--comment'],
     [['cancel'], '--all'],
+    [['keys', 'revoke', 'key_1'], 'there is no `capstan keys revoke`; it has list, create, delete'],
+    [['keys', '--json', 'revoke'], 'there is no `capstan keys revoke`'],
+    [['keys', 'create', '--roles', 'submit'], "unknown option '--roles'"],
+    [['queues', 'pause', 'shells'], "'shells' is no runner. Expected one of exec"],
     [['submit', 'missing.jsonl'], 'cannot read missing.jsonl'],
     [['list', '--url', 'nonsense'], 'not a gateway URL'],
   ])('%j ends with 2 and says why, on stderr', async (args, reason) => {

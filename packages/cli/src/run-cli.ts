@@ -4,6 +4,7 @@ import { addCommands } from './commands/add-commands.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { formatCommandHelp, renderHelp } from './format/help.js';
 import type { Io } from './io.js';
+import { nameMistakes } from './name-mistakes.js';
 import { createOutput } from './output.js';
 import { reportError } from './report-error.js';
 import { openSession, type Session } from './session.js';
@@ -38,7 +39,10 @@ export const runCli = async (args: readonly string[], io: Io): Promise<ExitCode>
   try {
     const program = await buildProgram(cli, io, args);
     if (args.length === 0) program.outputHelp();
-    else await program.parseAsync([...args], { from: 'user' });
+    else {
+      nameMistakes(program, args);
+      await program.parseAsync([...args], { from: 'user' });
+    }
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // Commander has already printed the message. For help and version its exit code is 0.
@@ -65,7 +69,11 @@ export const buildProgram = async (cli: Cli, io: Io, args: readonly string[]): P
       writeOut: (text) => void createOutput(io.stdout, io.env).write(text),
       writeErr: (text) => void createOutput(io.stderr, io.env).write(text),
       outputError: (text, write) =>
-        write(text.replace(/^error: /, `${createOutput(io.stderr, io.env).colors.red('✗')} `)),
+        write(
+          text
+            .replace(/^error: command-argument value ('.*?') is invalid for argument '(\w+)'\./s, 'error: $1 is no $2.')
+            .replace(/^error: /, `${createOutput(io.stderr, io.env).colors.red('✗')} `),
+        ),
       getOutHelpWidth: () => io.stdout.columns ?? 80,
       getOutHasColors: () => createOutput(io.stdout, io.env).colors.isColorSupported,
       getErrHasColors: () => createOutput(io.stderr, io.env).colors.isColorSupported,

@@ -6,7 +6,7 @@ const MAX_LINE = 100_000;
 /** A slash command as typed, and options for running it. */
 export const TypedCommand = z.strictObject({
   ...Submission.partial().omit({ tool_id: true, inputs: true }).shape,
-  text: z.string().min(1).max(MAX_LINE),
+  text: z.string().min(1).max(MAX_LINE).describe('The command as typed, such as /text wc "one two"; /help lists all'),
 });
 export type TypedCommand = Partial<Omit<z.input<typeof Submission>, 'tool_id' | 'inputs'>> & { text: string };
 

@@ -94,6 +94,7 @@ const FAILURES = {
     false,
     'Correct the tool or its output_schema; a policy makes it a warning with limits: [{match, output_schema: warn}].',
   ],
+  NOT_CONFIGURED: [2015, 502, false, 'Set what the error names in the environment of the worker, and restart it.'],
   // 3xxx plan or request
   MALFORMED_JSON: [3001, 400, false, 'Send a valid JSON body.'],
   INVALID_REQUEST: [3002, 400, false, 'Correct the fields named in errors; /openapi.json has the schema.'],

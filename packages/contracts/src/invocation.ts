@@ -31,40 +31,51 @@ export const Mode = z.enum(['execution', 'planning']);
 
 /** A call as submitted. Unknown fields are errors, because a misspelled option must not be ignored. */
 export const Submission = z.strictObject({
-  tool_id: z.string().min(1).max(512),
-  inputs: JsonObject.default({}),
-  session_id: Name.optional(),
-  idempotency_key: Name.optional(),
-  mode: Mode.default('execution'),
-  spec_frozen: z.boolean().optional(),
-  spec_hash: Hash.optional(),
+  tool_id: z.string().min(1).max(512).describe('The tool, as in GET /v1/tools'),
+  inputs: JsonObject.default({}).describe('Its inputs, checked against its input_schema'),
+  session_id: Name.optional().describe('The session whose files, notes and last response the tool uses'),
+  idempotency_key: Name.optional().describe(
+    'The same key answers the first call of the tenant with it, instead of a new one',
+  ),
+  mode: Mode.default('execution').describe('planning denies every tool that does more than read'),
+  spec_frozen: z.boolean().optional().describe('True if the call belongs to a frozen specification'),
+  spec_hash: Hash.optional().describe('The hash of that specification'),
   priority: z
     .int()
     .min(-1_000_000)
     .max(1_000_000)
     .default(0)
-    .describe('Lower numbers run first; equal ones in order of submission.'),
-  timeout_ms: z.int().min(1).max(DAY_MS).optional(),
+    .describe('Lower numbers run first; equal ones in order of submission'),
+  timeout_ms: z.int().min(1).max(DAY_MS).optional().describe('The deadline of one attempt; policy can lower it'),
   delay_ms: z
     .int()
     .min(0)
     .max(366 * DAY_MS)
-    .optional(),
-  run_at: Moment.optional(),
+    .optional()
+    .describe('Start no earlier than after this delay'),
+  run_at: Moment.optional().describe('Start no earlier than at this time, such as 2026-01-31T12:00:00Z'),
   expires_in_ms: z
     .int()
     .min(1)
     .max(366 * DAY_MS)
-    .optional(),
-  max_attempts: z.int().min(1).max(100).optional(),
+    .optional()
+    .describe('A call that has not started by then ends expired'),
+  max_attempts: z
+    .int()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('How often it is tried: by default 3 times if the tool is idempotent, otherwise once'),
   webhook_url: z
     .url({ protocol: /^https?$/ })
     .max(2048)
-    .optional(),
+    .optional()
+    .describe('An address that gets the result'),
   labels: z
     .record(Name, Text.max(1024))
     .refine((labels) => Object.keys(labels).length <= 64, 'at most 64 labels')
-    .default({}),
+    .default({})
+    .describe('Names with values, to find the call by and to write rules about'),
 });
 export type Submission = z.infer<typeof Submission>;
 export type SubmissionInput = z.input<typeof Submission>;

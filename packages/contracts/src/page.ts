@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 export const PageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(1000).default(50),
-  cursor: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(1000).default(50).describe('The most items of a page'),
+  cursor: z.string().optional().describe('next_cursor of the page before'),
 });
 export type PageQuery = z.infer<typeof PageQuery>;
 
@@ -11,7 +11,8 @@ export const SequenceQuery = PageQuery.extend({
   cursor: z
     .string()
     .regex(/^\d{1,18}$/, 'take it from next_cursor of the page before')
-    .optional(),
+    .optional()
+    .describe('next_cursor of the page before'),
 });
 
 export const pageOf = <Item extends z.ZodType>(item: Item) =>

@@ -175,8 +175,8 @@ export type PolicyVersion = z.infer<typeof PolicyVersion>;
 const Draft = z.union([z.string().max(1_048_576), JsonObject]);
 
 export const ExplainRequest = z.strictObject({
-  tool_id: z.string().min(1).max(512),
-  inputs: JsonObject.default({}),
+  tool_id: z.string().min(1).max(512).describe('The tool of the call to explain'),
+  inputs: JsonObject.default({}).describe('Its inputs'),
   mode: Mode.default('execution'),
   timeout_ms: z.int().positive().optional(),
   labels: z.record(z.string(), z.string()).default({}),

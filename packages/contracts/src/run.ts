@@ -67,14 +67,15 @@ export type RunFilter = z.infer<typeof RunFilter>;
 const Document = z.union([z.string().max(16_777_216), JsonObject]);
 
 export const RunSubmission = z.strictObject({
-  plan: Document,
+  plan: Document.describe('The plan, as JSON or as YAML text'),
   policy: Document.optional().describe('Replaces the policy in force; requires the role admin'),
-  inputs: JsonObject.default({}),
+  inputs: JsonObject.default({}).describe('The inputs that the plan declares'),
   webhook_url: z
     .url({ protocol: /^https?$/ })
     .max(2048)
-    .optional(),
-  max_parallel: z.int().min(1).max(MAX_ELEMENTS).optional(),
+    .optional()
+    .describe('An address that gets the end of the run'),
+  max_parallel: z.int().min(1).max(MAX_ELEMENTS).optional().describe('The most steps that run at the same time'),
 });
 export type RunSubmission = z.infer<typeof RunSubmission>;
 export type RunSubmissionInput = z.input<typeof RunSubmission>;

@@ -8,11 +8,15 @@ const AnyJson = z.custom<Json>((value) => value !== undefined, 'is required');
 /** The unchanged response of a model: a body, an array of chunks or events, or the text of a stream (SSE or JSON lines). */
 export const ToolCallRequest = z.strictObject({
   provider: ProviderName,
-  response: AnyJson,
-  agent_id: z.string().max(64).optional(),
-  session_id: z.string().min(1).max(255).optional(),
-  /** A repeated key returns the same invocations, one for each position among the calls. */
-  idempotency_key: z.string().min(1).max(200).optional(),
+  response: AnyJson.describe("The model's response, unchanged: a body, its chunks or events, or the text of a stream"),
+  agent_id: z.string().max(64).optional().describe('The agent whose tools the model was given; by default all tools'),
+  session_id: z.string().min(1).max(255).optional().describe('The session of the calls'),
+  idempotency_key: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('A repeated key returns the same invocations, one for each position among the calls'),
 });
 export type ToolCallRequest = z.infer<typeof ToolCallRequest>;
 export type ToolCallRequestInput = z.input<typeof ToolCallRequest>;

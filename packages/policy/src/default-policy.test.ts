@@ -64,6 +64,9 @@ const NARROW: Record<string, ToolConstraints> = {
 describe('the suggestion for a denial', () => {
   test.each([
     [{ tool_id: 'shell.run', runner: 'exec', risk: 'HIGH' }, { cmd: ['git', 'status'] }],
+    [SHELL, { cmd: ['git', 'push', 'origin', 'main'] }],
+    [SHELL, { cmd: ['python3', 'report.py'] }],
+    [{ tool_id: 'fs.read', runner: 'file', risk: 'MED' }, { path: 'docs/.drafts/a.txt' }],
     [{ tool_id: 'fs.read', runner: 'file', risk: 'MED' }, { path: './a.txt' }],
     [{ tool_id: 'http.get', runner: 'api', risk: 'MED' }, { url: 'https://example.org/x' }],
     [{ tool_id: 'cap:web_fetch:web_fetch', runner: 'api', risk: 'MED' }, { url: 'https://example.org/x' }],
@@ -96,6 +99,9 @@ describe('the suggestion for a denial', () => {
     ['find -delete', SHELL, { cmd: ['find', '.', '-delete'] }, /^This command destroys things/],
     ['DELETE', { tool_id: 'api.call', runner: 'api' }, { method: 'DELETE', url: 'https://a.org' }, /^DELETE would be/],
     ['metadata', { tool_id: 'http.get', runner: 'api' }, { url: 'http://169.254.169.254/' }, /^No policy opens 169/],
+    ['a file above', { tool_id: 'fs.read', runner: 'file' }, { path: '../a.txt' }, /no policy opens files/],
+    ['a shell', SHELL, { cmd: ['bash', '-c', 'ls'] }, /^Call the program itself .* instead of bash/],
+    ['sudo', SHELL, { cmd: ['sudo', 'ls'] }, /^Call the program itself .* instead of sudo/],
     ['a file outside', { tool_id: 'fs.read', runner: 'file' }, { path: '/etc/passwd' }, /no policy opens files/],
   ])('hands out no permission for %s, and says what to do instead', (_, tool, inputs, says) => {
     const descriptor = newTool(tool);

@@ -3,6 +3,7 @@ import { visibleJson, visibleLine } from '@capstan/contracts/visible-text';
 import type { Command } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { auditDetail } from '../format/audit-detail.js';
 import { countOf } from '../format/count.js';
 import { relativeTime } from '../format/relative-time.js';
 import { integer } from '../parse/integer.js';
@@ -48,10 +49,10 @@ const list = async (
       empty: 'No matching events.',
       columns: [
         { title: 'WHEN', text: ({ at }) => relativeTime(at, session.now()) },
-        { title: 'ACTOR', text: ({ actor: by }) => visibleLine(by) },
+        { title: 'ACTOR', text: ({ actor: by }) => visibleLine(by), shrinks: 8, drops: 1 },
         { title: 'EVENT', text: ({ event: what }) => visibleLine(what) },
-        { title: 'SUBJECT', text: ({ subject: about }) => visibleLine(about) },
-        { title: 'DETAIL', text: ({ detail }) => visibleLine(JSON.stringify(detail)), shrinks: true },
+        { title: 'SUBJECT', text: ({ subject: about }) => visibleLine(about), shrinks: true },
+        { title: 'DETAIL', text: (entry) => visibleLine(auditDetail(entry)), shrinks: 30 },
       ],
     });
   return EXIT.success;

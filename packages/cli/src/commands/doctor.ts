@@ -23,10 +23,11 @@ const runDoctor = async (session: Session): Promise<ExitCode> => {
     const width = Math.max(...checks.map(({ name }) => name.length));
     for (const check of checks) await session.out.line(formatCheck(check, width, session.out));
     await session.out.line();
+    const works = checks.some(({ name, state }) => name === 'gateway' && state === 'ok');
     await session.out.line(
-      missing.length === 0
-        ? session.out.colors.green('`capstan up` is ready to start.')
-        : session.out.colors.red(`\`capstan up\` cannot start: ${missing.map(({ name }) => name).join(', ')}.`),
+      missing.length > 0
+        ? session.out.colors.red(`\`capstan up\` cannot start: ${missing.map(({ name }) => name).join(', ')}.`)
+        : session.out.colors.green(works ? 'Capstan is up.' : '`capstan up` is ready to start.'),
     );
     for (const { found } of failed)
       await session.out.line(session.out.colors.red(`The gateway cannot be used: ${found}.`));

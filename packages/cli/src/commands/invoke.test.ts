@@ -70,7 +70,7 @@ describe('invoke', () => {
   it('shows who can release a call that stays held, and the votes so far', async () => {
     const { code, stderr } = await invoke('fake:hold', '--wait', '50ms');
     expect(code).toBe(4);
-    expect(stderr).toContain('It waits for approval: `capstan holds hld_00000001`');
+    expect(stderr).toContain('It waits for a person: `capstan holds hld_00000001`');
   });
 
   it('shows why a waiting call has not started', async () => {

@@ -6,6 +6,7 @@ import { countOf } from '../format/count.js';
 import { relativeTime } from '../format/relative-time.js';
 import { printDone } from '../print-done.js';
 import { printItems } from '../print-items.js';
+import { readSecret } from '../profile/read-secret.js';
 import { readTextFile } from '../read-text-file.js';
 import { removeEach } from '../remove-each.js';
 import type { Session } from '../session.js';
@@ -72,7 +73,7 @@ const putSecret = async (
   name: string,
   { file, tool, host, ...scope }: PutOptions,
 ): Promise<ExitCode> => {
-  const text = await readTextFile(session, file ?? '-');
+  const text = file === undefined ? await readSecret(session, `Value of ${name}: `) : await readTextFile(session, file);
   // echo and editors add a newline that is not part of the value.
   const value = text.replace(/\r?\n$/, '');
   if (value === '') throw new UsageError('the value is empty', 'Pipe it in, or name a file with --file.');

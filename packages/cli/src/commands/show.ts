@@ -17,6 +17,8 @@ import { printHold } from './holds.js';
 
 const SHOWN_STEPS = 20;
 const SHOWN_PLAN_STEPS = 200;
+/** On a narrow terminal, reasons say more than the ids of the invocations. */
+const REASON_WIDTH = 30;
 
 export const addShow: AddCommand = (program, cli) => {
   program
@@ -114,7 +116,7 @@ const showSteps = async (session: Session, run_id: string): Promise<ExitCode> =>
         paint: (text) => colors.dim(text),
         drops: 1,
       },
-      { title: 'REASON', text: ({ reason }) => reason ?? '', shrinks: true },
+      { title: 'REASON', text: ({ reason }) => reason ?? '', shrinks: REASON_WIDTH },
     ],
   });
   if (page.next_cursor !== null)

@@ -64,10 +64,10 @@ const print = async (session: Session, items: ChangedDecision[], counts: WhatIfC
     empty: counts.changed === 0 ? 'No decisions would change.' : '',
     columns: [
       { title: 'INVOCATION', text: ({ invocation_id }) => invocation_id },
-      { title: 'TOOL', text: ({ tool_id }) => tool_id },
+      { title: 'TOOL', text: ({ tool_id }) => tool_id, shrinks: true, tail: true },
       { title: 'WAS', text: ({ was }) => was.effect },
       { title: 'WOULD BE', text: ({ would_be }) => would_be.effect },
-      { title: 'WHEN', text: ({ created_at }) => relativeTime(created_at, session.now()) },
+      { title: 'WHEN', text: ({ created_at }) => relativeTime(created_at, session.now()), drops: 1 },
       { title: 'WHY', text: ({ would_be }) => would_be.reason, shrinks: true },
     ],
   });

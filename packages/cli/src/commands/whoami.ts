@@ -15,11 +15,14 @@ export const addWhoami: AddCommand = (program, cli) => {
           await session.printJson(me);
           return EXIT.success;
         }
+        const { url, key } = session.connection();
         const fields = formatFields(
           [
             ['tenant', me.tenant],
             ['roles', me.roles.join(', ')],
             ['via', me.via === 'jwt' ? 'token' : me.via],
+            ['gateway', url],
+            ['key', key && `from ${key.origin}`],
             ['expires', me.expires_at && relativeTime(me.expires_at, session.now())],
           ],
           session.out,

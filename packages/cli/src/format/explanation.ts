@@ -65,11 +65,14 @@ const formatApprovals = ({
     ...(revote_on_edit ? ['all anew when inputs are changed'] : []),
   ].join(', ');
 
+/** Rules for the arguments of programs are named by their program. */
+const nameOf = (entry: string | object): string => (typeof entry === 'string' ? entry : Object.keys(entry).join(', '));
+
 const formatLimits = ({ timeout_ms, ...rest }: Limits): string =>
   [
     `timeout ${formatDuration(timeout_ms)}`,
     ...Object.entries(rest).flatMap(([name, value]) =>
-      value === undefined ? [] : [`${name} ${Array.isArray(value) ? `[${value.join(', ')}]` : value}`],
+      value === undefined ? [] : [`${name} ${Array.isArray(value) ? `[${value.map(nameOf).join(', ')}]` : value}`],
     ),
   ]
     .map(visibleLine)

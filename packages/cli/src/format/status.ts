@@ -43,7 +43,9 @@ type RunState = Pick<Run, 'status' | 'held_steps'>;
 
 /** The status of a run. A run that waits for a person says so, even if other steps are running. */
 export const runStatusText = ({ status, held_steps }: RunState): string =>
-  held_steps > 0 ? `${LOOK.held[0]} ${status}, ${held_steps} held` : statusText(status);
+  held_steps > 0
+    ? `${LOOK.held[0]} ${status === 'running' ? '' : `${status}, `}waits for a person`
+    : statusText(status);
 
 export const paintRun = ({ status, held_steps }: RunState, text: string, colors: Colors): string =>
   paintStatus(held_steps > 0 ? 'held' : status, text, colors);

@@ -75,7 +75,7 @@ describe('a run that is followed', () => {
     const { code, stderr } = await run(['show', 'run_1', '--follow'], { env });
     expect({ code, stderr }).toEqual({
       code: 4,
-      stderr: '⏸ The run waits for approval: `capstan holds hld_1`, then release or reject it\n',
+      stderr: '⏸ The run waits for a person: `capstan holds hld_1`, then release or reject it\n',
     });
   });
 });

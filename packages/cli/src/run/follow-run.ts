@@ -169,7 +169,7 @@ const printEnd = async (session: Session, tree: PlanTree, run: RunDetail, output
     await plain.line(words.filter(Boolean).join('  '));
   }
   if (parked)
-    await err.line(err.colors.yellow(wrapProse(`⏸ The run waits for approval: ${howToDecide(tree)}`, 2, err)));
+    await err.line(err.colors.yellow(wrapProse(`⏸ The run waits for a person: ${howToDecide(tree)}`, 2, err)));
   else if (run.status === 'failed' && run.reason !== null && !json)
     await err.line(`${err.colors.red('✗')} ${visibleLine(run.reason)}`);
   return exitCodeOfRun(run, parked);

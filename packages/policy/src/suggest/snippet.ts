@@ -1,4 +1,4 @@
-import { isDestructive, suggestExecutable } from '@capstan/argv';
+import { isDestructive, judgeCommand, suggestExecutable } from '@capstan/argv';
 import {
   type Descriptor,
   type Executables,
@@ -63,6 +63,10 @@ export function destroyerOf(descriptor: Descriptor, inputs: JsonObject): string 
   const { file, args } = splitCommand(descriptor, inputs);
   return isDestructive(file, args) ? file : null;
 }
+
+/** True if the program may not have these arguments unless the policy names them. */
+export const needsArguments = (descriptor: Descriptor, inputs: JsonObject): boolean =>
+  !judgeCommand({ ...splitCommand(descriptor, inputs), chosen_by: 'caller' }, [], { shell: false }).allowed;
 
 /** The program that the call starts, with its arguments. */
 export function executablesOf(descriptor: Descriptor, inputs: JsonObject): Executables {

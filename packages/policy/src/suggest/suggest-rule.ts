@@ -1,6 +1,15 @@
 import type { Descriptor, JsonObject } from '@capstan/contracts';
 import { insteadOf } from './instead-of.js';
-import { addToPolicy, domainsOf, entryOf, pathsOf, programsOf, toYaml } from './snippet.js';
+import {
+  addToPolicy,
+  domainsOf,
+  entryOf,
+  executablesOf,
+  needsArguments,
+  pathsOf,
+  programsOf,
+  toYaml,
+} from './snippet.js';
 
 /** Suggests a rule that allows this call and no more, if no rule mentions the tool. */
 export function suggestRule(descriptor: Descriptor, inputs: JsonObject): string {
@@ -9,10 +18,19 @@ export function suggestRule(descriptor: Descriptor, inputs: JsonObject): string 
   if (instead !== null) return instead;
   switch (tool_id) {
     case 'shell.run':
-      return addToPolicy(entryOf(tool_id, { allow_executables: or(programsOf(descriptor, inputs), 'echo') }));
+      return addToPolicy(
+        entryOf(tool_id, {
+          allow_executables: or(programsOf(descriptor, inputs), 'echo'),
+          ...(needsArguments(descriptor, inputs) ? { executables: executablesOf(descriptor, inputs) } : {}),
+        }),
+      );
     case 'fs.read':
-    case 'fs.write':
-      return addToPolicy(entryOf(tool_id, { allow_paths: or(pathsOf(descriptor, inputs), './**') }));
+    case 'fs.write': {
+      const paths = or(pathsOf(descriptor, inputs), './**');
+      return addToPolicy(
+        entryOf(tool_id, { allow_paths: paths, ...(paths.some(isHidden) ? { allow_hidden: true } : {}) }),
+      );
+    }
     case 'http.get':
       return addToPolicy(entryOf(tool_id, domainsOf(descriptor, inputs) ?? { allow_domains: ['example.com'] }));
   }
@@ -48,6 +66,8 @@ const consentToHold = ({ risk }: Descriptor): string =>
   risk === 'CRITICAL'
     ? 'A person then decides each call, because it may destroy something; its risk is CRITICAL, so that it also needs an approved specification (spec_frozen, spec_hash).'
     : 'A person then decides each call, because it may destroy something.';
+
+const isHidden = (path: string): boolean => path.split('/').some((part) => /^\.[^.]/.test(part));
 
 const or = (found: string[], example: string): string[] => (found.length > 0 ? found : [example]);
 const ruleFor = (effect: 'allow' | 'hold', tool_id: string): string =>

@@ -41,7 +41,13 @@ export async function untilReady(redis: Redis, timeout_ms: number): Promise<void
   if (redis.status === 'ready') return;
   await new Promise<void>((resolve, reject) => {
     let why = '';
-    const timer = setTimeout(() => reject(new Error(`Redis did not answer within ${timeout_ms} ms${why}`)), timeout_ms);
+    const timer = setTimeout(
+      () =>
+        reject(
+          new Error(`Redis did not answer within ${timeout_ms} ms${why}. Check REDIS_URL, and that Redis is running.`),
+        ),
+      timeout_ms,
+    );
     redis.on('error', (error) => {
       why = `: ${error.message}`;
     });

@@ -18,7 +18,7 @@ export const analyzeResponse = async (
   inputs: JsonObject,
   { llm, ports, egress }: AnalyzeResponseOptions,
 ): Promise<RunOutcome> => {
-  if (!llm) return failure('RUNNER_FAILED', WHAT_TO_SET);
+  if (!llm) return failure('NOT_CONFIGURED', WHAT_TO_SET);
   const asked = await contentOf(call, inputs, ports);
   if ('success' in asked) return asked;
   const extension_id = extensionOf(call, asked.tool_id);

@@ -120,9 +120,10 @@ const countOf = ({ row_count, truncated }: Rows): string =>
 
 const unknownConnection = (name: string, own: readonly DbConnection[]): ToolFailure => {
   const known = own.map((one) => one.name).sort();
-  const list =
-    known.length > 0 ? `known are ${known.join(', ')}` : 'none is set up; set CAPSTAN_DB_<NAME> on the worker';
-  return failure('INVALID_INPUTS', `there is no connection ${name.slice(0, 80)}: ${list}`);
+  const missing = `there is no connection ${name.slice(0, 80)}`;
+  return known.length > 0
+    ? failure('INVALID_INPUTS', `${missing}: known are ${known.join(', ')}`)
+    : failure('NOT_CONFIGURED', `${missing}: none is set up; CAPSTAN_DB_<NAME> on the worker is the URL of one`);
 };
 
 const failure = (kind: ToolFailure['kind'], error: string): ToolFailure => ({

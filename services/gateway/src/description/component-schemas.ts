@@ -60,6 +60,9 @@ const convert = (schema: z.ZodType, io: Io): Json & { $defs?: Record<string, Jso
     metadata: named,
     override: ({ zodSchema, jsonSchema }) => {
       if (zodSchema === contracts.JsonObject) Object.assign(jsonSchema, { type: 'object', additionalProperties: {} });
+      // `named` has the names of components only; descriptions are in the registry that `describe` uses.
+      const about = z.globalRegistry.get(zodSchema)?.description;
+      if (about !== undefined) jsonSchema.description = about;
       // A member with a default is optional in a request, but client generators treat it as always present.
       const { default: preset, ...rest } = jsonSchema;
       if (io === 'output' || preset === undefined) return;

@@ -47,6 +47,7 @@ export type Operation = {
   operationId: string;
   tags: string[];
   summary: string;
+  description: string;
   'x-roles'?: string[];
   security?: [];
   parameters: { name: string; in: string; required: boolean; description?: string; schema: unknown }[];
@@ -56,7 +57,7 @@ export type Operation = {
 /** The parts of the document that the reference page shows. */
 export type OpenApi = {
   openapi: string;
-  info: { title: string; version: string; description: string; license: object };
+  info: { title: string; version: string; description: string; contact: object; license: object };
   servers: object[];
   tags: { name: string; description: string }[];
   security: object[];
@@ -122,7 +123,8 @@ function openapi(routes: Route[]): OpenApi {
       title: 'Capstan',
       version: '0.1.0',
       description:
-        'A distributed job queue for tool invocations. Send a key as `Authorization: Bearer <key>`; x-roles lists the roles of which the key needs one.',
+        'A distributed job queue for tool invocations. Send a key in the header Authorization: Bearer <key>. Each operation names the roles of which the key needs one, also in x-roles.',
+      contact: { name: 'The Capstan authors' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'The gateway that serves this document' }],
@@ -147,6 +149,7 @@ function toOperation(route: Route, schemas: Schemas): Operation {
     operationId,
     tags: [tagOf(route.path)],
     summary: route.summary,
+    description: `${route.summary}. ${needs(route.roles)}`,
     ...(route.roles ? { 'x-roles': route.roles } : { security: [] }),
     parameters: [
       ...pathParameters(route.path),
@@ -164,6 +167,13 @@ function toOperation(route: Route, schemas: Schemas): Operation {
     },
   };
 }
+
+const needs = (roles: Route['roles']): string => {
+  if (!roles) return 'Needs no key.';
+  return roles.length === 1
+    ? `The key needs the role ${roles[0]}.`
+    : `The key needs one of the roles ${roles.join(', ')}.`;
+};
 
 function toResponse({ description, schema, media_type }: RouteAnswer, schemas: Schemas): Response {
   if (!schema && !media_type) return { description };
@@ -183,6 +193,13 @@ function queryParameters(query: z.ZodObject, schemas: Schemas) {
   return Object.entries(query.shape).map(([name, field]) => {
     const schema = schemas.of(z.object({ [name]: field }), 'input');
     const { properties = {}, required = [] } = schema as { properties?: Record<string, unknown>; required?: string[] };
-    return { name, in: 'query', required: required.includes(name), schema: properties[name] };
+    const said = field instanceof z.ZodType ? field.description : undefined;
+    return {
+      name,
+      in: 'query',
+      required: required.includes(name),
+      ...(said === undefined ? {} : { description: said }),
+      schema: properties[name],
+    };
   });
 }

@@ -28,13 +28,12 @@ export function renderReference({ info, tags, paths, components }: OpenApi): str
 }
 
 function renderOperation(operation: Placed, schemas: Record<string, unknown>): Html {
-  const { operationId, method, path, summary, parameters, requestBody, responses } = operation;
-  const roles = operation['x-roles'];
+  const { operationId, method, path, description, parameters, requestBody, responses } = operation;
   const body = requestBody?.content['application/json'];
   const example = body?.examples?.typical.value;
   return html`<article id="${operationId}"><h3><span class="method ${method}">${method}</span> <code>${path}</code></h3>
-<p>${summary}. <span class="roles">${roles ? `Needs one of the roles ${roles.join(', ')}.` : 'Needs no key.'}</span></p>
-${parameters.length > 0 && html`<h4>Parameters</h4><table>${parameters.map(({ name, in: place, required, schema }) => html`<tr><td><code>${name}</code></td><td>${place}${required && html`, required`}</td><td>${describe(schema, schemas)}</td></tr>`)}</table>`}
+<p>${description}</p>
+${parameters.length > 0 && html`<h4>Parameters</h4><table>${parameters.map(({ name, in: place, required, description: said, schema }) => html`<tr><td><code>${name}</code></td><td>${place}${required && html`, required`}</td><td>${describe(schema, schemas, said)}</td></tr>`)}</table>`}
 ${body && html`<h4>Body</h4>${renderSchema(body.schema, schemas, 0)}`}
 ${
   example !== undefined &&
@@ -74,12 +73,13 @@ function isNested(given: unknown, schemas: Record<string, unknown>): boolean {
 }
 
 /** A value on one line: its type, choices, bounds and description. */
-function describe(given: unknown, schemas: Record<string, unknown>): string {
+function describe(given: unknown, schemas: Record<string, unknown>, description?: string): string {
   const schema = resolve(given, schemas);
-  const bounds = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'default'].flatMap(
-    (name) => (schema[name] === undefined || isHuge(schema[name]) ? [] : [`${name} ${JSON.stringify(schema[name])}`]),
+  // Patterns explain nothing to people; where one matters, the description says it.
+  const bounds = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'default'].flatMap((name) =>
+    schema[name] === undefined || isHuge(schema[name]) ? [] : [`${name} ${JSON.stringify(schema[name])}`],
   );
-  const said = typeof schema.description === 'string' ? schema.description : '';
+  const said = description ?? (typeof schema.description === 'string' ? schema.description : '');
   return [[typeOf(schema, schemas), ...bounds].join(', '), said].filter(Boolean).join('. ');
 }
 
@@ -112,8 +112,8 @@ const STYLE = `
 nav{position:sticky;top:0;height:100vh;overflow:auto;padding:1rem;border-right:1px solid var(--line)}nav h1{font-size:1.2rem;margin:0 0 .5rem}small{color:var(--quiet);font-weight:normal}
 nav ul{list-style:none;margin:0 0 .5rem;padding:0 0 0 .8rem}nav a{text-decoration:none;color:inherit}nav a:hover{text-decoration:underline}summary{cursor:pointer}nav summary{font-weight:600}
 main{padding:1rem 2rem;max-width:70rem}article{border-top:1px solid var(--line);padding:.8rem 0;overflow-wrap:anywhere}h3{margin:.2rem 0}h4{margin:.8rem 0 .2rem}
-table{border-collapse:collapse;width:100%}td{border-top:1px solid var(--line);padding:.25rem .6rem .25rem 0;vertical-align:top;overflow-wrap:anywhere}td:first-child{white-space:nowrap}
-pre{overflow:auto;padding:.7rem;border:1px solid var(--line);border-radius:6px}code,pre{font:13px/1.45 ui-monospace,monospace}.required{color:#c33}.roles,.type{color:var(--quiet)}
+table{border-collapse:collapse;width:100%}td{border-top:1px solid var(--line);padding:.25rem .6rem .25rem 0;vertical-align:top;overflow-wrap:anywhere}td:first-child{white-space:nowrap}td:nth-child(2):not(:last-child){white-space:nowrap}
+pre{overflow:auto;padding:.7rem;border:1px solid var(--line);border-radius:6px}code,pre{font:13px/1.45 ui-monospace,monospace}.required{color:#c33}.type{color:var(--quiet)}
 .method{font:600 12px ui-monospace,monospace;padding:.15rem .4rem;border-radius:4px;border:1px solid var(--line)}.GET{color:#2a7}.POST{color:#27c}.PUT,.PATCH{color:#b70}.DELETE{color:#c33}
-@media(max-width:760px){body{display:block}nav{position:static;height:auto;border-right:0;border-bottom:1px solid var(--line)}nav details{display:inline-block;margin-right:.8rem;vertical-align:top}main{padding:1rem}td:first-child{white-space:normal}}
+@media(max-width:760px){body{display:block}nav{position:static;height:auto;max-height:40vh;border-right:0;border-bottom:1px solid var(--line)}nav details{display:inline-block;margin-right:.8rem;vertical-align:top}main{padding:1rem}td:first-child{white-space:normal}}
 `;

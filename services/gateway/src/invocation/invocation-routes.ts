@@ -23,7 +23,10 @@ import { submitBulk } from './submit-bulk.js';
 import { validate } from './validate.js';
 
 const SubmitQuery = z.strictObject({
-  wait: z.string().optional(),
+  wait: z
+    .string()
+    .optional()
+    .describe('Seconds to wait for the end of the call, at most 120; the header Prefer: wait=20 does the same'),
   validate: z.enum(['true', 'false']).optional().describe('Only check and decide; nothing runs or is recorded'),
 });
 const Count = z.object({ count: z.int() });

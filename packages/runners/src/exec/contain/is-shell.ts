@@ -1,11 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { basename } from 'node:path';
+import { isShellName } from '@capstan/argv';
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
-
-const SHELLS = words(
-  'sh bash dash ash zsh ksh ksh93 mksh lksh pdksh oksh yash rbash rksh rzsh csh tcsh fish pwsh elvish nu xonsh osh busybox toybox',
-);
 /** A program to run: its name, the file that the name leads to, and whether someone other than an administrator installed it. */
 export type Started = { file: string; real_file: string; is_own: boolean };
 
@@ -14,10 +9,7 @@ export type Started = { file: string; real_file: string; is_own: boolean };
  * Programs that start others are judged by their arguments.
  */
 export const isShell = ({ file, real_file, is_own }: Started): boolean =>
-  [file, real_file].some((path) => SHELLS.has(nameOf(path))) ||
-  (is_own && interpreterOf(real_file).some((word) => SHELLS.has(nameOf(word))));
-
-const nameOf = (path: string): string => basename(path).toLowerCase();
+  [file, real_file].some(isShellName) || (is_own && interpreterOf(real_file).some(isShellName));
 
 /** The interpreter line of a script. Without one, a shell runs the script as well. */
 const interpreterOf = (file: string): string[] => {
