@@ -7,7 +7,14 @@ type Operation = {
   summary: string;
   description: string;
   tags: string[];
-  requestBody?: { content: { 'application/json'?: { examples?: { typical: { value: JsonObject } } } } };
+  requestBody?: {
+    content: {
+      'application/json'?: {
+        schema: { properties?: Record<string, { description?: string }> };
+        examples?: { typical: { value: JsonObject } };
+      };
+    };
+  };
 };
 
 const { url } = await startSystem({ name: 'postgres' });
@@ -40,6 +47,15 @@ test('every operation has a readable and unique name, a summary, and a tag that 
   expect(operations.filter(({ tags: [tag], summary }) => !tags.includes(tag ?? '') || summary === '')).toEqual([]);
   expect(operations.filter(({ summary, description }) => !description.startsWith(`${summary}. `))).toEqual([]);
   expect(document).toMatchObject({ info: { contact: {} }, servers: [{}] });
+});
+
+test('the fields of a submission are described, in the document and on the page', async () => {
+  const body = operations.find(({ operationId }) => operationId === 'submitInvocation')?.requestBody;
+  const fields = Object.entries(body?.content['application/json']?.schema.properties ?? {});
+  expect(fields.length).toBeGreaterThan(10);
+  expect(fields.filter(([, { description = '' }]) => description === '')).toEqual([]);
+  const page = await (await fetch(`${url}/reference`)).text();
+  expect(page).toContain('planning denies every tool that does more than read');
 });
 
 test('every request example is accepted by its own route', async () => {

@@ -79,7 +79,10 @@ function describe(given: unknown, schemas: Record<string, unknown>, description?
   const bounds = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'default'].flatMap((name) =>
     schema[name] === undefined || isHuge(schema[name]) ? [] : [`${name} ${JSON.stringify(schema[name])}`],
   );
-  const said = description ?? (typeof schema.description === 'string' ? schema.description : '');
+  // A reference may have a description of its own.
+  const said = [description, isObject(given) ? given.description : undefined, schema.description].find(
+    (each) => typeof each === 'string',
+  );
   return [[typeOf(schema, schemas), ...bounds].join(', '), said].filter(Boolean).join('. ');
 }
 
