@@ -99,3 +99,11 @@ test('a problem document cannot be overwritten by its context', () => {
     invocation_id: 'inv_1',
   });
 });
+
+test('a problem document names the first hundred of many errors', () => {
+  const errors = Array.from({ length: 90_000 }, (_, at) => ({ field: `k${at}`, message: 'is not a known field' }));
+  const problem = toProblem(
+    new Failure('INVALID_REQUEST', { detail: 'k0: is not a known field', context: { errors } }),
+  );
+  expect(problem.errors).toEqual(errors.slice(0, 100));
+});

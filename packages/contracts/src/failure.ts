@@ -189,8 +189,15 @@ export type Problem = {
   [context: string]: unknown;
 };
 
+/** More than anybody corrects before trying again. A body of a megabyte may have a hundred thousand, each longer than its cause. */
+const MAX_ERRORS = 100;
+
+const firstErrors = ({ errors }: Failure['context']): { errors?: unknown[] } =>
+  Array.isArray(errors) ? { errors: errors.slice(0, MAX_ERRORS) } : {};
+
 export const toProblem = (failure: Failure): Problem => ({
   ...failure.context,
+  ...firstErrors(failure.context),
   type: `urn:capstan:problem:${failure.kind.toLowerCase()}`,
   title: failure.kind.toLowerCase().replaceAll('_', ' '),
   status: failure.status,
