@@ -54,6 +54,30 @@ describe('the capstan command', () => {
     expect((await capstan('runs', '--kind', 'plan', '--name', 'sums')).stdout).toContain(run_id);
   });
 
+  test('compares two runs step by step', async () => {
+    const run = async (...inputs: string[]) =>
+      JSON.parse((await capstan('run', SUMS, ...inputs, '--json')).stdout).run_id;
+    const [one, other] = [await run(), await run('--input', 'numbers=[1,5]')];
+    const same = await capstan('runs', 'compare', one, one);
+    expect([same.code, same.stdout.trim()]).toEqual([0, '0 steps of 5 differ.']);
+    const { code, stdout } = await capstan('runs', 'compare', one, other);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/each\[1\] {2}succeeded[\s\S]*- {2}"result": 3\n[\s\S]*\+ {2}"result": 6/);
+    expect(stdout).toMatch(/each\[2\] {2}succeeded → missing/);
+    expect(stdout).not.toMatch(/each\[0\]/);
+  });
+
+  test('makes a new call like an earlier one, with changed inputs', async () => {
+    const { invocation_id } = await system.admin.submit(
+      { tool_id: 'cap:test_math:add', inputs: { a: 2, b: 3 }, labels: { team: 'x' }, session_id: 'like' },
+      { wait_s: 30 },
+    );
+    expect((await capstan('invoke', invocation_id, 'a=40')).stdout.trim()).toBe('43');
+    const again = JSON.parse((await capstan('invoke', invocation_id, '--label', 'try=2', '--json')).stdout);
+    expect(again).toMatchObject({ inputs: { a: 2, b: 3 }, labels: { team: 'x', try: '2' }, session_id: 'like' });
+    expect(again.invocation_id).not.toBe(invocation_id);
+  });
+
   test('adds, lists, pauses and removes schedules', async () => {
     const added = await capstan('schedule', 'add', '--plan', SUMS, '--cron', '0 0 1 1 *', '--name', 'yearly', '--json');
     const { schedule_id } = JSON.parse(added.stdout);

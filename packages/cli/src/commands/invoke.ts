@@ -11,6 +11,7 @@ import { parseMode } from '../parse/words.js';
 import { formatWhy, printOutcome } from '../print-outcome.js';
 import { startSpinner } from '../progress/spinner.js';
 import { readToolInputs } from '../read-tool-inputs.js';
+import { resolveId } from '../resolve-id.js';
 import type { Session } from '../session.js';
 
 type Options = {
@@ -39,8 +40,11 @@ export const addInvoke: AddCommand = (program, cli) => {
   program
     .command('invoke')
     .description('run a tool and print its result')
-    .argument('<tool_id>', 'tool id, from `capstan tools`')
-    .argument('[inputs...]', 'name=value pairs, a JSON object, @file, or - for stdin')
+    .argument('<tool_id>', 'tool id, from `capstan tools`; or an invocation id (inv_…) for a new call like it')
+    .argument(
+      '[inputs...]',
+      'name=value pairs, a JSON object, @file, or - for stdin; for a call like another, only what changes',
+    )
     .option('--timeout <time>', 'how long the tool may run: 500ms, 30s, 5m', parseDuration)
     .option('--priority <n>', 'lower numbers run first', integer(-MAX_PRIORITY, MAX_PRIORITY))
     .option('-l, --label <key=value>', 'label to find it by (repeatable)', parseLabel)
@@ -58,6 +62,7 @@ export const addInvoke: AddCommand = (program, cli) => {
 Examples:
   $ capstan invoke cap:test_math:add a=2 b=3
   $ capstan invoke cap:test_math:add '{"a": 2, "b": 3}'
+  $ capstan invoke inv_V1StGXR8_Z5jdHi6B a=3
   $ capstan invoke ext:text.tools:wc @inputs.json --timeout 30s --label team=search
   $ echo '{"text": "hello"}' | capstan invoke ext:text.tools:wc - --json`,
     )
@@ -71,12 +76,26 @@ Examples:
 
 const toSubmission = async (
   session: Session,
-  tool_id: string,
-  inputs: readonly string[],
+  what: string,
+  words: readonly string[],
   options: Options,
-): Promise<SubmissionInput> => ({
-  tool_id,
-  inputs: await readToolInputs(session, tool_id, inputs),
+): Promise<SubmissionInput> => {
+  if (!what.startsWith('inv_'))
+    return { tool_id: what, inputs: await readToolInputs(session, what, words), ...settingsOf(options) };
+  const client = await session.client();
+  const { tool_id, inputs, labels, session_id } = await client.get(await resolveId(session, what));
+  const changes = words.length > 0 ? await readToolInputs(session, tool_id, words) : {};
+  const { labels: added, session_id: other = session_id ?? undefined, ...settings } = settingsOf(options);
+  return {
+    tool_id,
+    inputs: { ...inputs, ...changes },
+    ...settings,
+    labels: { ...labels, ...added },
+    session_id: other,
+  };
+};
+
+const settingsOf = (options: Options): Omit<SubmissionInput, 'tool_id' | 'inputs'> => ({
   timeout_ms: options.timeout,
   priority: options.priority,
   labels: options.label,

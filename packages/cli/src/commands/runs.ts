@@ -12,6 +12,7 @@ import { type Look, printTable } from '../print-items.js';
 import { resolveRun } from '../resolve-id.js';
 import type { Session } from '../session.js';
 import { addWatch, watchTable } from '../watch-lines.js';
+import { addCompareRuns } from './compare-runs.js';
 
 const DEFAULT_LIMIT = 20;
 const parseStatus = choice<RunStatus>({
@@ -32,13 +33,14 @@ type Options = { limit: number; status?: RunStatus; kind?: Run['kind']; name?: s
 export const addRuns: AddCommand = (program, cli) => {
   const runs = addWatch(program.command('runs'))
     .alias('list-runs')
-    .description('list plans and bulk submissions, and pause or resume plans')
+    .description('list plans and bulk submissions, compare two, and pause or resume plans')
     .option('-s, --status <status>', 'only pending, running, paused, completed, failed or canceled runs', parseStatus)
     .addOption(new Option('-k, --kind <kind>', 'only plan, bulk or lone runs').argParser(parseKind).conflicts('all'))
     .option('-a, --all', 'include lone invocations, which are runs of their own')
     .option('--name <name>', 'only of plans with this name')
     .option('-n, --limit <n>', 'maximum number of runs', integer(1, 1000), DEFAULT_LIMIT)
     .action((options: Options, command: Command) => cli.run(command, (session) => printRuns(session, options)));
+  addCompareRuns(runs, cli);
   for (const action of ['pause', 'resume'] as const) {
     runs
       .command(action)

@@ -1,4 +1,4 @@
-import type { Step } from '@capstan/contracts';
+import { pairSteps } from '@capstan/contracts/pair-steps';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowLeftRight } from 'lucide-react';
@@ -16,8 +16,6 @@ import { Panel } from '../../ui/panel.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { duration } from '../../ui/time.js';
 
-type Pair = { key: string; title: string; one: Step | undefined; other: Step | undefined; same: boolean };
-
 /** Compares the results of two runs, step by step. */
 export function Compare() {
   const [{ a = '', b = '' }, change] = useSearchState();
@@ -26,7 +24,7 @@ export function Compare() {
   const other = useQuery({ ...stepsQuery(b), enabled: b !== '' });
   const first = useQuery({ ...runQuery(a), enabled: a !== '' }).data;
   const second = useQuery({ ...runQuery(b), enabled: b !== '' }).data;
-  const pairs = useMemo(() => pairsOf(one.data ?? [], other.data ?? []), [one.data, other.data]);
+  const pairs = useMemo(() => pairSteps(one.data ?? [], other.data ?? []), [one.data, other.data]);
   const shown = all ? pairs : pairs.filter(({ same }) => !same);
   const error = one.error ?? other.error;
   return (
@@ -35,7 +33,7 @@ export function Compare() {
       crumb={<Link to="/runs">Runs</Link>}
       actions={
         <>
-          <CheckField label="Steps that are the same, too" value={all} onChange={setAll} />
+          <CheckField label="Show equal steps" value={all} onChange={setAll} />
           <Button icon={<ArrowLeftRight />} onClick={() => change({ a: b, b: a })}>
             Swap
           </Button>
@@ -74,10 +72,10 @@ export function Compare() {
           <p className="muted">
             {pairs.filter(({ same }) => !same).length} of {pairs.length} steps differ.
           </p>
-          {shown.map(({ key, title, one: left, other: right, same }) => (
+          {shown.map(({ name, first: left, second: right, same }) => (
             <Panel
-              key={key}
-              title={title}
+              key={name}
+              title={name}
               actions={
                 <>
                   {left ? <Status of={left.status} plain /> : <Tag>not in the first</Tag>}
@@ -87,7 +85,7 @@ export function Compare() {
               }
             >
               {same ? (
-                <p className="muted">The same output.</p>
+                <p className="muted">The output is the same.</p>
               ) : (
                 <Diff before={left?.result?.payload ?? null} after={right?.result?.payload ?? null} />
               )}
@@ -97,22 +95,4 @@ export function Compare() {
       )}
     </Page>
   );
-}
-
-function pairsOf(one: readonly Step[], other: readonly Step[]): Pair[] {
-  const nameOf = ({ step_id, element }: Step) => (element === null ? step_id : `${step_id} [${element}]`);
-  const byName = new Map(other.map((step) => [nameOf(step), step]));
-  const pair = (name: string, left: Step | undefined, right: Step | undefined): Pair => ({
-    key: name,
-    title: name,
-    one: left,
-    other: right,
-    same: left?.status === right?.status && left?.result?.output_hash === right?.result?.output_hash,
-  });
-  const known = one.map((step) => pair(nameOf(step), step, byName.get(nameOf(step))));
-  const names = new Set(known.map(({ key }) => key));
-  return [
-    ...known,
-    ...other.filter((step) => !names.has(nameOf(step))).map((step) => pair(nameOf(step), undefined, step)),
-  ];
 }
