@@ -34,6 +34,12 @@ const Service = z.object({
 type Service = z.infer<typeof Service>;
 const ComposeFile = z.object({ services: z.record(z.string(), Service), volumes: z.record(z.string(), z.null()) });
 
+const Scraping = z.object({
+  scrape_configs: z.tuple([
+    z.looseObject({ dns_sd_configs: z.tuple([z.looseObject({ names: z.array(z.string()), port: z.int() })]) }),
+  ]),
+});
+
 const { services, volumes } = ComposeFile.parse(parse(read('docker-compose.yml'), { merge: true }));
 const every = Object.entries(services).map(([name, service]) => ({ name, ...service }));
 const ours = every.filter(({ image }) => image === 'capstan');
@@ -154,6 +160,14 @@ describe('a service of Capstan', () => {
       const asked = healthcheck && 'test' in healthcheck ? healthcheck.test.join(' ') : '';
       expect(asked, name).toContain(`http://127.0.0.1:${environment.CAPSTAN_METRICS_PORT}/healthz`);
     }
+  });
+
+  test('that stays up is scraped by the Prometheus configuration for compose', () => {
+    const { dns_sd_configs } = Scraping.parse(parse(read('infra/prometheus/compose.yaml'))).scrape_configs[0];
+    const [{ names, port }] = dns_sd_configs;
+    const scraped = ours.filter(({ name }) => name !== 'migrate');
+    expect(names.toSorted()).toEqual(scraped.map(({ name }) => name).sort());
+    for (const { name, environment } of scraped) expect(environment.CAPSTAN_METRICS_PORT, name).toBe(port);
   });
 
   test.each(ours)('$name gets every setting that it reads, except for those left out for a reason', (one) => {

@@ -283,6 +283,14 @@ describe('alerts', () => {
   });
 
   const promtool = findProgram('promtool', 'the Prometheus alerts');
+  test.runIf(promtool).each(['prometheus.yaml', 'compose.yaml'])('are loaded by infra/prometheus/%s', (name) => {
+    if (promtool === undefined) return;
+    const said = execFileSync(promtool, ['check', 'config', inRepository(`infra/prometheus/${name}`)], {
+      encoding: 'utf8',
+    });
+    expect(said).toContain(`${rules.length} rules found`);
+  });
+
   test.runIf(promtool)('fire in the situations they are for, and not otherwise', () => {
     if (promtool === undefined) return;
     const said = execFileSync(promtool, ['test', 'rules', inRepository('infra/prometheus/alerts.test.yaml')], {
