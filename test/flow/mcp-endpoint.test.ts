@@ -56,6 +56,25 @@ describe.each(hardestQueue)("Capstan's own MCP endpoint on the $name queue", (qu
     }
   });
 
+  test('can be called by a web page of this machine, which may send a key and read the answer', async () => {
+    const origin = 'http://localhost:6274';
+    const asked = {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization',
+    };
+    const preflight = await fetch(`${system.url}/mcp`, { method: 'OPTIONS', headers: asked });
+    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, origin]);
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('authorization');
+    expect(preflight.headers.get('access-control-allow-credentials')).toBeNull();
+    const answer = await fetch(`${system.url}/mcp`, { method: 'POST', headers: { origin } });
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
+    expect(answer.headers.get('access-control-expose-headers')).toContain('www-authenticate');
+    const foreign = { ...asked, origin: 'http://evil.example' };
+    const refused = await fetch(`${system.url}/mcp`, { method: 'OPTIONS', headers: foreign });
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([403, null]);
+  });
+
   test('calls a tool through the queue', async () => {
     const result = await call('cap_test_math_add', { a: 2, b: 3 });
     expect(result).toMatchObject({ structuredContent: { result: 5 } });

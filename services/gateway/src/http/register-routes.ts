@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { GatewayContext } from '../gateway-context.js';
 import { protectedResource, withChallenge } from '../mcp-endpoint/protected-resource.js';
+import { allowOrigin, registerPreflights } from './cross-origin.js';
 import { parseQuery } from './parse-query.js';
 import { parseWith } from './parse-request.js';
 import type { Route } from './route.js';
@@ -22,6 +23,7 @@ export function registerRoutes(
     if (route.raw_body) app.register(async (inner) => registerRaw(inner, gateway, route, bulk_limit));
     else registerRoute(app, gateway, route, bulk_limit);
   }
+  registerPreflights(app, gateway, routes);
 }
 
 /** In its own context, because Fastify's content type parsers belong to a context. */
@@ -41,7 +43,10 @@ function registerRoute(app: FastifyInstance, gateway: GatewayContext, route: Rou
     ...(route.body_limit === 'bulk' ? { bodyLimit: bulk_limit } : {}),
     // Before the body is read, so that nothing is parsed for callers without the role.
     onRequest: async (request, reply) => {
-      if (route.own_pages_only) gateway.checkCaller(request);
+      if (route.own_pages_only) {
+        gateway.checkCaller(request);
+        allowOrigin(request, reply);
+      }
       if (!route.roles) return;
       const resource = route.is_protected_resource ? protectedResource(gateway, request) : null;
       let principal: Principal | null = null;
