@@ -23,6 +23,8 @@ export const Limits = z.object({
   seccomp: z.enum(['required', 'preferred']).optional(),
   /** Globs, relative to the workspace. */
   allow_paths: z.array(z.string()).optional(),
+  /** Lists of other policies and entries. Every list must allow a path. */
+  also_allow_paths: z.array(z.array(z.string())).optional(),
   deny_paths: z.array(z.string()).optional(),
   allow_hidden: z.boolean().optional(),
   max_size_bytes: z.int().positive().optional(),

@@ -116,6 +116,19 @@ describe('the stricter of both policies applies', () => {
     });
   });
 
+  test('to paths: every list has to allow the file that is opened', () => {
+    const tool: Partial<Descriptor> = { tool_id: 'fs.read', runner: 'file' };
+    const globs = (...allow_paths: string[]) => ({ tools: { 'fs.read': { allow_paths } } });
+    const both = (tenant: string, installation: string) =>
+      decide({ ...ALL, ...globs(tenant) }, globs(installation), tool, { path: 'docs/a.md' });
+    expect(both('**', 'docs/**')).toMatchObject({
+      limits: { allow_paths: ['**'], also_allow_paths: [['docs/**']] },
+      lowered: ['allow_paths'],
+    });
+    expect(both('docs/**', 'docs/**').limits).not.toHaveProperty('also_allow_paths');
+    expect(both('**', 'src/**').allowed).toBe(false);
+  });
+
   test.each<[string, object, string | null]>([
     ['a rule that forbids', { rules: [{ id: 'no', effect: 'forbid', match: { tool: 'cap:*' } }] }, 'no'],
     ['a gate of risk', { risk: { LOW: { effect: 'forbid' } } }, 'risk.LOW'],

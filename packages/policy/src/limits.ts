@@ -149,8 +149,7 @@ function narrow(one: Limits, other: SomeLimits): Limits {
       deny_paths: union(one.deny_paths, other.deny_paths),
       executables: union(one.executables, other.executables),
       exec_once: strict(one.exec_once, other.exec_once, 'required'),
-      // Two lists of globs have no computable intersection. Both are checked at the decision; on opening a file, the first one is checked again.
-      allow_paths: one.allow_paths ?? other.allow_paths,
+      ...allPaths(one, other),
       env: one.env && other.env ? one.env.filter((name) => other.env?.includes(name)) : (one.env ?? other.env),
       sandbox: strict(one.sandbox, other.sandbox, 'required'),
       seccomp: strict(one.seccomp, other.seccomp, 'required'),
@@ -169,6 +168,16 @@ const strict = <T>(one: T | undefined, other: T | undefined, strictest: T) =>
   one === strictest || other === strictest ? strictest : (one ?? other);
 export const union = <T>(one: T[] | undefined, other: T[] | undefined) =>
   one && other ? [...new Set([...one, ...other])] : (one ?? other);
+
+/** Two lists of globs have no computable intersection, so both are kept: the decision and the runner check each. */
+export function allPaths(one: SomeLimits, other: SomeLimits): Pick<SomeLimits, 'allow_paths' | 'also_allow_paths'> {
+  const lists = [one, other].flatMap(({ allow_paths, also_allow_paths = [] }) => [
+    ...(allow_paths ? [allow_paths] : []),
+    ...also_allow_paths,
+  ]);
+  const [allow_paths, ...also] = [...new Map(lists.map((list) => [list.join('\n'), list])).values()];
+  return { allow_paths, also_allow_paths: also.length > 0 ? also : undefined };
+}
 
 export function narrowNetwork(one: Limits['network'], other: Limits['network']): Limits['network'] {
   if (one === undefined || other === undefined) return one ?? other;

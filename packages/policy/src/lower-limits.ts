@@ -1,6 +1,6 @@
 import { defaultRuleOf } from '@capstan/argv';
 import { type Descriptor, type Limits, matchesWildcard, RUNNER_TRAITS } from '@capstan/contracts';
-import { least, narrowNetwork, union } from './limits.js';
+import { allPaths, least, narrowNetwork, union } from './limits.js';
 
 /** The tenant's limits after the installation's were applied, with the names of those that became stricter; null if none did. */
 export type Lowered = { limits: Limits; lowered: string[] | null };
@@ -12,12 +12,15 @@ export function createLowering(): (own: Limits, ceiling: Limits, descriptor: Des
     const last = known.get(own);
     if (last?.ceiling === ceiling) return last.lowered;
     const limits = lower(own, ceiling, descriptor);
-    const changed = LIMITS.filter((name) => JSON.stringify(limits[name]) !== JSON.stringify(own[name]));
+    const changed = LIMITS.filter((name) => writtenOf(limits, name) !== writtenOf(own, name));
     const lowered = { limits, lowered: changed.length > 0 ? changed : null };
     known.set(own, { ceiling, lowered });
     return lowered;
   };
 }
+
+const writtenOf = (limits: Limits, name: keyof Limits): string | undefined =>
+  JSON.stringify(name === 'allow_paths' ? [limits.allow_paths, limits.also_allow_paths] : limits[name]);
 
 /** The ceiling only restricts: whatever the tenant's policy does not grant stays closed. */
 export function lower(own: Limits, ceiling: Limits, descriptor: Descriptor): Limits {
@@ -36,8 +39,9 @@ export function lower(own: Limits, ceiling: Limits, descriptor: Descriptor): Lim
   set('deny_paths', union(own.deny_paths, ceiling.deny_paths));
   set('executables', boundArguments(own, ceiling.executables));
   set('exec_once', ceiling.exec_once === 'required' ? 'required' : (own.exec_once ?? ceiling.exec_once));
-  // Both lists are checked at the decision; on opening a file only the tenant's is, or the ceiling's if the tenant has none.
-  set('allow_paths', own.allow_paths ?? ceiling.allow_paths);
+  const { allow_paths, also_allow_paths } = allPaths(own, ceiling);
+  set('allow_paths', allow_paths);
+  set('also_allow_paths', also_allow_paths);
   // A process has no network unless its policy names hosts. A tool whose inputs say where to connect reaches everything that is not closed.
   if (own.network !== undefined || runner !== 'exec') set('network', narrowNetwork(own.network, ceiling.network));
   if (ceiling.allow_hidden === false) set('allow_hidden', false);

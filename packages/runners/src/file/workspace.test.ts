@@ -117,6 +117,13 @@ describe.each(workspaces)('the workspace, opened as on $name', ({ openWorkspace 
     expect(await write('docs/b.txt', 'x', limits)).toMatchObject(refused('deny_paths[**/b.txt]'));
     expect(await write('elsewhere/c.txt', 'x', limits)).toMatchObject(refused('allow_paths'));
     expect(await write('only/here.txt', 'x', { allow_paths: ['only/*.txt'] })).toMatchObject({ success: true });
+    // A link in what one policy allows, to what only the other one does.
+    expect(await read('to-file', { allow_paths: ['**'], also_allow_paths: [['to-*']] })).toMatchObject(
+      refused('allow_paths'),
+    );
+    expect(await read('to-file', { allow_paths: ['**'], also_allow_paths: [['docs/*']] })).toMatchObject({
+      success: true,
+    });
     expect(existsSync(join(root, 'elsewhere'))).toBe(false);
     expect(await read('.env')).toMatchObject(refused('allow_hidden'));
     expect(await read('to-hidden')).toMatchObject(refused('allow_hidden'));
