@@ -42,6 +42,7 @@ describe('a usage error', () => {
     [['keys', 'revoke', 'key_1'], 'there is no `capstan keys revoke`; it has list, create, delete'],
     [['keys', '--json', 'revoke'], 'there is no `capstan keys revoke`'],
     [['keys', 'create', '--roles', 'submit'], "unknown option '--roles'"],
+    [['release', '--tool', 'cap:*', '--yes'], 'the id of one tool, without wildcards'],
     [['queues', 'pause', 'shells'], "'shells' is no runner. Expected one of exec"],
     [['submit', 'missing.jsonl'], 'cannot read missing.jsonl'],
     [['list', '--url', 'nonsense'], 'not a gateway URL'],

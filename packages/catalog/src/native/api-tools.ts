@@ -1,8 +1,9 @@
 import { type Descriptor, type Effects, type JsonObject, NO_EFFECTS } from '@capstan/contracts';
+import { URL_PATTERN } from '../schema/url-pattern.js';
 
 const URL_INPUT: JsonObject = {
   type: 'string',
-  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://',
+  pattern: URL_PATTERN,
   maxLength: 8192,
   description: 'An address that starts with http:// or https://',
 };

@@ -1,4 +1,5 @@
 import { type Descriptor, type Effects, type JsonObject, NO_EFFECTS } from '@capstan/contracts';
+import { URL_PATTERN } from '../schema/url-pattern.js';
 
 const SELECTOR: JsonObject = { type: 'string', minLength: 1, description: 'A CSS selector' };
 const TIMEOUT: JsonObject = { type: 'integer', minimum: 1 };
@@ -18,7 +19,7 @@ const VIEWPORT: JsonObject = {
 };
 const URL_INPUT: JsonObject = {
   type: 'string',
-  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://',
+  pattern: URL_PATTERN,
   maxLength: 8192,
   description: 'An address that starts with http:// or https://',
 };

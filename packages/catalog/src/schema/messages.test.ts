@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '@capstan/contracts';
 import { describe, expect, test } from 'vitest';
 import { compileSchema } from './compile-schema.js';
+import { URL_PATTERN } from './url-pattern.js';
 
 const messages = (schema: JsonObject, value: Json) => compileSchema(schema)(value).map(({ message }) => message);
 
@@ -12,7 +13,9 @@ describe('what a schema refuses is told in plain words', () => {
     [{ type: 'boolean' }, 'yes', 'must be true or false, not a string'],
     [{ type: 'object' }, [], 'must be an object, not a list'],
     [{ type: 'string' }, true, 'must be a string, not true'],
-    [{ enum: ['a', 'b'] }, 'c', 'must be one of ["a","b"]'],
+    [{ enum: ['a', 'b'] }, 'c', 'must be one of a, b'],
+    [{ enum: ['a b', 1, null] }, 'c', 'must be one of "a b", 1, null'],
+    [{ type: 'string', pattern: URL_PATTERN }, 'example.com', 'must begin with http:// or https://'],
     [{ minimum: 3 }, 1, 'must be at least 3'],
     [{ exclusiveMaximum: 3 }, 3, 'must be less than 3'],
     [{ minLength: 1 }, '', 'must not be empty'],

@@ -1,4 +1,5 @@
 import { isObject } from '@capstan/contracts';
+import { URL_PATTERN } from './url-pattern.js';
 
 const KINDS: Record<string, string> = {
   null: 'null',
@@ -18,6 +19,10 @@ function kindOf(value: unknown): string {
   return typeof value === 'boolean' ? `${value}` : `a ${typeof value}`;
 }
 
+/** Words are shown as they are; anything else as JSON. */
+const choiceOf = (value: unknown): string =>
+  typeof value === 'string' && /^[\w./:-]+$/.test(value) ? value : JSON.stringify(value);
+
 const count = (limit: unknown, one: string): string =>
   `${limit} ${limit === 1 ? one : one === 'property' ? 'properties' : `${one}s`}`;
 const atLeast = (one: string) => (limit: unknown) =>
@@ -31,7 +36,8 @@ const MESSAGES: Record<string, (expected: unknown, value: unknown) => string> = 
     const given = typeof value === 'number' && wanted.includes('a whole number') ? 'a fraction' : kindOf(value);
     return `must be ${wanted.join(' or ')}, not ${given}`;
   },
-  enum: (allowed) => `must be one of ${JSON.stringify(allowed)}`,
+  enum: (allowed) =>
+    `must be one of ${Array.isArray(allowed) ? allowed.map(choiceOf).join(', ') : JSON.stringify(allowed)}`,
   const: (expected) => `must be ${JSON.stringify(expected)}`,
   maximum: (limit) => `must be at most ${limit}`,
   exclusiveMaximum: (limit) => `must be less than ${limit}`,
@@ -44,7 +50,8 @@ const MESSAGES: Record<string, (expected: unknown, value: unknown) => string> = 
   minItems: atLeast('item'),
   maxProperties: atMost('property'),
   minProperties: atLeast('property'),
-  pattern: (pattern) => `must match the pattern ${pattern}`,
+  pattern: (pattern) =>
+    pattern === URL_PATTERN ? 'must begin with http:// or https://' : `must match the pattern ${pattern}`,
   uniqueItems: () => 'must not have equal items',
   anyOf: () => 'has none of the forms that are accepted',
   oneOf: () => 'must have exactly one of the forms that are accepted',

@@ -4,6 +4,7 @@ import { resolveRun } from '../resolve-id.js';
 import type { Session } from '../session.js';
 import { parseLabelQuery } from './label.js';
 import { parseMoment } from './moment.js';
+import { parseToolId } from './tool-id.js';
 import { parseQueue, parseStatuses } from './words.js';
 
 type FilterOptions = Pick<InvocationQuery, 'status' | 'runner' | 'label' | 'actor' | 'since' | 'until'> & {
@@ -17,7 +18,7 @@ type FilterOptions = Pick<InvocationQuery, 'status' | 'runner' | 'label' | 'acto
 export const addFilterOptions = (command: Command, now: () => Date): Command =>
   command
     .option('-s, --status <status>', 'only with this status (comma-separated)', parseStatuses)
-    .option('-t, --tool <tool_id>', 'only of this tool')
+    .option('-t, --tool <tool_id>', 'only of this tool', parseToolId)
     .option('-r, --runner <type>', 'only of this runner type, or app/<pool>', parseQueue)
     .option('--run <run_id>', 'only of this run')
     .option('--session <session_id>', 'only of this session')

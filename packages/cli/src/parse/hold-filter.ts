@@ -1,5 +1,6 @@
 import type { HoldFilter, Risk } from '@capstan/contracts';
 import { type Command, Option } from 'commander';
+import { parseToolId } from './tool-id.js';
 import { RISKS } from './words.js';
 
 export type HoldFilterOptions = { tool?: string; run?: string; rule?: string; actor?: string; risk?: Risk };
@@ -7,7 +8,7 @@ export type HoldFilterOptions = { tool?: string; run?: string; rule?: string; ac
 /** The options that select holds, for all commands that list or decide on many. */
 export const addHoldFilter = (command: Command): Command =>
   command
-    .option('--tool <tool>', 'only of this tool')
+    .option('--tool <tool>', 'only of this tool', parseToolId)
     .option('--run <run_id>', 'only of this run')
     .option('--rule <id>', 'only held by this rule')
     .option('--actor <name>', 'only submitted by this actor')

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { startFakeGateway } from '../testing/fake-gateway.js';
 import type { RunOptions } from '../testing/run-in-test.js';
@@ -52,6 +53,16 @@ describe('submit', () => {
       [4, 'failed', null],
       [5, 'succeeded', { result: 2 }],
     ]);
+  });
+
+  it('prints a line for each item instead of JSON on a terminal', async () => {
+    const lines = [add(1), { tool_id: 'fake:fail' }, { nope: 1 }];
+    const { stdout, stderr } = await capstan(['submit', write(lines), '--wait'], { tty: true, columns: 80 });
+    const text = stripVTControlCharacters(stdout);
+    expect(text).toContain('✓ succeeded  item 1  cap:test_math:add  {"result":1}');
+    expect(text).toContain('✗ failed  item 2  fake:fail  the tool said no');
+    expect(text).toContain('✗ invalid  item 3');
+    expect(stderr).not.toContain('item 2, fake:fail');
   });
 
   it('reports invalid items by line', async () => {

@@ -3,6 +3,8 @@ import { visibleJson, visibleLine } from '@capstan/contracts/visible-text';
 import type { ExitCode } from '../exit-code.js';
 import { countOf, formatCount } from '../format/count.js';
 import { formatFailure } from '../format/failure.js';
+import { paintStatus, statusText } from '../format/status.js';
+import { cut, widthOf } from '../format/width.js';
 import { formatWhy } from '../print-outcome.js';
 import { createProgress } from '../progress/progress.js';
 import type { Session } from '../session.js';
@@ -94,6 +96,17 @@ const sayHowFar = async (session: Session, counts: Counts): Promise<void> => {
   await session.err.line(`Stopped after ${describe(session, counts)}. Accepted invocations continue.`);
 };
 
+/** True if a person reads the results: in a pipe they are JSON Lines. */
+const isRead = ({ out, json }: Session): boolean => out.tty && !json;
+
+/** One line of the terminal. */
+const formatOutcome = ({ out }: Session, { index, status, tool_id, problem, result }: Outcome): string => {
+  const said = result?.error ?? problem?.detail ?? JSON.stringify(result?.payload ?? null);
+  const rest = `  item ${index + 1}  ${[tool_id, said].filter(Boolean).map(String).map(visibleLine).join('  ')}`;
+  const shown = statusText(status);
+  return paintStatus(status, shown, out.colors) + cut(rest, Math.max(20, out.columns - widthOf(shown)));
+};
+
 const isTrouble = ({ status, problem }: Outcome): boolean => status !== 'succeeded' && problem === undefined;
 
 const nameTrouble = ({ err }: Session, { index, status, tool_id, invocation_id, result }: Outcome): string => {
@@ -124,7 +137,8 @@ const printOutcomes = async (
       // Items refused at submission have been listed already.
       troubles.push(...outcomes.filter(isTrouble).slice(0, NAMED_PROBLEMS - troubles.length));
       if (session.out.tty) await progress.end();
-      for (const outcome of outcomes) await session.out.line(visibleJson(outcome));
+      for (const outcome of outcomes)
+        await session.out.line(isRead(session) ? formatOutcome(session, outcome) : visibleJson(outcome));
     }
   } catch (error) {
     await progress.end();
@@ -134,7 +148,7 @@ const printOutcomes = async (
     await progress.end();
   }
   const summary = [...counts].map(([status, count]) => `${formatCount(count)} ${status}`).join(', ');
-  for (const trouble of troubles) await session.err.line(nameTrouble(session, trouble));
+  if (!isRead(session)) for (const trouble of troubles) await session.err.line(nameTrouble(session, trouble));
   await session.err.line(`${countOf(total, 'invocation')}: ${summary || 'nothing to submit'}`);
   const run_ids = taken.flatMap((batch) => batch.run_ids);
   if (run_ids.length > 0)

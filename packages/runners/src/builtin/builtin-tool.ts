@@ -21,4 +21,6 @@ export const toolError = (error: string): ToolFailure => ({
   retryable: false,
 });
 
-export const NO_SESSION = invalidInputs('this tool keeps what it writes with a session: submit it with a session_id');
+export const NO_SESSION = invalidInputs(
+  'this tool keeps what it writes with a session: submit it with a session_id, or capstan invoke --session <id>',
+);
