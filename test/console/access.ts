@@ -78,7 +78,7 @@ export function testAccess(at: () => ConsoleUnderTest): void {
     await page.keyboard.press('a');
     expect(await page.locator('dialog[open]').count()).toBe(0);
     await page.goto(new URL('/keys', page.url()).href);
-    await page.getByText('You may not see this').waitFor();
+    await page.getByText('You have no access to this').waitFor();
     await close(page);
     await asker.client.holds.withdraw(hold_id ?? '');
   });

@@ -60,7 +60,7 @@ export function testApprovals(at: () => ConsoleUnderTest): void {
     const { hold_id, invocation_id } = await asker.client.submit(call);
     const page = await ann.open(`/approvals/${hold_id}`);
     await page.getByText('[REDACTED]').first().waitFor();
-    await page.getByRole('region', { name: 'Before it in the session' }).getByText('b=17').waitFor();
+    await page.getByRole('region', { name: 'Earlier in the session' }).getByText('b=17').waitFor();
     await page.keyboard.press('e');
     await page.getByLabel('path').fill('b.txt');
     expect(await page.getByLabel('content').getAttribute('readonly')).not.toBeNull();
@@ -108,7 +108,7 @@ export function testApprovals(at: () => ConsoleUnderTest): void {
     const page = await ann.open(`/approvals/${hold_id}`);
     for (const width of [1280, 390]) {
       await page.setViewportSize({ width, height: 844 });
-      await page.getByRole('heading', { name: 'What its server changed of the tool' }).waitFor();
+      await page.getByRole('heading', { name: 'What its server changed in the tool' }).waitFor();
       await page.getByRole('deletion').getByText('(empty)').waitFor();
       await page.getByRole('insertion').getByText(value).waitFor();
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
@@ -124,7 +124,7 @@ export function testApprovals(at: () => ConsoleUnderTest): void {
     const { invocation_id } = await asker.client.submit({ tool_id: 'mcp:asking:ask', inputs: { name: 'trip' } });
     const held = await asker.client.wait(invocation_id, { timeout_s: 20, until: (now) => now === 'held' });
     const other = await admin.open(`/approvals/${held.hold_id}`);
-    await other.getByRole('heading', { name: 'Its tool asks a question' }).waitFor();
+    await other.getByRole('heading', { name: 'The tool asks a question' }).waitFor();
     expect(await other.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     await close(other);
 
@@ -184,7 +184,7 @@ export function testApprovals(at: () => ConsoleUnderTest): void {
     await dialog.getByRole('heading', { name: 'Approve 50 calls' }).waitFor();
     await dialog.getByRole('button', { name: 'Approve 50' }).click();
     await page.getByText('Approved 50 of 50').first().waitFor();
-    await page.getByText('Nothing that matches waits').waitFor();
+    await page.getByText('No waiting call matches').waitFor();
     const done = await asker.client.runs.wait(run_id, { timeout_s: 60 });
     expect(done).toMatchObject({ status: 'completed', completed_steps: 50 });
     await close(page);
@@ -256,16 +256,16 @@ export function testApprovals(at: () => ConsoleUnderTest): void {
     await page.locator('[data-live="live"]').first().waitFor({ state: 'attached' });
     const before = await page.locator('[data-row]').count();
     proxy.cut();
-    await page.getByText('The connection is lost').waitFor();
+    await page.getByText('Connection lost').waitFor();
     const { hold_id } = await hold({ a: 13, b: 1 });
     proxy.mend();
     await rowOf(page, hold_id).waitFor();
-    await page.getByText('The connection is lost').waitFor({ state: 'detached' });
+    await page.getByText('Connection lost').waitFor({ state: 'detached' });
     await eventually(async () => (await page.title()).startsWith(`(${before + 1})`));
 
     // A stream that is refused because the login has ended leads to the login page.
     proxy.cut();
-    await page.getByText('The connection is lost').waitFor();
+    await page.getByText('Connection lost').waitFor();
     const logins = await system.admin.logins.list().page();
     await Promise.all(
       logins.items.flatMap(({ actor, login_id }) => (actor === 'ann' ? [system.admin.logins.end(login_id)] : [])),

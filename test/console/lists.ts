@@ -30,7 +30,7 @@ export function testLists(at: () => ConsoleUnderTest): void {
 
     await page.getByLabel('Label', { exact: true }).fill('shard:7');
     await page.keyboard.press('Enter');
-    await page.getByText('These are all.').waitFor();
+    await page.getByText('End of the list.').waitFor();
     expect(await rowcount()).toBe(MANY / 1000 + 1);
     await rowOf(page, `inv_copy${String(99_007).padStart(17, '0')}`).waitFor();
     expect(new URL(page.url()).search).toContain('label=shard:7');
@@ -79,7 +79,7 @@ export function testLists(at: () => ConsoleUnderTest): void {
     const { run_id } = await asker.client.submitBulk(calls);
     await asker.client.runs.wait(run_id, { timeout_s: 60 });
     const page = await ann.open(`/invocations?run_id=${run_id}`);
-    await page.getByRole('button', { name: 'All that match' }).click();
+    await page.getByRole('button', { name: 'All matches' }).click();
     await page.getByRole('menuitem', { name: 'Run with changed inputs' }).click();
     const dialog = page.getByRole('dialog', { name: 'Run 3 invocations with changed inputs' });
     await dialog.getByLabel('Changed members').fill('{"b": 2}');

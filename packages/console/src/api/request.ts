@@ -30,7 +30,7 @@ export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 
   constructor(cause: unknown) {
-    super('The gateway does not answer.', { cause });
+    super('The gateway is not responding.', { cause });
   }
 }
 

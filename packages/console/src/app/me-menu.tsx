@@ -48,7 +48,7 @@ export function MeMenu({ onHelp }: { onHelp(): void }) {
         'line',
         { label: 'Keyboard shortcuts', icon: <Keyboard />, onSelect: onHelp },
         {
-          label: shortcuts ? 'Turn single keys off' : 'Turn single keys on',
+          label: shortcuts ? 'Turn off single-key shortcuts' : 'Turn on single-key shortcuts',
           icon: <Keyboard />,
           onSelect: () => turnShortcuts(!shortcuts),
         },

@@ -86,7 +86,7 @@ export function Palette({ onClose }: { onClose(): void }) {
           </div>
         ))}
       </div>
-      {choices.length === 0 ? <p className="palette-none">Nothing is called that.</p> : null}
+      {choices.length === 0 ? <p className="palette-none">No matches.</p> : null}
     </dialog>
   );
 }

@@ -53,7 +53,7 @@ const home = createRoute({
 
 const NotFound = () => (
   <Page title="Not found">
-    <EmptyState title="There is no such page">
+    <EmptyState title="This page does not exist">
       <p>
         Use the search, or go to the <Link to="/overview">overview</Link>.
       </p>

@@ -145,7 +145,7 @@ function BehindBanner() {
   return useLiveState() === 'behind' ? (
     <div className="banner" role="status">
       <WifiOff />
-      The connection is lost. What you see may be out of date; it catches up by itself.
+      Connection lost. This page may be out of date; it is updated when the connection is back.
     </div>
   ) : null;
 }

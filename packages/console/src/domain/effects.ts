@@ -32,12 +32,12 @@ export function effectsInWords({ filesystem, ...effects }: Effects): Effect[] {
     [filesystem.delete, 'red', 'It may delete files.'],
     [effects.billable, 'amber', 'It may cost money.'],
     [filesystem.write, 'amber', 'It may write files.'],
-    [effects.network, 'amber', 'It reaches out over the network.'],
+    [effects.network, 'amber', 'It uses the network.'],
     [effects.subprocess, 'amber', 'It starts programs.'],
     [effects.interactive, 'amber', 'It asks questions while it runs.'],
-    [!effects.idempotent, 'amber', 'Running it twice does it twice; after a lost worker a person decides.'],
+    [!effects.idempotent, 'amber', 'It is not idempotent: if its worker is lost, a person has to resolve the call.'],
     [filesystem.read, 'grey', 'It may read files.'],
-    [effects.idempotent, 'green', 'Running it again changes nothing more.'],
+    [effects.idempotent, 'green', 'It is idempotent: running it again has no further effect.'],
     [effects.reversible && !effects.destructive, 'green', 'What it does can be undone.'],
   ];
   return all.filter(([holds]) => holds).map(([, tone, text]) => ({ text, tone }));

@@ -18,7 +18,7 @@ export function changesOf(before: Json | undefined, after: Json | undefined, pat
 /** Shows the changes of a value, member by member. */
 export function Diff({ before, after }: { before: Json; after: Json }) {
   const changes = changesOf(before, after);
-  if (changes.length === 0) return <p className="muted">Nothing is changed.</p>;
+  if (changes.length === 0) return <p className="muted">No changes.</p>;
   return (
     <dl className="diff">
       {changes.map(({ path, before: was, after: is }) => (

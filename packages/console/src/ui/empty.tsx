@@ -17,7 +17,7 @@ export const EmptyState = ({ icon, title, tight = false, children }: EmptyProps)
 
 /** For a page that the role of the user does not show. */
 export const Forbidden = ({ why }: { why: string | null }) => (
-  <EmptyState icon={<Lock />} title="You may not see this">
+  <EmptyState icon={<Lock />} title="You have no access to this">
     <p>{why}</p>
   </EmptyState>
 );
@@ -27,9 +27,9 @@ export function ErrorState({ error, retry }: { error: unknown; retry?: () => voi
     error instanceof ProblemError && error.status === 404
       ? 'Not found'
       : error instanceof ProblemError && error.status === 403
-        ? 'You may not see this'
+        ? 'You have no access to this'
         : error instanceof UnreachableError
-          ? 'The gateway does not answer'
+          ? 'The gateway is not responding'
           : 'This could not be loaded';
   return (
     <EmptyState icon={<CircleAlert />} title={title}>

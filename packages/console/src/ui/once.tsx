@@ -14,7 +14,7 @@ export const Once = ({ title, value, onClose, children }: Props) => (
     onSubmit={onClose}
     footer={
       <Button kind="primary" submit>
-        I have kept it
+        I have saved it
       </Button>
     }
   >

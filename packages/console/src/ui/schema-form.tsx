@@ -63,7 +63,7 @@ type MembersProps = {
 function Members({ schema, value, onChange, path, errors, keeps_secrets }: MembersProps) {
   const known = schema.properties ?? {};
   const names = [...Object.keys(known), ...Object.keys(value).filter((name) => !(name in known))];
-  if (names.length === 0) return <p className="muted">It takes no inputs.</p>;
+  if (names.length === 0) return <p className="muted">This tool takes no inputs.</p>;
   const put = (name: string, member: Json | undefined) => {
     const { [name]: _, ...others } = value;
     onChange(member === undefined ? others : { ...value, [name]: member });
@@ -111,8 +111,7 @@ function Member({ name, schema, required, value, onChange: tell, path, errors, k
     </>
   );
   const hint = schema.description ? <SafeText text={schema.description} /> : undefined;
-  const wrong =
-    errors[path] ?? (touched && value === undefined && required ? 'It is required.' : whyWrong(schema, value));
+  const wrong = errors[path] ?? (touched && value === undefined && required ? 'Required.' : whyWrong(schema, value));
   const kind = kindOf(schema, value);
   if (keeps_secrets && kind !== 'members' && value !== undefined && JSON.stringify(value).includes(REDACTED))
     return <KeptField label={label} value={typeof value === 'string' ? value : JSON.stringify(value)} />;
@@ -196,7 +195,7 @@ function Member({ name, schema, required, value, onChange: tell, path, errors, k
 const KeptField = ({ label, value }: { label: ReactNode; value: string }) => (
   <Field
     label={label}
-    hint="It holds a secret that is not shown, and stays as it is. To replace it, give a whole new value under JSON."
+    hint="It contains a secret that is not shown, and stays unchanged. To replace it, enter a new value under JSON."
   >
     {(control) => <input {...control} className="input" value={value} readOnly />}
   </Field>
@@ -225,14 +224,14 @@ function whyWrong(schema: Schema, value: Json | undefined): string | undefined {
   const { type, minimum, maximum, minLength, maxLength } = schema;
   if (type === 'number' || type === 'integer') {
     if (value === undefined) return undefined;
-    if (typeof value !== 'number') return 'It has to be a number.';
-    if (type === 'integer' && !Number.isInteger(value)) return 'It has to be a whole number.';
-    if (minimum !== undefined && value < minimum) return `It has to be at least ${minimum}.`;
-    if (maximum !== undefined && value > maximum) return `It may be at most ${maximum}.`;
+    if (typeof value !== 'number') return 'Must be a number.';
+    if (type === 'integer' && !Number.isInteger(value)) return 'Must be a whole number.';
+    if (minimum !== undefined && value < minimum) return `Must be at least ${minimum}.`;
+    if (maximum !== undefined && value > maximum) return `Must be at most ${maximum}.`;
   }
   if (typeof value === 'string') {
-    if (minLength !== undefined && value.length < minLength) return `It needs at least ${minLength} characters.`;
-    if (maxLength !== undefined && value.length > maxLength) return `It may have at most ${maxLength} characters.`;
+    if (minLength !== undefined && value.length < minLength) return `Must have at least ${minLength} characters.`;
+    if (maxLength !== undefined && value.length > maxLength) return `Must have at most ${maxLength} characters.`;
   }
   return undefined;
 }
@@ -255,7 +254,7 @@ export function JsonField({ label, hint, wrong, value, onChange }: JsonFieldProp
       onChange(next.trim() === '' ? undefined : JSON.parse(next));
       setBad(undefined);
     } catch (error) {
-      setBad(error instanceof Error ? error.message : 'It is not JSON.');
+      setBad(error instanceof Error ? error.message : 'Not valid JSON.');
     }
   };
   return (

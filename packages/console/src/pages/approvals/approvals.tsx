@@ -131,7 +131,7 @@ export function Approvals() {
           onChange={(rule) => change({ rule })}
         />
         <FacetSelect
-          label="Asked by"
+          label="Submitted by"
           value={search.actor}
           options={distinct(others, ({ actor }) => [actor])}
           onChange={(actor) => change({ actor })}
@@ -176,11 +176,11 @@ export function Approvals() {
           onEnd={more}
           isSelected={({ hold_id }) => selected.has(hold_id)}
           empty={
-            <EmptyState icon={<Inbox />} title={is_filtered ? 'Nothing that matches waits' : 'Nothing waits for you'}>
+            <EmptyState icon={<Inbox />} title={is_filtered ? 'No waiting call matches' : 'No calls are waiting'}>
               <p>
                 {is_filtered
-                  ? 'Clear the filters to see everything that waits.'
-                  : 'Calls that policy holds appear here the moment they are made.'}
+                  ? 'Clear the filters to see all waiting calls.'
+                  : 'Calls that policy holds appear here as soon as they are submitted.'}
               </p>
             </EmptyState>
           }

@@ -60,7 +60,7 @@ export function BulkDialog({ bulk: { decision, holds }, onClose, onDone }: Props
               may={
                 needsReason
                   ? { ok: false, why: 'Give a reason first.' }
-                  : { ok: mine.length > 0, why: 'None of them is yours to decide.' }
+                  : { ok: mine.length > 0, why: 'You cannot decide on any of them.' }
               }
             >
               {verb} {mine.length}

@@ -33,7 +33,7 @@ export function ApproveDialog({ hold, inputs, onClose, onDone }: Props & { input
         ...(comment.trim() ? { comment } : {}),
       });
       say(
-        after.status === 'released' ? 'Approved: it runs now' : 'Your approval is in',
+        after.status === 'released' ? 'Approved: the call runs now' : 'Your approval is recorded',
         after.status === 'released'
           ? undefined
           : `${after.approvals.given} of ${after.approvals.required} have approved.`,
@@ -118,7 +118,7 @@ export function RejectDialog({ hold, onClose, onDone }: Props) {
       <Call hold={hold} />
       <TextField
         label="Reason"
-        hint="Whoever asked gets to read it, a model as well: say what to do instead."
+        hint="The submitter, which may be a model, sees this reason: say what to do instead."
         value={reason}
         onChange={setReason}
         lines={3}

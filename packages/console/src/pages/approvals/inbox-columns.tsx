@@ -109,7 +109,7 @@ export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column
     },
     {
       id: 'asked',
-      header: 'Asked by',
+      header: 'Submitted by',
       width: 'minmax(196px, 0.8fr)',
       cell: ({ actor, run_id, step_id, created_at }) => (
         <div className="inbox-call">
@@ -132,7 +132,7 @@ export const mayOf = ({ can_decide }: Pick<HoldItem, 'can_decide'>) => ({ may: c
 
 /** A question takes an answer, which the list has no room for. */
 const mayApprove = (hold: HoldItem) =>
-  hold.question === null ? mayOf(hold) : { may: { ok: false as const, why: 'It asks a question: open it to answer.' } };
+  hold.question === null ? mayOf(hold) : { may: { ok: false as const, why: 'It asks a question. Open it to answer.' } };
 
 function Votes({ hold: { approvals, can_decide } }: { hold: HoldItem }) {
   const { given, required, given_by } = approvals;

@@ -74,7 +74,10 @@ export function Audit() {
       const { ok, checked, mismatches } = await get<AuditVerification>('/v1/audit/verify');
       if (ok) say(`All ${checked.toLocaleString()} entries are unchanged`);
       else
-        say.problem('The audit was changed', new Error(mismatches.map(({ row, why }) => `${row}: ${why}`).join('; ')));
+        say.problem(
+          'The audit was tampered with',
+          new Error(mismatches.map(({ row, why }) => `${row}: ${why}`).join('; ')),
+        );
     } catch (error) {
       say.problem('It could not be verified', error);
     }
@@ -125,7 +128,7 @@ export function Audit() {
           onEnd={list.more}
           empty={
             <EmptyState icon={<FileText />} title="Nothing matches">
-              <p>Every change that people make is kept here, in a chain that shows when it was tampered with.</p>
+              <p>Every change that people make is recorded here, in a hash chain that reveals tampering.</p>
             </EmptyState>
           }
         />

@@ -81,7 +81,7 @@ function BeforeInSession({ hold, session_id }: { hold: Hold; session_id: string 
   if (!data) return null;
   return (
     <Panel
-      title="Before it in the session"
+      title="Earlier in the session"
       sub={<SafeText text={session_id} />}
       actions={
         <Link to="/invocations" search={{ session_id }}>
@@ -91,7 +91,7 @@ function BeforeInSession({ hold, session_id }: { hold: Hold; session_id: string 
       flush
     >
       {calls.length === 0 ? (
-        <EmptyState tight title="It is the first call of the session" />
+        <EmptyState tight title="This is the first call of the session" />
       ) : (
         <div className="mini-table">
           {calls.slice(0, AROUND).map(({ invocation_id, status, tool_id, inputs, result, created_at }) => (

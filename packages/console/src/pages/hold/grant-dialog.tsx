@@ -33,7 +33,7 @@ export function GrantDialog({ hold, onClose }: { hold: Hold; onClose(): void }) 
         ...(exact ? { input_hash: hold.input_hash } : {}),
         ...(hold.risk ? { max_risk: hold.risk } : {}),
       });
-      say(`The next ${count} calls have your approval`, 'This call is one of them where it is still waiting.');
+      say(`The next ${count} calls have your approval`, 'If this call is still waiting, it is one of them.');
       onClose();
     } catch (error) {
       setProblem(error);

@@ -38,13 +38,13 @@ export function History({ hold }: { hold: Hold }) {
       await comment(hold.hold_id, text);
       setText('');
     } catch (error) {
-      say.problem('The comment was not kept', error);
+      say.problem('The comment was not saved', error);
     }
   };
   return (
     <Panel title="Decisions and comments">
       <div className="entries">
-        {entries.length === 0 ? <EmptyState tight title="Nobody has decided or said anything yet" /> : null}
+        {entries.length === 0 ? <EmptyState tight title="No decisions or comments yet" /> : null}
         {entries.map((entry) => (
           <div key={`${entry.at} ${entry.actor} ${entry.kind}`} className="entry">
             <Avatar name={entry.actor} />

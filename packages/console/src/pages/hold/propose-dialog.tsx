@@ -58,7 +58,10 @@ export function ProposeDialog({ hold, onClose }: { hold: Hold; onClose(): void }
       if (is_first) await putRule();
       await approveIt();
       if (!is_first) await putRule();
-      say('Your approval is in', policy ? `Version ${stored.current} of ${policy.name} has the rule.` : undefined);
+      say(
+        'Your approval is recorded',
+        policy ? `Version ${stored.current} of ${policy.name} has the rule.` : undefined,
+      );
       onClose();
     } catch (failure) {
       setProblem(failure);
@@ -101,7 +104,7 @@ export function ProposeDialog({ hold, onClose }: { hold: Hold; onClose(): void }
           <Facts
             of={[
               ['Tool', <SafeText key="tool" text={data.covers.tool_id} />],
-              ['Asked by', <SafeText key="actor" text={`${data.covers.actor} of ${data.covers.tenant}`} />],
+              ['Submitted by', <SafeText key="actor" text={`${data.covers.actor} of ${data.covers.tenant}`} />],
               ['No longer held by', <SafeText key="holds" text={data.covers.holds.join(', ')} />],
             ]}
           />

@@ -18,7 +18,7 @@ export function QuestionPanel({ hold }: { hold: Hold }) {
   // An answer is no approval: whoever made the call may give it.
   const may: May = me?.actor === hold.actor ? { ok: true, why: null } : hold.can_decide;
   return (
-    <Panel title={requests.length > 1 ? 'Its tool asks some questions' : 'Its tool asks a question'}>
+    <Panel title={requests.length > 1 ? 'The tool asks questions' : 'The tool asks a question'}>
       <div className="stack">
         {requests.map(([key, request]) => (
           <Request key={`${hold.round} ${key}`} hold_id={hold.hold_id} name={key} request={request} may={may} />
@@ -41,7 +41,7 @@ function Request({ hold_id, name, request: { method, params = {} }, may }: Reque
     setProblem(null);
     try {
       await answer(hold_id, { [name]: given });
-      say('Your answer is in');
+      say('Your answer is recorded');
     } catch (error) {
       setProblem(error);
     }

@@ -16,7 +16,7 @@ export function ReasonsPanel({ hold }: { hold: Hold }) {
         {hold.returned_because ? (
           <div className="note tone-amber">
             <span>
-              It came back: <SafeText text={hold.returned_because} />
+              Held again: <SafeText text={hold.returned_because} />
             </span>
           </div>
         ) : null}
@@ -58,7 +58,7 @@ export function EffectsPanel({ hold }: { hold: Hold }) {
             ))}
           </ul>
         ) : (
-          <p className="muted">The tool is gone from the catalog, so its effects are not known.</p>
+          <p className="muted">The tool is no longer in the catalog, so its effects are unknown.</p>
         )}
         <Facts
           of={[

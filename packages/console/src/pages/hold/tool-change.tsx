@@ -7,7 +7,7 @@ import { Time } from '../../ui/time.js';
 export function ToolChangePanel({ change: { before, after, found_at } }: { change: McpToolChange }) {
   return (
     <Panel
-      title="What its server changed of the tool"
+      title="What its server changed in the tool"
       sub={
         <>
           found <Time at={found_at} />
@@ -15,9 +15,7 @@ export function ToolChangePanel({ change: { before, after, found_at } }: { chang
       }
     >
       <div className="stack">
-        <p className="muted">
-          A description speaks to the model that reads it. Look for instructions, and for inputs that nobody needs.
-        </p>
+        <p className="muted">Models read this description. Look for instructions in it, and for unnecessary inputs.</p>
         <Diff before={before} after={after} />
       </div>
     </Panel>

@@ -35,7 +35,7 @@ export function WithdrawDialog({ hold, onClose }: { hold: Hold; onClose(): void 
         </>
       }
     >
-      <p>It will not run, and nobody has to decide about it any more.</p>
+      <p>The call will not run, and no longer needs a decision.</p>
       <TextField label="Comment (optional)" value={comment} onChange={setComment} lines={2} />
       <ProblemNote error={problem} />
     </Dialog>

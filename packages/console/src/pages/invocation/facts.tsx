@@ -61,7 +61,7 @@ export function InvocationFacts({ call }: { call: InvocationDetail }) {
         />
       </Panel>
       {facts ? (
-        <Panel title="What it was seen to do">
+        <Panel title="Observed effects">
           <Facts
             of={[
               ['Sandbox', facts.sandbox],

@@ -94,9 +94,9 @@ function ConfirmDialog({ call, action, onClose }: DialogProps & { action: 'cance
       <p>
         {action === 'cancel'
           ? call.status === 'running'
-            ? 'The tool is stopped where it is. What it has done already stays done.'
+            ? 'The tool is stopped. What it has already done is not undone.'
             : 'It will not run. It can be submitted again.'
-          : 'It is queued with the same inputs. A tool that is not idempotent takes effect once more.'}
+          : 'It is queued again with the same inputs. A tool that is not idempotent takes effect a second time.'}
       </p>
       <ProblemNote error={problem} />
     </Dialog>
@@ -114,13 +114,13 @@ function ResolveDialog({ call, onClose }: DialogProps) {
   };
   return (
     <FormDialog
-      title="Say what became of it"
+      title="Record the outcome"
       action="Resolve"
       may={mayResolve(finding)}
       onClose={onClose}
       onSubmit={submit}
     >
-      <p>Its worker was lost during the run. Find out whether it took effect, then say so; it is kept on record.</p>
+      <p>Its worker was lost during the run. Find out whether the call took effect, then record it here.</p>
       <ResolveFields value={finding} onChange={setFinding} />
     </FormDialog>
   );

@@ -94,13 +94,13 @@ export function InvocationPage() {
                     result ? (
                       <div className="stack">
                         {result.removed_at ? (
-                          <p className="muted">Retention has removed the output; its hash stays.</p>
+                          <p className="muted">Retention has removed the output; its hash remains.</p>
                         ) : result.error && result.payload === null ? (
                           <p className="muted">The call has no output.</p>
                         ) : (
                           <JsonView label="Output" value={result.payload} depth={3} />
                         )}
-                        {result.truncated ? <p className="muted">The output was cut at its limit.</p> : null}
+                        {result.truncated ? <p className="muted">The output was truncated at its limit.</p> : null}
                         <Artifacts of={result.artifacts} />
                       </div>
                     ) : (

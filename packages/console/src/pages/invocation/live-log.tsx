@@ -37,10 +37,8 @@ export function LiveLog({ id }: { id: string }) {
 
   if (lines.length === 0)
     return (
-      <EmptyState tight title={over ? 'It wrote nothing' : 'Nothing is written yet'}>
-        <p>
-          {over ? 'Tools of this kind may answer with a result alone.' : 'Lines appear here as the tool writes them.'}
-        </p>
+      <EmptyState tight title={over ? 'No output' : 'No output yet'}>
+        <p>{over ? 'Some tools only return a result.' : 'Lines appear here as the tool writes them.'}</p>
       </EmptyState>
     );
   return (

@@ -7,7 +7,7 @@ export type Finding = Pick<Resolution, 'outcome'> & { comment: string };
 export const NOTHING_FOUND: Finding = { outcome: 'succeeded', comment: '' };
 
 export const mayResolve = ({ comment }: Finding): May =>
-  comment.trim() ? { ok: true, why: null } : { ok: false, why: 'Say first how you know.' };
+  comment.trim() ? { ok: true, why: null } : { ok: false, why: 'First say how you know.' };
 
 export const ResolveFields = ({ value, onChange }: { value: Finding; onChange(value: Finding): void }) => (
   <>

@@ -23,7 +23,7 @@ export function BulkActions({ filter, counts, filtered }: Props) {
   const submit = useMay('submit');
   const close = () => setAsking(null);
   const after = (role: May): May =>
-    role.ok ? { ok: filtered, why: 'Filter the list first: this is done to all that match.' } : role;
+    role.ok ? { ok: filtered, why: 'Filter the list first: this applies to all matches.' } : role;
   const may = after(operate);
   return (
     <>
@@ -31,19 +31,25 @@ export function BulkActions({ filter, counts, filtered }: Props) {
         trigger={
           <button type="button" className="button">
             <ListChecks />
-            All that match
+            All matches
           </button>
         }
         items={[
-          { label: 'Run failed ones again', icon: <RotateCcw />, may, onSelect: () => setAsking('redrive') },
-          { label: 'Resolve ambiguous ones', icon: <HelpCircle />, may, onSelect: () => setAsking('resolve') },
+          { label: 'Run failed calls again', icon: <RotateCcw />, may, onSelect: () => setAsking('redrive') },
+          { label: 'Resolve ambiguous calls', icon: <HelpCircle />, may, onSelect: () => setAsking('resolve') },
           {
             label: 'Run with changed inputs',
             icon: <Copy />,
             may: after(submit),
             onSelect: () => setAsking('again'),
           },
-          { label: 'Cancel unended ones', icon: <CircleX />, danger: true, may, onSelect: () => setAsking('cancel') },
+          {
+            label: 'Cancel unfinished calls',
+            icon: <CircleX />,
+            danger: true,
+            may,
+            onSelect: () => setAsking('cancel'),
+          },
         ]}
       />
       {asking === 'cancel' || asking === 'redrive' ? (
@@ -104,7 +110,7 @@ function BulkDialog({ action, filter, counts, onClose }: DialogProps) {
             kind={action === 'cancel' ? 'danger filled' : 'primary'}
             submit
             busy={busy}
-            may={{ ok: count > 0, why: 'None of those that match can be reached by this.' }}
+            may={{ ok: count > 0, why: 'This applies to none of the matches.' }}
           >
             {verb} {count.toLocaleString()}
           </Button>
@@ -113,8 +119,8 @@ function BulkDialog({ action, filter, counts, onClose }: DialogProps) {
     >
       <p>
         {action === 'cancel'
-          ? 'What waits will not run, and what runs is stopped. This cannot be undone; they can be submitted again.'
-          : 'Each is queued again with the inputs that it had. Tools that are not idempotent take effect once more.'}
+          ? 'Waiting calls will not run, and running calls are stopped. This cannot be undone, but they can be submitted again.'
+          : 'Each is queued again with the same inputs. Tools that are not idempotent take effect a second time.'}
       </p>
       <ul className="stack tight">
         {reached.map(([status, each]) => (

@@ -45,8 +45,8 @@ export function BulkAgainDialog({ filter, count, tools, onClose }: Props) {
     >
       <p>
         Each is a new call{tools.length === 1 ? ' of ' : ''}
-        {tools.length === 1 ? <SafeText text={tools[0] ?? ''} /> : null}, with the inputs that it had and these members
-        instead. Policy decides on each again. A tool that is not idempotent takes effect once more.
+        {tools.length === 1 ? <SafeText text={tools[0] ?? ''} /> : null}, with the same inputs except for these members.
+        Policy decides on each again. A tool that is not idempotent takes effect a second time.
       </p>
       <JsonField
         label="Changed members"
@@ -60,8 +60,8 @@ export function BulkAgainDialog({ filter, count, tools, onClose }: Props) {
 }
 
 function mayRun(count: number, tools: readonly string[], changes: unknown) {
-  if (count === 0) return { ok: false, why: 'None of those that match has ended.' };
-  if (tools.length > 1) return { ok: false, why: 'Filter for one tool first: others take other inputs.' };
+  if (count === 0) return { ok: false, why: 'None of the matches has ended.' };
+  if (tools.length > 1) return { ok: false, why: 'Filter for one tool first: other tools take other inputs.' };
   if (count > MOST) return { ok: false, why: `At most ${MOST.toLocaleString()} at once: filter for fewer.` };
   return { ok: isObject(changes), why: 'Give a JSON object.' };
 }

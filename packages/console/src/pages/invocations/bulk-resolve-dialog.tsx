@@ -30,13 +30,11 @@ export function BulkResolveDialog({ filter, count, onClose }: Props) {
     <FormDialog
       title={`Resolve ${count.toLocaleString()} ambiguous ${count === 1 ? 'invocation' : 'invocations'}`}
       action={`Resolve ${count.toLocaleString()}`}
-      may={count > 0 ? mayResolve(finding) : { ok: false, why: 'None of those that match is ambiguous.' }}
+      may={count > 0 ? mayResolve(finding) : { ok: false, why: 'None of the matches is ambiguous.' }}
       onClose={onClose}
       onSubmit={submit}
     >
-      <p>
-        Their workers were lost during the run. Find out whether they took effect, then say so; it is kept on record.
-      </p>
+      <p>Their workers were lost during the run. Find out whether the calls took effect, then record it here.</p>
       <ResolveFields value={finding} onChange={setFinding} />
     </FormDialog>
   );

@@ -114,11 +114,11 @@ export function Invocations() {
             onActive={setActive}
             onOpen={open}
             onEnd={list.more}
-            footer={list.has_more ? 'Loading more' : list.items.length > 0 ? 'These are all.' : null}
+            footer={list.has_more ? 'Loading more' : list.items.length > 0 ? 'End of the list.' : null}
             empty={
               <EmptyState icon={<ScrollText />} title={isFiltered(search) ? 'Nothing matches' : 'No invocations yet'}>
                 {isFiltered(search) ? (
-                  <p>Take a filter away to see more.</p>
+                  <p>Remove a filter to see more.</p>
                 ) : (
                   <p>
                     Submit one: <code>capstan invoke cap:test_math:add '{'{"a":2,"b":3}'}'</code>

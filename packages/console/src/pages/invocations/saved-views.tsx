@@ -93,7 +93,7 @@ export function SavedViews({ search, change }: Props) {
             label="Name"
             value={name}
             onChange={setName}
-            hint="It is kept in this browser; its address can be shared."
+            hint="It is saved in this browser. To share it, share its address."
             autoFocus
           />
         </Dialog>

@@ -108,7 +108,7 @@ export function Keys() {
       {adding ? <NewKeyDialog onClose={() => setAdding(false)} onCreated={setCreated} /> : null}
       {created ? (
         <Once title="The new key" value={created} onClose={() => setCreated(null)}>
-          Hand it over now. It is kept as a hash, and not shown again.
+          Copy it now: only its hash is stored, so it is not shown again.
         </Once>
       ) : null}
       {removing ? (
@@ -119,7 +119,10 @@ export function Keys() {
           onClose={() => setRemoving(null)}
           onSubmit={() => send('DELETE', `/v1/keys/${encodeURIComponent(removing.key_id)}`)}
         >
-          <p>Whoever uses it is refused from now on, and signed out of the console. This cannot be undone.</p>
+          <p>
+            It stops working at once, and everybody who signed in to the console with it is signed out. This cannot be
+            undone.
+          </p>
         </FormDialog>
       ) : null}
     </Page>
@@ -162,7 +165,7 @@ function NewKeyDialog({ onClose, onCreated }: { onClose(): void; onCreated(key: 
     >
       <TextField
         label="Actor"
-        hint="Who it is for; approvals are counted by it."
+        hint="Who the key is for. Approvals are counted by actor."
         value={actor}
         onChange={setActor}
         autoFocus

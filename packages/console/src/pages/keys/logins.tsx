@@ -56,7 +56,7 @@ export function Logins() {
             <p>
               {ending.current
                 ? 'This is your own login: you are asked for a key again.'
-                : 'Their browser is refused from now on. They can sign in again.'}
+                : 'They are signed out at once, and can sign in again.'}
             </p>
           </FormDialog>
         ) : null}

@@ -28,7 +28,7 @@ export function LatestFailures() {
       <ListBody of={failures}>
         {({ items }) =>
           items.length === 0 ? (
-            <EmptyState tight title="Nothing went wrong" />
+            <EmptyState tight title="No failures" />
           ) : (
             <div className="mini-table">
               {items.map(({ invocation_id, status, tool_id, result, created_at }) => (

@@ -20,8 +20,8 @@ export function Grants() {
       <ListBody of={grants}>
         {(items) =>
           items.length === 0 ? (
-            <EmptyState icon={<Repeat />} title="Nobody has approved anything in advance">
-              <p>On the page of a held call, “Approve the next calls too” does.</p>
+            <EmptyState icon={<Repeat />} title="No approvals in advance">
+              <p>To give one, choose “Approve the next calls too” on the page of a held call.</p>
             </EmptyState>
           ) : (
             <div className="mini-table">

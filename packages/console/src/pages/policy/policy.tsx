@@ -58,7 +58,7 @@ export function PolicyPage() {
   const ready: May = !admin.ok
     ? admin
     : !dirty
-      ? { ok: false, why: 'Nothing is changed.' }
+      ? { ok: false, why: 'No changes.' }
       : overtaken
         ? { ok: false, why: 'Review the version that was put in force first.' }
         : { ok: mistakes.length === 0, why: 'Correct the mistakes first.' };

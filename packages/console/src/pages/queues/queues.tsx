@@ -78,7 +78,7 @@ export function Queues() {
           <ListBody of={workers}>
             {(items) =>
               items.length === 0 ? (
-                <EmptyState icon={<Server />} title="No worker is here">
+                <EmptyState icon={<Server />} title="No workers">
                   <p>
                     Start one with <code>capstan worker --runner exec</code>.
                   </p>

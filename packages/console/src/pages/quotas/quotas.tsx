@@ -43,9 +43,10 @@ export function Quotas() {
       <ListBody of={usage}>
         {(items) =>
           items.length === 0 ? (
-            <EmptyState icon={<Gauge />} title="Nothing is limited">
+            <EmptyState icon={<Gauge />} title="No quotas">
               <p>
-                A quota limits a tenant, an actor, tools, a source or a runner type: at the same time, a minute, a day.
+                A quota limits how many calls of a tenant, an actor, a tool, a source or a runner type run at once, per
+                minute or per day.
               </p>
             </EmptyState>
           ) : (

@@ -38,7 +38,7 @@ export function RunActions({ run }: { run: RunDetail }) {
   const again = async (re_execute: boolean) => {
     try {
       const answer = await replay(run.run_id, { re_execute });
-      say(re_execute ? 'Its calls are made again' : 'Replayed from the record', 'Nothing else was executed.');
+      say(re_execute ? 'Its calls run again' : 'Replayed from the record', 'Nothing else was executed.');
       await navigate({ to: '/runs/$id', params: { id: answer.run_id } });
     } catch (error) {
       say.problem('It cannot be replayed', error);
@@ -77,11 +77,11 @@ export function RunActions({ run }: { run: RunDetail }) {
         }
         items={[
           { label: 'Replay from the record', icon: <Repeat />, may: ended, onSelect: () => void again(false) },
-          { label: 'Make its calls again', icon: <RotateCcw />, may: ended, onSelect: () => void again(true) },
+          { label: 'Run its calls again', icon: <RotateCcw />, may: ended, onSelect: () => void again(true) },
           {
             label: 'Compare with what it replays',
             icon: <GitCompareArrows />,
-            may: { ok: run.replay_of !== null, why: 'It is no replay.' },
+            may: { ok: run.replay_of !== null, why: 'This run is not a replay.' },
             onSelect: () => void navigate({ to: '/compare', search: { a: run.replay_of ?? '', b: run.run_id } }),
           },
           'line',
@@ -116,9 +116,9 @@ export function RunActions({ run }: { run: RunDetail }) {
           }
         >
           <p>
-            {left.toLocaleString()} {left === 1 ? 'step' : 'steps'} of {run.total_steps.toLocaleString()} will not end:
-            what waits will not run, and what runs is stopped. This cannot be undone; a replay from a step takes it up
-            again.
+            {left.toLocaleString()} of {run.total_steps.toLocaleString()}{' '}
+            {run.total_steps === 1 ? 'step has' : 'steps have'} not ended. Waiting ones will not run, and running ones
+            are stopped. This cannot be undone, but you can replay the run from a step.
           </p>
         </Dialog>
       ) : null}

@@ -92,7 +92,7 @@ export function StepPanel({ run, group, onClose }: Props) {
             ],
             ['Approved by', shown?.hold?.approvals.given_by.join(', ')],
             ['Took', !step?.reused_from && shown?.result && duration(shown.result.duration_ms)],
-            ['Re-used from', step?.reused_from && <Id key="reused" of={step.reused_from} />],
+            ['Reused from', step?.reused_from && <Id key="reused" of={step.reused_from} />],
           ]}
         />
         {step?.status === 'held' && shown?.hold_id ? (

@@ -79,7 +79,7 @@ export function Runs() {
           label="Kind"
           value={kind}
           options={['plan,bulk', 'plan', 'bulk', 'any']}
-          words={{ 'plan,bulk': 'Plans and bulks', plan: 'Plans', bulk: 'Bulks', any: 'All, lone calls too' }}
+          words={{ 'plan,bulk': 'Plans and bulks', plan: 'Plans', bulk: 'Bulks', any: 'All, with lone calls' }}
           onChange={(value) => change({ kind: value })}
           always
         />
@@ -120,7 +120,7 @@ export function Runs() {
           onEnd={list.more}
           isSelected={({ run_id }) => chosen.includes(run_id)}
           empty={
-            <EmptyState icon={<ListTree />} title="No runs here">
+            <EmptyState icon={<ListTree />} title="No runs">
               <p>
                 Run a plan with <code>capstan run plan.yaml</code>, or submit many calls at once.
               </p>

@@ -38,7 +38,7 @@ export function NewScheduleDialog({ onClose }: { onClose(): void }) {
         onChange={setBy}
         options={[
           ['cron', 'By the calendar (cron)'],
-          ['every', 'Every so many minutes'],
+          ['every', 'At an interval, in minutes'],
         ]}
       />
       {by === 'cron' ? (
@@ -67,13 +67,13 @@ export function NewScheduleDialog({ onClose }: { onClose(): void }) {
         onChange={setDocument}
       />
       <SelectField
-        label="When it is due and the one before still runs"
+        label="If the previous one still runs"
         value={overlap}
         onChange={setOverlap}
         options={[
           ['skip', 'Skip this one'],
           ['queue', 'Start it right after'],
-          ['cancel', 'Cancel the one before'],
+          ['cancel', 'Cancel the previous one'],
         ]}
       />
     </FormDialog>

@@ -32,7 +32,7 @@ export function Schedules() {
         await send('PATCH', `/v1/schedules/${schedule_id}`, { paused: !paused });
         say(`${name ?? schedule_id} ${paused ? 'is resumed' : 'is paused'}`);
       } catch (error) {
-        say.problem('It stays as it is', error);
+        say.problem('Nothing was changed', error);
       }
     };
     return [
@@ -123,8 +123,8 @@ export function Schedules() {
             row_height={42}
             onOpen={({ schedule_id }) => setOpen(schedule_id)}
             empty={
-              <EmptyState icon={<CalendarClock />} title="Nothing is scheduled">
-                <p>A schedule starts a tool or a plan again and again, by the calendar or by the clock.</p>
+              <EmptyState icon={<CalendarClock />} title="No schedules">
+                <p>A schedule starts a tool or a plan at fixed times or at an interval.</p>
               </EmptyState>
             }
           />

@@ -107,10 +107,10 @@ export function Secrets() {
             idOf={({ name }) => name}
             row_height={42}
             empty={
-              <EmptyState icon={<Lock />} title="No secrets are kept">
+              <EmptyState icon={<Lock />} title="No secrets">
                 <p>
-                  Calls name them as <code>secret://name</code>; the value reaches the tool alone, and no answer, log or
-                  hash.
+                  Calls name them as <code>secret://name</code>; only the tool gets the value. It never appears in a
+                  response, a log or a hash.
                 </p>
               </EmptyState>
             }
@@ -126,7 +126,7 @@ export function Secrets() {
           onClose={() => setRemoving(null)}
           onSubmit={() => send('DELETE', `/v1/secrets/${encodeURIComponent(removing.name)}`)}
         >
-          <p>Calls that name it fail from now on. Its value cannot be brought back.</p>
+          <p>Calls that refer to it will fail. Its value cannot be restored.</p>
         </FormDialog>
       ) : null}
     </Page>

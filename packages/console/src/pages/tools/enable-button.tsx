@@ -48,7 +48,7 @@ export function EnableButton({ tool }: { tool: ToolDetail }) {
           <p>
             All tools of <SafeText text={tool.origin} />{' '}
             {tool.enabled
-              ? 'can no longer be called. Calls that wait are refused when their turn comes. Enable takes it back.'
+              ? 'can no longer be called, and waiting calls are refused when their turn comes. You can enable it again.'
               : 'can be called again, where policy allows it.'}
           </p>
         </FormDialog>

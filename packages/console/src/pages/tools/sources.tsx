@@ -141,7 +141,7 @@ const toolsOf = (count: number): string => (count === 1 ? 'Its tool' : `Its ${co
 const CONSEQUENCES: Record<Asking['action'], (tools: number) => string> = {
   Enable: () => 'Its tools can be called again, where policy allows it.',
   Disable: (tools) =>
-    `${toolsOf(tools)} can no longer be called. Calls that wait are refused when their turn comes. Enable takes it back.`,
+    `${toolsOf(tools)} can no longer be called, and waiting calls are refused when their turn comes. You can enable it again.`,
   Remove: (tools) =>
     `${toolsOf(tools)} can no longer be called. What they did stays on record. The source can be added again.`,
 };

@@ -96,7 +96,7 @@ export function ToolPage() {
                   ))}
                 </div>
               ) : (
-                <p className="muted">The source declares all of it.</p>
+                <p className="muted">The source declares everything.</p>
               )}
             </div>
           </Panel>

@@ -31,7 +31,7 @@ export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): 
       await send('POST', `${path}/${encodeURIComponent(id)}/redeliver`, {});
       say('It is sent again');
     } catch (error) {
-      say.problem('It is not sent again', error);
+      say.problem('It could not be sent again', error);
     }
   };
   return (
@@ -42,7 +42,7 @@ export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): 
       <ListBody of={deliveries}>
         {({ items }) =>
           items.length === 0 ? (
-            <EmptyState tight title="Nothing was sent yet" />
+            <EmptyState tight title="No deliveries yet" />
           ) : (
             <ul className="mini-table">
               {items.map(({ delivery_id, type, subject, state, attempts, response_status, error, created_at }) => (

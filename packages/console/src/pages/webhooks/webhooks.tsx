@@ -31,7 +31,7 @@ export function Webhooks() {
       try {
         await send('PATCH', `/v1/webhooks/${webhook_id}`, { enabled: !enabled });
       } catch (error) {
-        say.problem('It stays as it is', error);
+        say.problem('Nothing was changed', error);
       }
     };
     return [
@@ -114,8 +114,10 @@ export function Webhooks() {
             row_height={42}
             onOpen={(one) => setOpen(one)}
             empty={
-              <EmptyState icon={<WebhookIcon />} title="Nobody is told of anything yet">
-                <p>A webhook tells a server of yours, or a Slack channel, when a call is held, a run fails and more.</p>
+              <EmptyState icon={<WebhookIcon />} title="No webhooks">
+                <p>
+                  A webhook notifies a server of yours or a Slack channel when a call is held, a run fails, and more.
+                </p>
               </EmptyState>
             }
           />
@@ -137,7 +139,7 @@ export function Webhooks() {
           onSubmit={() => send('DELETE', `/v1/webhooks/${removing.webhook_id}`)}
         >
           <p>
-            <SafeText text={removing.url} /> is told of nothing any more. Its secret is gone for good.
+            <SafeText text={removing.url} /> gets no more notifications. Its secret is deleted for good.
           </p>
         </FormDialog>
       ) : null}
@@ -197,7 +199,7 @@ function NewWebhook({ onClose, onCreated }: { onClose(): void; onCreated(secret:
             value={users}
             onChange={setUsers}
             placeholder="U024BE7LH=ann"
-            hint="One per line: the id of the user in Slack, and whom they decide as here"
+            hint="One per line: the id of a Slack user, and the actor they decide as"
           />
         </>
       ) : null}
