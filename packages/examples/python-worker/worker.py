@@ -66,12 +66,12 @@ def send(method, path, body, wait_s=0):
 
 
 def insist(path, body):
-    """Until it is taken: what is to be said exists only here. A request that can never pass is given up."""
+    """Until it is taken: what is to be said exists only here. A request that can never pass is given up, anything else sent again."""
     while True:
         try:
             return send("POST", path, body)
         except urllib.error.HTTPError as error:
-            if error.code < 500:
+            if error.code in (400, 413, 422):
                 raise
         except OSError:
             pass

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CapstanError } from '../errors.js';
-import { UnreachableError } from '../unreachable-error.js';
 
 type OutgoingOptions<T> = {
   send(batch: readonly T[]): Promise<void>;
@@ -9,9 +8,18 @@ type OutgoingOptions<T> = {
   onRefused(one: T, error: Error): void;
 };
 
-/** A lost connection is not a refusal: the item may or may not have arrived, so it is sent again. */
+/**
+ * Whether the same item would be refused again. Everything else is sent again, because it says nothing about the item: a lost connection, a
+ * proxy without its gateway (502, 504), a gateway without its database (503), or a key that was replaced (401, 403).
+ */
 const isRefused = (error: Error): boolean =>
-  error instanceof CapstanError && !(error instanceof UnreachableError) && !error.retryable && error.status >= 400;
+  error instanceof CapstanError && (error.status === 413 || (isOfGateway(error) && [400, 422].includes(error.status)));
+
+/** A fault of the gateway, which may have to do with one item. */
+const isFault = (error: Error): boolean => error instanceof CapstanError && error.status === 500 && isOfGateway(error);
+
+/** Errors that a proxy wrote have no code. */
+const isOfGateway = ({ code }: CapstanError): boolean => code !== 0;
 
 const MAX_BATCH = 500;
 const RETRY_MS = 250;
@@ -66,6 +74,11 @@ export class Outgoing<T> {
           if (batch.length === 1) for (const one of this.#waiting.splice(0, 1)) this.#options.onRefused(one, error);
           most = 1;
           continue;
+        }
+        if (isFault(error)) {
+          // The others must not wait for it.
+          if (batch.length === 1) this.#waiting.push(...this.#waiting.splice(0, 1));
+          most = 1;
         }
         if (failures++ > 0) this.#options.onError(error);
         await delay(Math.min(RETRY_MS * 2 ** failures, MAX_RETRY_MS), undefined, { signal: this.#closed.signal }).catch(

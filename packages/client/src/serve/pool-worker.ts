@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AppCall, AppResult } from '@capstan/contracts';
-import { NotFound } from '../errors.js';
+import { CapstanError, NotFound } from '../errors.js';
 import { logLine, progressLine, textOf } from './lines.js';
 import { Outgoing } from './outgoing.js';
 import type { PoolProtocol } from './pool.js';
@@ -131,6 +131,8 @@ export class PoolWorker {
         failures = 0;
         if (signal.aborted) return;
         for (const call of calls) this.#begin(call);
+        // Something in between answers instead of waiting.
+        if (calls.length === 0 && wait_s > 0 && performance.now() - asked < 50) await delay(200, undefined, { signal });
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof NotFound) await this.#options.declare().catch(() => {});
@@ -231,10 +233,12 @@ export class PoolWorker {
       signal: stop.signal,
       log: (...what) => write('stdout', logLine(what)),
       progress: (fraction, message) => write('stderr', progressLine(fraction, message)),
-      secret: async (name, { hosts } = {}) =>
-        (await this.#pool.secret({ worker_id, ...one, name, ...(hosts ? { hosts } : {}) })).value,
+      secret: async (name, { hosts } = {}) => {
+        const asked = { worker_id, ...one, name, ...(hosts ? { hosts } : {}) };
+        return (await insist(() => this.#pool.secret(asked), stop.signal)).value;
+      },
       artifact: (name, content, media_type = 'application/octet-stream') =>
-        this.#pool.keep({ worker_id, ...one, name }, content, media_type),
+        insist(() => this.#pool.keep({ worker_id, ...one, name }, content, media_type), stop.signal),
     };
   }
 
@@ -270,6 +274,20 @@ export class PoolWorker {
     const retry_ms = RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 0;
     if (failures > 0) this.#options.onError(error instanceof Error ? error : new Error(String(error)));
     await delay(retry_ms * (0.5 + Math.random()), undefined, { signal }).catch(() => {});
+  }
+}
+
+const PASSING = new Set([429, 502, 503, 504]);
+
+/** Repeats a request while the gateway cannot be reached, so that a function outlives its restart. `stop` aborts at the call's deadline. */
+async function insist<T>(send: () => Promise<T>, stop: AbortSignal): Promise<T> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof CapstanError && PASSING.has(error.status)) || stop.aborted) throw error;
+      await delay(RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 0, undefined, { signal: stop }).catch(() => {});
+    }
   }
 }
 
