@@ -9,6 +9,7 @@ import { watchFolder } from '../watch-folder.js';
 import { noSuchFile, type ServeOptions } from './serve.js';
 
 const SETTLE_MS = 150;
+const NOTICE_MS = 1000;
 const WATCHED = /\.(?:[cm]?[jt]sx?|json|ya?ml)$/;
 
 export const addDev: AddCommand = (program, cli) => {
@@ -44,7 +45,9 @@ async function serveWithReload(path: string, { pool }: ServeOptions, env: Gatewa
     if (!one || one.exitCode !== null || one.signalCode !== null) return;
     const gone = new Promise<void>((resolve) => one.once('exit', () => resolve()));
     one.kill('SIGTERM');
+    const notice = setTimeout(() => console.error('Waiting for running calls to end, for up to 30 s'), NOTICE_MS);
     await gone;
+    clearTimeout(notice);
   };
   const start = async () => {
     await end();
