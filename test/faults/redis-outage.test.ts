@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../fixtures/eventually.js';
 import { findRedisBinary } from '../fixtures/find-redis-binary.js';
 import { startTestRedis, type TestRedis } from '../fixtures/start-test-redis.js';
 import { checkInvariants } from './check-invariants.js';
@@ -18,11 +19,16 @@ describe.runIf(findRedisBinary())('while Redis', () => {
     cluster = await startCluster({ redis });
   });
 
-  test('is down, submissions are accepted, and they run once it is back', async () => {
-    const { client, ask } = cluster;
+  test('is down, gateways are ready and submissions are accepted, and they run once it is back', async () => {
+    const { client, ask, gateway } = cluster;
     const before = await submitSums(client, { bulk: 500, lone: 20 });
     await redis.kill();
     const during = await submitSums(client, { bulk: 50, lone: 50 });
+    await eventually(async () => {
+      const response = await fetch(`${gateway.url}/readyz`);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject({ ready: true, queue: { kind: 'redis', ok: false } });
+    });
     await delay(OUTAGE_MS);
     const late = await submitSums(client, { bulk: 50, lone: 50 });
     await redis.restart();

@@ -18,14 +18,19 @@ export const Readiness = z.object({
 export type Readiness = z.infer<typeof Readiness>;
 
 /** The dependencies of a service, and whether it is stopping. */
-export type Backing = { store: Store; queue: Queue; isStopping(): boolean };
+export type Backing = {
+  store: Store;
+  queue: Queue;
+  /** False for a gateway: it accepts calls without Redis, so a load balancer must not take all of them away. */
+  needs_queue: boolean;
+  isStopping(): boolean;
+};
 
-/** Without its queue, a gateway still accepts calls, which are delivered later, but it does not report itself as ready. */
-export async function readiness({ store, queue, isStopping }: Backing): Promise<Readiness> {
+export async function readiness({ store, queue, needs_queue, isStopping }: Backing): Promise<Readiness> {
   const [postgres, delivery] = await Promise.all([check(() => pingStore(store)), check(() => queue.ping())]);
   const stopping = isStopping();
   return {
-    ready: postgres.ok && delivery.ok && !stopping,
+    ready: postgres.ok && (delivery.ok || !needs_queue) && !stopping,
     ...(stopping ? { stopping } : {}),
     postgres,
     queue: { kind: queue.kind, ...delivery },

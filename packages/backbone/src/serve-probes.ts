@@ -64,7 +64,7 @@ export type Probes = {
 export async function openProbes(backbone: Backbone, registry: Metrics, env: ProbesEnv): Promise<Probes> {
   const { CAPSTAN_METRICS_HOST: host, CAPSTAN_METRICS_PORT: port, CAPSTAN_SHUTDOWN_DELAY_MS: delay_ms } = env;
   let stopping = false;
-  const backing = { ...backbone, isStopping: () => stopping };
+  const backing = { ...backbone, needs_queue: true, isStopping: () => stopping };
   const server = port === undefined ? null : await serveProbes(backing, registry, { host, port });
   if (server) backbone.log.info({ url: server.url }, 'serving metrics');
   return {

@@ -56,7 +56,7 @@ export async function startGateway(backbone: Backbone, options: GatewayOptions):
   });
   const url = await listen(app, options);
   const metrics_server = options.metrics_at
-    ? await serveProbes(gateway, gateway.metrics.registry, options.metrics_at)
+    ? await serveProbes({ ...gateway, needs_queue: false }, gateway.metrics.registry, options.metrics_at)
     : null;
   log.info({ url, ...(metrics_server ? { metrics: metrics_server.url } : {}) }, 'gateway started');
   const stopDiscovery = await gateway.mcp_discovery.start(gateway);

@@ -14,13 +14,14 @@ export const healthRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/readyz',
-    summary: 'Readiness: whether Postgres and the queue are reachable and the process is not shutting down',
+    summary:
+      'Readiness: whether Postgres is reachable and the process is not shutting down; the body also says whether the queue is',
     answers: {
       200: { description: 'It is ready', schema: Readiness },
       503: { description: 'It is not; the body says why', schema: Readiness },
     },
     handle: async (gateway, { reply }) => {
-      const answer = await readiness(gateway);
+      const answer = await readiness({ ...gateway, needs_queue: false });
       if (answer.ready) return answer;
       return reply.code(503).header('retry-after', RETRY_AFTER_S).send(answer);
     },
