@@ -10,11 +10,11 @@ import { ALLOW_ALL, type System, startSystem } from './start-system.js';
 
 const EVERYTHING = inRepository('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 
-/** Answers like a registry with version 0 of the API. */
-async function startRegistry(servers: Record<string, object>): Promise<string> {
+/** Answers like a registry with these servers in each version of the API. */
+async function startRegistry(versions: Record<string, Record<string, object>>): Promise<string> {
   const registry = createServer(({ url = '' }, response) => {
-    const [, name = ''] = /^\/v0\/servers\/([^/]+)\/versions\/latest$/.exec(url) ?? [];
-    const server = servers[decodeURIComponent(name)];
+    const [, version = '', name = ''] = /^\/([^/]+)\/servers\/([^/]+)\/versions\/latest$/.exec(url) ?? [];
+    const server = versions[version]?.[decodeURIComponent(name)];
     response.writeHead(server ? 200 : 404, { 'content-type': 'application/json' });
     response.end(JSON.stringify(server ? { server, _meta: {} } : { title: 'Not Found', status: 404 }));
   });
@@ -40,24 +40,28 @@ describe('A registry of MCP servers', () => {
     await everything.waitForLine(/listening on port/i);
     const token = { name: 'TOKEN', isRequired: true, isSecret: true };
     const mcp_registry_url = await startRegistry({
-      'com.example/everything': { remotes: [{ type: 'streamable-http', url: `http://127.0.0.1:${port}/mcp` }] },
-      'io.github.acme/files': {
-        packages: [
-          { registryType: 'oci', identifier: 'docker.example/acme/files', transport: { type: 'stdio' } },
-          {
-            registryType: 'npm',
-            identifier: '@acme/files',
-            version: '1.2.3',
-            transport: { type: 'stdio' },
-            packageArguments: [
-              { type: 'named', name: '--mode', value: 'fast' },
-              { type: 'positional', valueHint: 'folder' },
-            ],
-            environmentVariables: [token, { name: 'LEVEL', default: 'info' }],
-          },
-        ],
+      'v0.1': {
+        'com.example/everything': { remotes: [{ type: 'streamable-http', url: `http://127.0.0.1:${port}/mcp` }] },
+        'com.example/old': { remotes: [{ type: 'sse', url: 'https://old.example/sse' }] },
       },
-      'com.example/old': { remotes: [{ type: 'sse', url: 'https://old.example/sse' }] },
+      v0: {
+        'io.github.acme/files': {
+          packages: [
+            { registryType: 'oci', identifier: 'docker.example/acme/files', transport: { type: 'stdio' } },
+            {
+              registryType: 'npm',
+              identifier: '@acme/files',
+              version: '1.2.3',
+              transport: { type: 'stdio' },
+              packageArguments: [
+                { type: 'named', name: '--mode', value: 'fast' },
+                { type: 'positional', valueHint: 'folder' },
+              ],
+              environmentVariables: [token, { name: 'LEVEL', default: 'info' }],
+            },
+          ],
+        },
+      },
     });
     system = await startSystem({ name: 'postgres' }, { gateway: { mcp_registry_url } });
     await system.admin.policies.put('default', ALLOW_ALL);

@@ -28,7 +28,10 @@ type Package = z.infer<typeof Package>;
 const Remote = z.object({ type: z.string(), url: z.string(), headers: z.array(Value).default([]) });
 type Remote = z.infer<typeof Remote>;
 
-/** The parts of a response of the registry API, version 0, that are used here. */
+/** The versions of the registry API, the newest first. What is used of their answers here is the same. */
+const API_VERSIONS = ['v0.1', 'v0'];
+
+/** The parts of an answer that are used here. */
 const Entry = z.object({
   server: z.object({ packages: z.array(Package).default([]), remotes: z.array(Remote).default([]) }),
   _meta: z
@@ -55,18 +58,28 @@ export async function findInRegistry(gateway: GatewayContext, wanted: RegistrySe
   return parsed.data;
 }
 
-async function read(
-  { mcp_registry_url, egress, log }: GatewayContext,
-  registry: string,
-): Promise<z.infer<typeof Entry>> {
+async function read(gateway: GatewayContext, registry: string): Promise<z.infer<typeof Entry>> {
+  const { mcp_registry_url } = gateway;
   if (mcp_registry_url === undefined)
     throw new Failure('ILLEGAL_STATE', {
       detail: `${registry} is a name in a registry, and no registry is configured.`,
       suggestion: 'Set CAPSTAN_MCP_REGISTRY_URL on the gateway, or add the server with its program or its URL.',
     });
-  const url = new URL(
-    `${mcp_registry_url.replace(/\/$/, '')}/v0/servers/${encodeURIComponent(registry)}/versions/latest`,
-  );
+  const base = mcp_registry_url.replace(/\/$/, '');
+  for (const version of API_VERSIONS) {
+    const url = new URL(`${base}/${version}/servers/${encodeURIComponent(registry)}/versions/latest`);
+    const entry = await readEntry(gateway, url, registry);
+    if (entry) return entry;
+  }
+  throw new Failure('NOT_FOUND', { detail: `The registry has no server ${registry}.` });
+}
+
+/** Null if the registry does not know the server, or this version of the API. */
+async function readEntry(
+  { egress, log }: GatewayContext,
+  url: URL,
+  registry: string,
+): Promise<z.infer<typeof Entry> | null> {
   const response = await egress.fetch(url.href, {
     method: 'GET',
     headers: { accept: 'application/json' },
@@ -83,13 +96,13 @@ async function read(
     if (size > MAX_BYTES) throw unusable(`an answer of more than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
-  if (response.status === 404) throw new Failure('NOT_FOUND', { detail: `The registry has no server ${registry}.` });
+  if (response.status === 404) return null;
   if (response.status !== 200) throw unusable(`it answered with ${response.status}`);
   try {
     return Entry.parse(JSON.parse(Buffer.concat(chunks).toString()));
   } catch (error) {
     log.warn({ err: error, registry }, 'the MCP registry returned an entry that could not be read');
-    throw unusable('its response does not match version 0 of the registry API');
+    throw unusable('its response does not match the registry API');
   }
 }
 
