@@ -47,7 +47,8 @@ function parse(cron: string, time_zone: string): Cron {
   try {
     return new Cron(cron, { timezone: time_zone });
   } catch (error) {
-    throw invalidCron(error instanceof Error ? error.message : 'not a cron pattern');
+    // The library begins its messages with the name of a class.
+    throw invalidCron(error instanceof Error ? error.message.replace(/^Cron\w*: /, '') : 'not a cron pattern');
   }
 }
 

@@ -201,8 +201,14 @@ const exitOf = (servers: McpServer[]): ExitCode =>
 async function show(session: Session, server: McpServer): Promise<void> {
   const { out } = session;
   if (session.json) return session.printJson(server);
-  if (server.status === 'failing')
-    return out.line(`${out.colors.red('✗')} ${server.name} is failing: ${server.last_error ?? 'no reason given'}`);
+  if (server.status === 'failing') {
+    await out.line(`${out.colors.red('✗')} ${server.name} is failing: ${server.last_error ?? 'no reason given'}`);
+    return session.err.line(
+      session.err.colors.dim(
+        `  Try again: capstan mcp refresh ${server.name} · Remove it: capstan mcp remove ${server.name}`,
+      ),
+    );
+  }
   await out.line(`${out.colors.green('✓')} ${server.name} is ${server.status}, ${countOf(server.tools, 'tool')}`);
 }
 

@@ -132,7 +132,11 @@ const readDocument = async (session: Session, source: string): Promise<JsonObjec
   if (/^\s*\{/.test(text)) return parseJsonObject(text, source);
   const { value, errors } = readYaml(text, MAX_CHARACTERS);
   if (errors[0]) throw new UsageError(`${source}: ${errors[0].message}`);
-  if (!isObject(value)) throw new UsageError(`${source} is not an OpenAPI document`);
+  if (!isObject(value))
+    throw new UsageError(
+      `${source} is not an OpenAPI document`,
+      'Name a JSON or YAML file, or the address of one, that begins with openapi: 3.x.',
+    );
   return value;
 };
 

@@ -9,7 +9,11 @@ export const readExtension = async (cwd: string, folder: string): Promise<NewExt
   const root = resolve(cwd, folder);
   const manifest = await readText(root, 'manifest.json');
   const commands = (await readText(root, 'commands/commands.yaml')) ?? (await readText(root, 'commands.yaml'));
-  if (manifest === null) throw new UsageError(`${folder} has no manifest.json, so it is not an extension`);
+  if (manifest === null)
+    throw new UsageError(
+      `${folder} has no manifest.json, so it is not an extension`,
+      'Name the folder of an extension, or create one: capstan extension init <name>.',
+    );
   if (commands === null) throw new UsageError(`${folder} has no commands/commands.yaml`);
   const usage = await readText(root, 'docs/USAGE.md');
   const tools = Object.fromEntries([...(await readTools(root)), ...(await readScripts(root, commands))]);

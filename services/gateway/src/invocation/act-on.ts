@@ -43,7 +43,8 @@ export async function readDetail(
   return { ...invocation, attempts, hold: hold ? summarize(gateway, hold) : null, waits_for, waiting };
 }
 
-export const notFound = (id: string) => new Failure('NOT_FOUND', { detail: `There is no ${id}.` });
+export const notFound = (id: string, suggestion?: string) =>
+  new Failure('NOT_FOUND', { detail: `There is no ${id}.`, ...(suggestion === undefined ? {} : { suggestion }) });
 
 /** Ends waiting calls, and tells workers to stop running ones. Returns how many calls were affected. */
 export async function cancel({ store, relay }: GatewayContext, principal: Principal, which: Which): Promise<number> {

@@ -64,6 +64,8 @@ function whileAsked({ stopping }: GatewayContext, reply: FastifyReply): AbortSig
 const YAML = 'application/yaml';
 const NDJSON = 'application/x-ndjson';
 
+const LOOK = 'List policies and their versions with capstan policy list, or GET /v1/policies.';
+
 export const policyRoutes: Route[] = [
   route({
     method: 'GET',
@@ -100,7 +102,7 @@ export const policyRoutes: Route[] = [
       if (name !== DEFAULT_TENANT) requireOwn(principal, name);
       const policy =
         version === undefined ? await latestPolicy(store.db, name) : await policyVersion(store.db, name, version);
-      if (!policy) throw notFound(`policy ${name}${version === undefined ? '' : `, version ${version}`}`);
+      if (!policy) throw notFound(`policy ${name}${version === undefined ? '' : `, version ${version}`}`, LOOK);
       reply.header('etag', etagOf(policy));
       if (!request.headers.accept?.includes(YAML)) return policy;
       reply.header('content-type', `${YAML}; charset=utf-8`);
@@ -142,7 +144,7 @@ export const policyRoutes: Route[] = [
       const name = nameOf(params);
       requireOwn(principal, name);
       const earlier = await policyVersion(gateway.store.db, name, version);
-      if (!earlier) throw notFound(`policy ${name}, version ${version}`);
+      if (!earlier) throw notFound(`policy ${name}, version ${version}`, LOOK);
       // Always as text, so that going back to a version that was sent as JSON also takes back later comments.
       const sent = formatPolicy(earlier);
       const put = await putInForce(gateway, principal, { name, sent, if_match: request.headers['if-match'] });

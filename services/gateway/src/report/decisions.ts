@@ -17,7 +17,7 @@ ${rows.length > MAX_ROWS && html`<p class="sub">${rows.length - MAX_ROWS} more a
 const row = ({ index, step_id, tool_id, decision, hold }: ReportStep): Html =>
   html`<tr><td><a href="#step-${index}"><b>${step_id}</b></a><br><code>${tool_id}</code></td>
 <td>${decision && html`<span class="tag ${decision.effect}">${decision.effect}</span> ${decision.reason}${decision.rule_matched && html`<br>rule <code>${decision.rule_matched}</code>`}`}</td>
-<td>${hold ? consent(hold) : 'the policy'}</td></tr>`;
+<td>${hold ? consent(hold) : 'decided by the policy'}</td></tr>`;
 
 const consent = (hold: NonNullable<ReportStep['hold']>): Html =>
   html`<span class="tag ${hold.status}">${hold.status}</span>${hold.decided_by && html` by <b>${hold.decided_by}</b> at ${hold.decided_at}`}${hold.entries.map(entryOf)}`;

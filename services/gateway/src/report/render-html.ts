@@ -1,4 +1,5 @@
 import type { Report, ReportStep } from '@capstan/contracts';
+import { counted } from './counted.js';
 import { entryOf, renderDecisions } from './decisions.js';
 import { renderGantt } from './gantt.js';
 import { type Html, html } from './html.js';
@@ -47,7 +48,7 @@ function verdict({ verification, run }: Report): Html {
     seal &&
     html`<table class="facts">${fact('Root of the chain', seal.root)}${fact('Seal', seal.seal_hash)}${fact('Sealed at', seal.sealed_at)}${fact('Signed by', seal.key_id ?? 'not signed')}${seal.public_key && fact('Public key', seal.public_key)}</table>`;
   if (ok)
-    return html`<section class="verdict good"><b>✓ The record verifies.</b> ${checked} records, each held against its hash and its place in the log.${removed > 0 && ` Results removed by retention: ${removed}, verified by their hashes.`}${logged}${sealed}</section>`;
+    return html`<section class="verdict good"><b>✓ The record verifies.</b> ${counted(checked, 'record')}, each held against its hash and its place in the log.${removed > 0 && ` Results removed by retention: ${removed}, verified by their hashes.`}${logged}${sealed}</section>`;
   return html`<section class="verdict broken"><b>✗ The record does not verify:</b> ${mismatches.length + more} mismatches.${logged}${sealed}
 <table><tr><th>Table</th><th>Row</th><th>Field</th><th>Stored</th><th>Computed</th><th>Why</th></tr>
 ${mismatches.slice(0, 50).map((one) => html`<tr><td>${one.table}</td><td>${one.row}</td><td>${one.field}</td><td><code>${json(one.stored)}</code></td><td><code>${json(one.computed)}</code></td><td>${one.why}</td></tr>`)}</table></section>`;

@@ -1,4 +1,5 @@
 import { type Report, type ReportStep, type StepStatus, visibleLine } from '@capstan/contracts';
+import { counted } from './counted.js';
 import { whatOf } from './hold-entry.js';
 
 export const ICONS: Record<StepStatus, string> = {
@@ -33,7 +34,7 @@ export function renderText(report: Report): string {
     ...report.steps.flatMap((step) => stepLines(step, start, widths)),
     ...(report.steps_omitted > 0 ? [`  … and ${report.steps_omitted} more`] : []),
     '',
-    `Steps: ${summary.total_steps} in all, ${summary.completed_steps} succeeded, ${summary.failed_steps} failed, ${summary.denied_steps} denied, ${summary.canceled_steps} canceled, ${summary.skipped_steps} skipped${summary.held_steps > 0 ? `, ${summary.held_steps} held` : ''}; ${summary.attempts} attempts`,
+    `Steps: ${summary.total_steps} in all, ${summary.completed_steps} succeeded, ${summary.failed_steps} failed, ${summary.denied_steps} denied, ${summary.canceled_steps} canceled, ${summary.skipped_steps} skipped${summary.held_steps > 0 ? `, ${summary.held_steps} held` : ''}; ${counted(summary.attempts, 'attempt')}`,
     ...list('Files read', summary.files_read),
     ...list('Files written', summary.files_written),
     ...list('Domains contacted', summary.domains_contacted),
@@ -85,10 +86,11 @@ function verdict(verification: Report['verification']): string {
   const signer = checkpoint?.key ?? seal?.key_id;
   const signed = signer ? `, signed by ${signer}` : ', not signed';
   const gone = removed > 0 ? `; results removed by retention: ${removed}, verified by hash` : '';
-  if (ok) return `Record: verified, ${checked} records, root ${checkpoint?.root ?? seal?.root}${signed}${gone}`;
+  if (ok)
+    return `Record: verified, ${counted(checked, 'record')}, root ${checkpoint?.root ?? seal?.root}${signed}${gone}`;
   const [first] = mismatches;
   const named = first ? `: ${first.table}.${first.field} of ${plain(first.row)} — ${first.why}` : '';
-  return `Record: BROKEN, ${mismatches.length + more} mismatches${named}`;
+  return `Record: BROKEN, ${mismatches.length + more} ${mismatches.length + more === 1 ? 'mismatch' : 'mismatches'}${named}`;
 }
 
 const list = (title: string, names: readonly string[]): string[] =>
