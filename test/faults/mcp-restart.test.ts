@@ -74,7 +74,7 @@ test.each(hardestQueue)(
   },
 );
 
-/** Returns the id of an MCP session that has subscribed. */
+/** Returns the id of an MCP session that has subscribed to this resource and to others at once. */
 async function subscribeTo(uri: string, gateway: string): Promise<string> {
   const transport = new StreamableHTTPClientTransport(new URL('/mcp', gateway), {
     requestInit: { headers: { authorization } },
@@ -82,7 +82,7 @@ async function subscribeTo(uri: string, gateway: string): Promise<string> {
   const client = new Client({ name: 'subscriber', version: '1.0.0' });
   await client.connect(transport);
   atEnd(() => client.close());
-  await client.subscribeResource({ uri });
+  await Promise.all([uri, 'test://shared', 'test://public'].map((one) => client.subscribeResource({ uri: one })));
   return transport.sessionId ?? '';
 }
 

@@ -46,12 +46,20 @@ export async function findMcpSession(store: Store, by: By, session_id: string): 
   return session;
 }
 
-export async function changeMcpSession(
+export async function setMcpLogLevel(store: Store, session_id: string, log_level: string): Promise<void> {
+  await store.db.updateTable('mcp_sessions').set({ log_level }).where('session_id', '=', session_id).execute();
+}
+
+/** In one statement, because a client may subscribe to many resources at once. */
+export async function setMcpSubscription(
   store: Store,
   session_id: string,
-  change: Partial<Pick<McpSession, 'log_level' | 'subscriptions'>>,
+  uri: string,
+  wanted: boolean,
 ): Promise<void> {
-  await store.db.updateTable('mcp_sessions').set(change).where('session_id', '=', session_id).execute();
+  const added = wanted ? [uri] : [];
+  await sql`UPDATE mcp_sessions SET subscriptions = array_remove(subscriptions, ${uri}) || ${added}::text[]
+    WHERE session_id = ${session_id}`.execute(store.db);
 }
 
 export async function endMcpSession(store: Store, { tenant, actor }: By, session_id: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { contextFrom, fail, isTracing, SpanKind, startSpan, within } from '@capstan/backbone';
-import { changeMcpSession } from '@capstan/store/mcp-session';
+import { setMcpLogLevel } from '@capstan/store/mcp-session';
 import { ProtocolError, ProtocolErrorCode, type Result } from '@modelcontextprotocol/server';
 import type { GatewayContext } from '../gateway-context.js';
 import { toFailure } from '../http/answer-failure.js';
@@ -43,7 +43,7 @@ const LEGACY: Record<string, Method> = {
   'logging/setLevel': async ({ store }, { visit, params }) => {
     if (!LEVELS.has(String(params.level)))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no level ${JSON.stringify(params.level)}.`);
-    if (visit.session) await changeMcpSession(store, visit.session.session_id, { log_level: String(params.level) });
+    if (visit.session) await setMcpLogLevel(store, visit.session.session_id, String(params.level));
     return {};
   },
 };

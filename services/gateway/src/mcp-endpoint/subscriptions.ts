@@ -1,7 +1,7 @@
 import { mcpMethodId } from '@capstan/catalog';
 import { Failure, isObject } from '@capstan/contracts';
-import { changeMcpSession, findMcpSession, mcpResourceTopic } from '@capstan/store/mcp-session';
-import type { Result } from '@modelcontextprotocol/server';
+import { findMcpSession, mcpResourceTopic, setMcpSubscription } from '@capstan/store/mcp-session';
+import { ProtocolError, ProtocolErrorCode, type Result } from '@modelcontextprotocol/server';
 import type { GatewayContext } from '../gateway-context.js';
 import { submit } from '../invocation/submit.js';
 import { type Exchange, type McpVisit, toolsetLabels } from './exchange.js';
@@ -10,16 +10,20 @@ import { serverOf } from './prompts-resources.js';
 
 /** A server forgets a subscription with its connection, which a worker closes after five idle minutes. */
 const RENEW_MS = 240_000;
+/** Of one listener. Each is a recorded call, and is renewed. */
+const MAX_SUBSCRIPTIONS = 100;
 
 /** Subscribes a session of the 2025 protocol, or ends its subscription. */
 export async function subscribe(gateway: GatewayContext, exchange: Exchange, wanted: boolean): Promise<Result> {
   const { session } = exchange.visit;
   const uri = String(exchange.params.uri ?? '');
+  if (wanted && session && session.subscriptions.length >= MAX_SUBSCRIPTIONS && !session.subscriptions.includes(uri))
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `This session has ${MAX_SUBSCRIPTIONS} subscriptions already, which is the limit.`,
+    );
   const begun = wanted && (await subscribeUpstream(gateway, exchange.visit, uri)) !== undefined;
-  if (session) {
-    const others = session.subscriptions.filter((one) => one !== uri);
-    await changeMcpSession(gateway.store, session.session_id, { subscriptions: begun ? [...others, uri] : others });
-  }
+  if (session) await setMcpSubscription(gateway.store, session.session_id, uri, begun);
   return {};
 }
 
@@ -77,6 +81,7 @@ export async function subscribeAll(gateway: GatewayContext, visit: McpVisit, bod
   if (!Array.isArray(resourceSubscriptions)) return body;
   const allowed: string[] = [];
   for (const uri of resourceSubscriptions) {
+    if (allowed.length >= MAX_SUBSCRIPTIONS) break;
     const server = typeof uri === 'string' ? await subscribeUpstream(gateway, visit, uri) : undefined;
     if (typeof uri !== 'string' || server === undefined) continue;
     allowed.push(uri);
