@@ -65,7 +65,7 @@ export const textOf = (attributes: z.infer<typeof Attributes>, key: string): str
   return typeof value?.stringValue === 'string' ? value.stringValue : undefined;
 };
 
-/** A trace as a tree, with spans in the order of their start. Spans whose parents are elsewhere are its roots. */
+/** Traces as trees, with spans in the order of their start. Spans whose parents are elsewhere are roots. */
 export function drawTrace(spans: readonly CollectedSpan[]): string {
   const ids = new Set(spans.map(({ spanId }) => spanId));
   const sorted = spans.toSorted((a, b) => Number(BigInt(a.startTimeUnixNano) - BigInt(b.startTimeUnixNano)));
@@ -76,13 +76,18 @@ export function drawTrace(spans: readonly CollectedSpan[]): string {
     const children = childrenOf(span.spanId);
     const bar = children.length > 0 ? '│' : ' ';
     const head = `${indent}${isLast === null ? '' : isLast ? '└─ ' : '├─ '}${span.name}`;
+    const error = textOf(span.attributes, 'error.type');
+    const facts = [
+      ...span.links.map(({ spanId }) => `linked to ${spans.find((one) => one.spanId === spanId)?.name ?? 'elsewhere'}`),
+      ...(error === undefined ? [] : [`error ${error}`]),
+    ];
     return [
-      `${head.padEnd(48)}${span.service.padEnd(20)}${KINDS[span.kind] ?? ''}`.trimEnd(),
+      `${head.padEnd(40)}${span.service.padEnd(18)}${(KINDS[span.kind] ?? '').padEnd(10)}${facts.join(', ')}`.trimEnd(),
       ...span.events.map(({ name }) => `${below}${bar}  · ${name}`),
       ...children.flatMap((child, at) => draw(child, below, at === children.length - 1)),
     ];
   };
   return childrenOf(null)
-    .flatMap((root) => draw(root, '', null))
-    .join('\n');
+    .map((root) => draw(root, '', null).join('\n'))
+    .join('\n\n');
 }
