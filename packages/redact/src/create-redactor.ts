@@ -2,6 +2,7 @@ import type { Json } from '@capstan/contracts';
 import { createKnownFinder, SHAPES } from './create-finder.js';
 import { holdsRow } from './dump-row.js';
 import { DumpStage } from './dump-stage.js';
+import { holdsJsonRow, JsonDumpStage } from './json-dump-stage.js';
 import { compilePatterns, type Patterns } from './patterns.js';
 import { redactJson } from './redact-json.js';
 import { createScanner, type Finder, type Scanner } from './scanner.js';
@@ -53,14 +54,14 @@ const withKnown = (known: readonly Finder[], values: readonly string[]): readonl
 const redactorOf = (parts: Parts): Redactor => {
   const { known, patterns, home } = parts;
   const finders = [SHAPES, ...known];
-  const mayHoldDump = (text: string): boolean => known.length > 0 && holdsRow(text);
+  const mayHoldDump = (text: string): boolean => known.length > 0 && (holdsRow(text) || holdsJsonRow(text));
   const suspects = (text: string): boolean => {
     for (const finder of finders) if (finder.finds(text)) return true;
     return patterns !== undefined || mayHoldDump(text);
   };
   const streamWith = (used: readonly Finder[], dumps: boolean): RedactorStream => {
     const scanner = createScanner(used);
-    const rows = dumps ? inSequence(new DumpStage(known), scanner) : scanner;
+    const rows = dumps ? inSequence(new JsonDumpStage(known), inSequence(new DumpStage(known), scanner)) : scanner;
     return patterns ? inSequence(rows, patterns.stream()) : rows;
   };
   const stream = (): RedactorStream => streamWith(finders, known.length > 0);

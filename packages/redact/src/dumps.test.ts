@@ -79,6 +79,45 @@ describe('a known value in a dump', () => {
     );
   }
 
+  test.each([
+    ['xxd', []],
+    ['xxd', ['-e']],
+    ['hexdump', ['-C']],
+    ['hexdump', ['-x']],
+    ['od', ['-c']],
+    ['od', ['-tx1', '-c']],
+    ['od', ['-tu1']],
+  ])('of %s %j in a string of JSON text is redacted, and the text stays JSON', (tool, args) => {
+    for (let before = 0; before < 17; before += 1) {
+      const rows = dump(tool, args, `a "quoted" \\ thing${'.'.repeat(before)}${VALUE}\n\tmore "of" it`);
+      for (const text of [
+        JSON.stringify({ id: 'beef 1', out: rows, more: [1] }),
+        JSON.stringify([`$ ${tool}\n${rows}done`, 'x'], null, 2),
+      ]) {
+        const redacted = redactor.text(text);
+        const [meant, redactedRows] = [text, redacted].map((each) => Object.values(JSON.parse(each)));
+        expect(redactedRows).toHaveLength(meant?.length ?? 0);
+        expect(redacted).toContain('[REDACTED]');
+        expect(JSON.stringify(redactedRows)).toBe(JSON.stringify(redactor.json(JSON.parse(JSON.stringify(meant)))));
+        for (const length of [1, 7, 100]) expect(streamed(cutEvery(text, length))).toBe(redacted);
+      }
+    }
+  });
+
+  test('in JSON text that holds none of the value is not changed', () => {
+    const rows = dump('xxd', [], 'nothing "secret" \\ in\there\n'.repeat(9));
+    for (const text of [
+      JSON.stringify({ rows }),
+      `"0000: x\n"0001: \\`,
+      `"${'0'.repeat(9000)}"`,
+      '"0000 \\',
+      '"0000 a\\n',
+    ]) {
+      expect(redactor.text(text)).toBe(text);
+      expect(streamed(cutEvery(text, 3))).toBe(text);
+    }
+  });
+
   test('is removed from the digits and the text column, and the rest of the row stays', () => {
     const text = [
       '00000000: 7573 6572 3d61 6e6e 2070 7764 3d68 756e  user=ann pwd=hun',
