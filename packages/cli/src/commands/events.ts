@@ -29,7 +29,8 @@ export const addEvents: AddCommand = (program, cli) => {
 /** Ctrl-C is the normal way to end this command, so it exits with 0. */
 const printEvents = async (session: Session, types: TenantEventType[] | undefined): Promise<ExitCode> => {
   const client = await session.client();
-  const { signal } = session;
+  const { signal, err, out } = session;
+  if (out.tty && err.tty) await err.line(err.colors.dim('Waiting for changes · Ctrl-C to leave'));
   try {
     for await (const event of client.changes({ types, signal })) await session.out.line(format(session, event));
   } catch (error) {

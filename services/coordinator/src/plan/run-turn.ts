@@ -190,7 +190,7 @@ export class RunTurn {
     if (TOLERATED.has(status) || step.on_error !== 'stop' || this.row.stopping) return;
     this.row.stopping = 'failed';
     const where = element >= 0 ? `${step.id}[${element}]` : step.id;
-    this.#reason ??= `${where} is ${status}${why === null ? '' : `: ${why}`}`;
+    this.#reason ??= `step ${where} ${status.replaceAll('_', ' ')}${why === null ? '' : `: ${why}`}`;
   }
 
   #move({ step, element }: Place, status: StepMove['status'], reason: string | null, has_invocation: boolean): void {
