@@ -1,10 +1,13 @@
 import { DumpStage } from './dump-stage.js';
 import type { Finder, Scanner } from './scanner.js';
 
-/** What begins like a dump row, at the start of a JSON string or after an escaped line end in one. */
-const ROW = /("|\\n)(?=[ \t]{0,16}(?:0x)?[0-9a-fA-F]{4,16}:?[ \t])/g;
+/**
+ * What begins like a dump row, at the start of a JSON string or after an escaped line end in one: an offset, then a cell or more than one blank. An
+ * address (`"1200 Market Street"`) is none, because reading rows takes long.
+ */
+const ROW = /("|\\n)(?=[ \t]{0,16}(?:0x)?[0-9a-fA-F]{4,16}:?[ \t](?:[ \t]|[0-9a-fA-F]{2,24}[ \t"\\]))/g;
 /** The end of a text that may turn out to be such a beginning. */
-const UNDECIDED = /(?:\\|(?:"|\\n)[ \t]{0,16}(?:0x)?[0-9a-fA-F]{0,16}:?)$/;
+const UNDECIDED = /(?:\\|(?:"|\\n)[ \t]{0,16}(?:0x)?[0-9a-fA-F]{0,16}:?(?:[ \t][0-9a-fA-F]{0,24})?)$/;
 /** A longer line is no dump row. */
 const MAX_LINE = 4096;
 
