@@ -158,13 +158,20 @@ describe.runIf(kubectl).each(['try', 'production'])('the overlay %s', (overlay) 
     for (const { container, pod } of ours) {
       const service = z.enum(['gateway', 'coordinator', 'worker']).parse(container.args[0]);
       const known = new Set(Object.keys(schemas[service].shape));
-      const set = container.env.map(({ name }) => name);
-      expect(set.filter((name) => name !== 'RUNNER' && !known.has(name) && name !== 'CAPSTAN_API_KEY')).toEqual([]);
+      const set = container.env.filter(({ name, value }) => name !== 'RUNNER' && value !== '');
+      expect(set.filter(({ name }) => !known.has(name))).toEqual([]);
       const ms = (name: string) => Number(container.env.find((variable) => variable.name === name)?.value ?? 0);
       const needed_ms = ms('CAPSTAN_SHUTDOWN_DELAY_MS') + ms('CAPSTAN_DRAIN_MS') + (service === 'worker' ? 20_000 : 0);
       expect(seconds.parse(pod).terminationGracePeriodSeconds * 1000).toBeGreaterThanOrEqual(needed_ms);
-      // Tools must not run next to an admin key.
-      if (service !== 'gateway') expect(container.env).toContainEqual({ name: 'CAPSTAN_API_KEY', value: '' });
+      if (service === 'gateway') continue;
+      expect(container.env).toContainEqual({ name: 'CAPSTAN_API_KEY', value: '' });
+      if (service === 'coordinator') continue;
+      // All services read one Secret, but tools must not run next to what only others need of it.
+      const secrets = Object.keys({ ...GatewayEnv.shape, ...CoordinatorEnv.shape }).filter(
+        (name) => /KEY|SECRET|SMTP/.test(name) && !(name in WorkerEnv.shape),
+      );
+      expect(secrets.length).toBeGreaterThan(2);
+      for (const name of secrets) expect(container.env).toContainEqual({ name, value: '' });
     }
   });
 
