@@ -1,9 +1,10 @@
-import { type Descriptor, NO_EFFECTS } from '@capstan/contracts';
+import { type Descriptor, type JsonObject, NO_EFFECTS } from '@capstan/contracts';
 import type { DeclaredEffects } from '../effects/merge-effects.js';
 import { mergeEffects } from '../effects/merge-effects.js';
 import { inferDanger } from '../infer/infer-danger.js';
 import { type Clue, cluesInWords } from '../infer/words.js';
 import { compileSchema } from '../schema/compile-schema.js';
+import { PatternTimeout } from '../schema/guarded-reg-exp.js';
 import { type BindContext, bindOperation } from './bind-operation.js';
 import type { PlacedOperation } from './openapi-document.js';
 
@@ -15,7 +16,7 @@ export function operationTool(placed: PlacedOperation, context: BindContext) {
   const { name, method, path, operation } = placed;
   const warnings: string[] = [];
   const { input_schema, binding } = bindOperation(placed, context, warnings);
-  compileSchema(input_schema);
+  requireUsable(input_schema);
   const description = (operation.description || operation.summary || `${method} ${path}`).slice(0, 4000);
   const words = READS.has(method)
     ? []
@@ -46,6 +47,15 @@ export function operationTool(placed: PlacedOperation, context: BindContext) {
     ],
   };
   return { descriptor, warnings };
+}
+
+function requireUsable(schema: JsonObject): void {
+  try {
+    compileSchema(schema);
+  } catch (error) {
+    // This machine is busy, which says nothing about the schema.
+    if (!(error instanceof PatternTimeout)) throw error;
+  }
 }
 
 const clues = (method: string): Clue[] => [
