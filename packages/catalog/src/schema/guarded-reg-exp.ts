@@ -7,7 +7,7 @@ export type Matcher = {
   toString(): string;
 };
 
-class PatternTimeout extends Error {
+export class PatternTimeout extends Error {
   override readonly name = 'PatternTimeout';
 }
 
