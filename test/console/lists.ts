@@ -97,7 +97,7 @@ export function testLists(at: () => ConsoleUnderTest): void {
     await close(page);
   });
 
-  test('the queues page shows where the queues are, and how long the oldest call has waited', async () => {
+  test('the queues page shows where the queues are and how long the oldest call has waited, and a pause can be undone', async () => {
     const { asker, ann, system } = at();
     await system.admin.queues.pause('builtin');
     const { invocation_id } = await asker.client.submit({ tool_id: ADD, inputs: { a: 0, b: 1 } });
@@ -108,6 +108,11 @@ export function testLists(at: () => ConsoleUnderTest): void {
     await builtin.getByText('0 of 8').waitFor();
     await builtin.getByRole('button', { name: 'Resume' }).click();
     await asker.client.wait(invocation_id, { timeout_s: 60 });
+    await builtin.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+    await builtin.getByText('Paused', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await builtin.getByText('Paused', { exact: true }).waitFor({ state: 'detached' });
     await close(page);
   });
 

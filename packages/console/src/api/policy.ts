@@ -1,7 +1,7 @@
 import type { PolicyVersion, PutPolicy, WhatIfAnswer } from '@capstan/contracts';
 import { queryOptions } from '@tanstack/react-query';
 import type { Mistake } from '../ui/code-editor.js';
-import { getAll, ProblemError, post, send } from './request.js';
+import { getAll, ProblemError, post, request, send } from './request.js';
 
 const at = (name: string, action = ''): string => `/v1/policies/${encodeURIComponent(name)}${action}`;
 
@@ -35,6 +35,10 @@ export async function putPolicy(name: string, text: string, etag: string | null)
   });
   return response.json();
 }
+
+/** Refused if another version than `in_force` has been put in force in the meantime. */
+export const rollBack = (name: string, version: number, in_force: number): Promise<PutPolicy> =>
+  request('POST', at(name, '/rollback'), { body: { version }, headers: { 'if-match': `"${in_force}"` } });
 
 export const whatIf = (policy: string, since: string | undefined, limit = 50): Promise<WhatIfAnswer> =>
   post('/v1/policy/what-if', { policy, limit, ...(since ? { since } : {}) });

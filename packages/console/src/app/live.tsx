@@ -12,8 +12,9 @@ type Listener = (events: readonly LiveEvent[]) => void;
 type Live = { state: LiveState; subscribe(listener: Listener): () => void };
 
 const TYPES: LiveType[] = ['invocation', 'run', 'hold', 'queue', 'worker', 'policy', 'tool'];
-/** Changes in quick succession are handled together. */
+/** Changes in quick succession are handled together, and while they keep coming at most once a second. */
 const GATHER_MS = 250;
+const BUSY_MS = 1000;
 /** EventSource gives up after an HTTP error, so it is reopened after this time. */
 const RETRY_MS = 2000;
 
@@ -41,9 +42,11 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     let gathering: ReturnType<typeof setTimeout> | undefined;
     let lost = false;
     let gathered: LiveEvent[] = [];
+    let flushed_at = 0;
 
     const flush = () => {
       gathering = undefined;
+      flushed_at = Date.now();
       const events = gathered;
       gathered = [];
       refresh(queries, events);
@@ -51,7 +54,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     };
     const hear = (message: MessageEvent<string>) => {
       gathered.push(JSON.parse(message.data));
-      gathering ??= setTimeout(flush, GATHER_MS);
+      gathering ??= setTimeout(flush, Math.max(GATHER_MS, flushed_at + BUSY_MS - Date.now()));
     };
     const open = () => {
       setState('live');

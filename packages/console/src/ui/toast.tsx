@@ -3,9 +3,17 @@ import { createContext, type ReactNode, useCallback, useContext, useState } from
 import { ProblemText } from './empty.js';
 import './toast.css';
 
-type Message = { id: number; tone: 'green' | 'red' | 'grey'; title: ReactNode; detail?: ReactNode };
+type Undo = () => Promise<unknown>;
+type Message = {
+  id: number;
+  tone: 'green' | 'red' | 'grey';
+  title: ReactNode;
+  detail?: ReactNode;
+  undo?: Undo | undefined;
+};
 export type Say = {
-  (title: ReactNode, detail?: ReactNode): void;
+  /** With `undo`, the message has a button that reverts what was done. */
+  (title: ReactNode, detail?: ReactNode, undo?: Undo): void;
   problem(title: string, error: unknown): void;
 };
 
@@ -20,24 +28,32 @@ export function ToastProvider({ children }: { children: ReactNode }) {
     setMessages((before) => [...before.slice(-3), { ...message, id }]);
   }, []);
   const [say] = useState<Say>(() =>
-    Object.assign((title: ReactNode, detail?: ReactNode) => add({ tone: 'green', title, detail }), {
+    Object.assign((title: ReactNode, detail?: ReactNode, undo?: Undo) => add({ tone: 'green', title, detail, undo }), {
       problem: (title: string, error: unknown) => add({ tone: 'red', title, detail: <ProblemText error={error} /> }),
     }),
   );
   const drop = (id: number) => setMessages((before) => before.filter((message) => message.id !== id));
+  const revert = async (undo: Undo) => {
+    try {
+      await undo();
+      say('Undone');
+    } catch (error) {
+      say.problem('It could not be undone', error);
+    }
+  };
   return (
     <ToastContext value={say}>
       <Radix.Provider duration={5000} label="Notice">
         {children}
-        {messages.map(({ id, tone, title, detail }) => (
+        {messages.map(({ id, tone, title, detail, undo }) => (
           <Radix.Root
             key={id}
             className={`toast tone-${tone}`}
-            duration={tone === 'red' ? 12_000 : 5000}
+            duration={tone === 'red' || undo ? 12_000 : 5000}
             onOpenChange={(open) => !open && drop(id)}
           >
             <span className="dot" />
-            <div className="stack tight">
+            <div className="stack tight grow">
               <Radix.Title className="toast-title">{title}</Radix.Title>
               {detail ? (
                 <Radix.Description asChild>
@@ -45,6 +61,13 @@ export function ToastProvider({ children }: { children: ReactNode }) {
                 </Radix.Description>
               ) : null}
             </div>
+            {undo ? (
+              <Radix.Action asChild altText="Do it in reverse on its page">
+                <button type="button" className="button small" onClick={() => void revert(undo)}>
+                  Undo
+                </button>
+              </Radix.Action>
+            ) : null}
           </Radix.Root>
         ))}
         <Radix.Viewport className="toasts" />

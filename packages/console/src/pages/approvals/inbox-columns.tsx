@@ -100,7 +100,7 @@ export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column
     {
       id: 'rule',
       header: 'Rule',
-      width: 'minmax(110px, 0.6fr)',
+      width: 'minmax(92px, 0.5fr)',
       cell: ({ rule_matched }) => (
         <span className="muted truncate">
           <SafeText text={rule_matched ?? ''} />
@@ -110,7 +110,7 @@ export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column
     {
       id: 'asked',
       header: 'Submitted by',
-      width: 'minmax(196px, 0.8fr)',
+      width: 'minmax(196px, 0.7fr)',
       cell: ({ actor, run_id, step_id, created_at }) => (
         <div className="inbox-call">
           <div className="truncate">
@@ -118,13 +118,13 @@ export function inboxColumns({ narrow, selected, toggle, ask }: Options): Column
           </div>
           <div className="inbox-why truncate">
             <Time at={created_at} /> · <Id of={run_id} />
-            {step_id ? <SafeText text={step_id} /> : null}
+            {step_id ? <SafeText text={` ${step_id}`} /> : null}
           </div>
         </div>
       ),
     },
-    { id: 'votes', header: 'Votes', width: '112px', cell: (hold) => <Votes hold={hold} /> },
-    { id: 'expires', header: 'Expires', width: '72px', cell: ({ expires_at }) => <Until at={expires_at} /> },
+    { id: 'votes', header: 'Votes', width: '104px', cell: (hold) => <Votes hold={hold} /> },
+    { id: 'expires', header: 'Expires', width: '62px', cell: ({ expires_at }) => <Until at={expires_at} /> },
   ];
 }
 
@@ -137,7 +137,7 @@ const mayApprove = (hold: HoldItem) =>
 function Votes({ hold: { approvals, can_decide } }: { hold: HoldItem }) {
   const { given, required, given_by } = approvals;
   return (
-    <span className="row">
+    <span className="row inbox-votes">
       <Tip text={given_by.length > 0 ? `Approved by ${given_by.join(', ')}` : `Nobody of ${required} has approved yet`}>
         <span className="num">
           {given} of {required}

@@ -175,7 +175,7 @@ function Quorum({ hold: { approvals } }: { hold: Hold }) {
         </p>
       ) : null}
       <p className="muted">
-        <SafeText text={`May decide: ${who}${approvals.allow_self ? '' : ', except the person who asked'}.`} />
+        <SafeText text={`May decide: ${who}${approvals.allow_self ? '' : ', except the submitter'}.`} />
       </p>
     </div>
   );

@@ -60,7 +60,7 @@ function Opened({ hold }: { hold: Hold }) {
           <Status of={hold.status} />
           <RiskBadge risk={hold.risk} />
           <span>
-            asked by <SafeText text={hold.actor} /> <Time at={hold.created_at} />
+            submitted by <SafeText text={hold.actor} /> <Time at={hold.created_at} />
           </span>
           <Id of={hold.invocation_id} />
           {is_pending ? <Until at={hold.expires_at} /> : null}

@@ -3,7 +3,7 @@ import { useBlocker } from '@tanstack/react-router';
 import { History, Save, TriangleAlert, Undo2 } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { type May, useMay, useMe } from '../../api/me.js';
-import { checkPolicy, type PolicyText, policyTextQuery, putPolicy, versionsQuery } from '../../api/policy.js';
+import { checkPolicy, type PolicyText, policyTextQuery, putPolicy, rollBack, versionsQuery } from '../../api/policy.js';
 import { useSearchState } from '../../app/search.js';
 import { Button } from '../../ui/button.js';
 import type { Mistake } from '../../ui/code-editor.js';
@@ -65,7 +65,9 @@ export function PolicyPage() {
   const save = async () => {
     if (!draft) return;
     const { version: put, warnings } = await putPolicy(name, draft.text, draft.base.etag);
-    say(`Version ${put} is in force`, warnings.map(({ message }) => message).join(' ') || undefined);
+    const before = version?.version;
+    const detail = warnings.map(({ message }) => message).join(' ') || undefined;
+    say(`Version ${put} is in force`, detail, before === undefined ? undefined : () => rollBack(name, before, put));
     await queries.invalidateQueries({ queryKey: ['policy'] });
     setDraft(null);
   };

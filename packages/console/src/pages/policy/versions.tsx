@@ -1,10 +1,9 @@
 import type { PolicyVersion } from '@capstan/contracts';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { RotateCcw } from 'lucide-react';
 import { useState } from 'react';
-import { useSend } from '../../api/lists.js';
 import { useMay } from '../../api/me.js';
-import { policyTextQuery } from '../../api/policy.js';
+import { policyTextQuery, rollBack } from '../../api/policy.js';
 import { Tag } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { MergeView } from '../../ui/code-editor-lazy.js';
@@ -18,7 +17,7 @@ import { useToast } from '../../ui/toast.js';
 /** Who changed what, version by version. */
 export function Versions({ name, versions }: { name: string; versions: readonly PolicyVersion[] }) {
   const admin = useMay('admin');
-  const send = useSend('policy');
+  const queries = useQueryClient();
   const say = useToast();
   const [picked, setChosen] = useState<number | null>(null);
   const chosen = picked ?? versions[0]?.version ?? 1;
@@ -29,8 +28,10 @@ export function Versions({ name, versions }: { name: string; versions: readonly 
   const { data: was } = useQuery({ ...policyTextQuery(name, before ?? 0), enabled: before !== undefined });
   if (versions.length === 0) return <EmptyState title="There is no version yet" />;
   const back = async () => {
-    await send('POST', `/v1/policies/${encodeURIComponent(name)}/rollback`, { version: chosen });
-    say(`Version ${chosen} is in force again`);
+    const before = versions[0]?.version ?? 1;
+    const { version } = await rollBack(name, chosen, before);
+    await queries.invalidateQueries({ queryKey: ['policy'] });
+    say(`Version ${chosen} is in force again`, undefined, () => rollBack(name, before, version));
   };
   return (
     <div className="versions wide">

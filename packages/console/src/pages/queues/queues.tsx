@@ -105,8 +105,10 @@ function QueueRow({ queue, rate }: { queue: QueueInfo; rate: number }) {
   const [asking, setAsking] = useState(false);
   const { runner, paused, queued, running, deferred, held, workers, oldest_wait_s = 0, slots = 0 } = queue;
   const set = async (action: 'pause' | 'resume') => {
-    await send('POST', `/v1/queues/${runner}/${action}`);
-    say(action === 'pause' ? `${runner} is paused` : `${runner} is resumed`);
+    const path = `/v1/queues/${encodeURIComponent(runner)}`;
+    await send('POST', `${path}/${action}`);
+    if (action === 'pause') say(`${runner} is paused`, undefined, () => send('POST', `${path}/resume`));
+    else say(`${runner} is resumed`, undefined, () => send('POST', `${path}/pause`));
   };
   return (
     <div className="queue-row">

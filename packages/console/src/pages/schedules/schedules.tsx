@@ -29,8 +29,9 @@ export function Schedules() {
   const columns = useMemo((): Column<Schedule>[] => {
     const pause = async ({ schedule_id, paused, name }: Schedule) => {
       try {
-        await send('PATCH', `/v1/schedules/${schedule_id}`, { paused: !paused });
-        say(`${name ?? schedule_id} ${paused ? 'is resumed' : 'is paused'}`);
+        const set = (to: boolean) => send('PATCH', `/v1/schedules/${schedule_id}`, { paused: to });
+        await set(!paused);
+        say(`${name ?? schedule_id} ${paused ? 'is resumed' : 'is paused'}`, undefined, () => set(paused));
       } catch (error) {
         say.problem('Nothing was changed', error);
       }

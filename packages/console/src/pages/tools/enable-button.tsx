@@ -22,8 +22,9 @@ export function EnableButton({ tool }: { tool: ToolDetail }) {
   if (!path) return null;
   const action = tool.enabled ? 'Disable' : 'Enable';
   const set = async () => {
-    await send('PATCH', `${path}/${encodeURIComponent(tool.origin)}`, { enabled: !tool.enabled });
-    say(`${tool.origin} is ${tool.enabled ? 'disabled' : 'enabled'}`);
+    const turn = (enabled: boolean) => send('PATCH', `${path}/${encodeURIComponent(tool.origin)}`, { enabled });
+    await turn(!tool.enabled);
+    say(`${tool.origin} is ${tool.enabled ? 'disabled' : 'enabled'}`, undefined, () => turn(tool.enabled));
     // Tools of a disabled MCP server are unknown until it is enabled.
     if (tool.enabled && tool.source === 'mcp') await navigate({ to: '/tools', search: { view: 'sources' } });
   };

@@ -96,9 +96,11 @@ export function Sources() {
   if (error && !sources) return <ErrorState error={error} />;
   if (!sources) return <Loading lines={6} />;
   const act = async ({ source, action }: Asking) => {
+    const turn = (enabled: boolean) => send('PATCH', source.path, { enabled });
     if (action === 'Remove') await send('DELETE', source.path);
-    else await send('PATCH', source.path, { enabled: action === 'Enable' });
-    say(`${source.name} is ${action.toLowerCase()}d`);
+    else await turn(action === 'Enable');
+    const undo = action === 'Remove' ? undefined : () => turn(action !== 'Enable');
+    say(`${source.name} is ${action.toLowerCase()}d`, undefined, undo);
   };
   return (
     <div className="page-body">
