@@ -1,5 +1,6 @@
 import type { ToolChanges } from '@capstan/contracts';
 import { formatChanges } from './format/changes.js';
+import { wrapProse } from './format/width.js';
 import { printDone } from './print-done.js';
 import type { Session } from './session.js';
 
@@ -12,5 +13,5 @@ export const printAdded = async (session: Session, added: Added): Promise<void> 
 };
 
 export const printWarnings = async ({ err }: Session, warnings: readonly string[]): Promise<void> => {
-  for (const warning of warnings) await err.line(err.colors.yellow(`  ${warning}`));
+  for (const warning of warnings) await err.line(err.colors.yellow(`  ! ${wrapProse(warning, 4, err)}`));
 };

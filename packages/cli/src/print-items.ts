@@ -1,5 +1,6 @@
 import type { Listing } from '@capstan/client';
 import { type Column, formatTable } from './format/table.js';
+import { wrapProse } from './format/width.js';
 import type { Session } from './session.js';
 
 export type Look<Item> = {
@@ -10,7 +11,7 @@ export type Look<Item> = {
 
 export const printTable = async <Item>(session: Session, items: readonly Item[], look: Look<Item>): Promise<void> => {
   const { out, err } = session;
-  if (items.length === 0) return err.line(err.colors.dim(look.empty));
+  if (items.length === 0) return err.line(err.colors.dim(wrapProse(look.empty, 0, err)));
   const lines = formatTable(look.columns, items, { colors: out.colors, columns: out.tty ? out.columns : null });
   await out.line(lines.join('\n'));
 };

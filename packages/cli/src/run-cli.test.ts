@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { RunOptions } from './testing/run-in-test.js';
 import { withGateway } from './testing/with-gateway.js';
@@ -54,7 +55,28 @@ describe('a usage error', () => {
   });
 });
 
+describe('a usage error on a terminal', () => {
+  it('is broken between words', async () => {
+    const { stderr } = await capstan(['queues', 'pause', 'shells'], { tty: true, columns: 40 });
+    const lines = stripVTControlCharacters(stderr).trimEnd().split('\n');
+    expect(lines.slice(0, -1).map(({ length }) => length <= 40)).not.toContain(false);
+    expect(lines.join(' ').replace(/\s+/g, ' ')).toContain('Expected one of exec, analyze, browser, api, mcp');
+  });
+});
+
 describe('--json', () => {
+  it('prints usage errors as JSON on stderr', async () => {
+    for (const args of [
+      ['--json', 'lst'],
+      ['list', '--bogus', '--json'],
+      ['keys', '--json', 'revoke'],
+    ]) {
+      const { code, stdout, stderr } = await capstan(args);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(JSON.parse(stderr)).toEqual({ detail: expect.any(String), suggestion: expect.stringContaining('--help') });
+    }
+  });
+
   it('prints one JSON value on stdout, wherever the option is given', async () => {
     for (const args of [
       ['--json', 'invoke', 'fake:text'],

@@ -1,8 +1,10 @@
+import { visibleJson } from '@capstan/contracts/visible-text';
 import { Command, CommanderError } from 'commander';
 import { type Cli, globalOptions } from './cli.js';
 import { addCommands } from './commands/add-commands.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { formatCommandHelp, renderHelp } from './format/help.js';
+import { wrapProse } from './format/width.js';
 import type { Io } from './io.js';
 import { nameMistakes } from './name-mistakes.js';
 import { createOutput } from './output.js';
@@ -54,6 +56,7 @@ export const runCli = async (args: readonly string[], io: Io): Promise<ExitCode>
 /** The program with the command that the arguments name; `['help']` loads all commands. */
 export const buildProgram = async (cli: Cli, io: Io, args: readonly string[]): Promise<Command> => {
   const program = new Command('capstan');
+  const as_json = args.includes('--json');
   program
     .description('Run tools for agents: under policy, in a sandbox, and on record.')
     .option('--url <url>', 'gateway URL (env: CAPSTAN_URL)')
@@ -68,12 +71,18 @@ export const buildProgram = async (cli: Cli, io: Io, args: readonly string[]): P
     .configureOutput({
       writeOut: (text) => void createOutput(io.stdout, io.env).write(text),
       writeErr: (text) => void createOutput(io.stderr, io.env).write(text),
-      outputError: (text, write) =>
+      outputError: (text, write) => {
+        const err = createOutput(io.stderr, io.env);
+        const said = text
+          .trimEnd()
+          .replace(/^error: /, '')
+          .replace(/^command-argument value ('.*?') is invalid for argument '(\w+)'\./s, '$1 is no $2.');
         write(
-          text
-            .replace(/^error: command-argument value ('.*?') is invalid for argument '(\w+)'\./s, 'error: $1 is no $2.')
-            .replace(/^error: /, `${createOutput(io.stderr, io.env).colors.red('✗')} `),
-        ),
+          as_json
+            ? `${visibleJson({ detail: said, suggestion: 'Run the command with --help for usage.' })}\n`
+            : `${err.colors.red('✗')} ${wrapProse(said, 2, err)}\n`,
+        );
+      },
       getOutHelpWidth: () => io.stdout.columns ?? 80,
       getOutHasColors: () => createOutput(io.stdout, io.env).colors.isColorSupported,
       getErrHasColors: () => createOutput(io.stderr, io.env).colors.isColorSupported,
@@ -84,7 +93,7 @@ export const buildProgram = async (cli: Cli, io: Io, args: readonly string[]): P
       styleTitle: (text) => createOutput(io.stdout, io.env).colors.bold(text),
     });
   await addCommands(program, cli, args);
-  hintAtHelp(program, 'capstan');
+  if (!as_json) hintAtHelp(program, 'capstan');
   program.helpInformation = () => renderHelp(program, createOutput(io.stdout, io.env));
   return program;
 };

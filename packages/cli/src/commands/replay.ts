@@ -6,6 +6,7 @@ import { type Command, Option } from 'commander';
 import type { AddCommand } from '../cli.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { countOf } from '../format/count.js';
+import { wrapProse } from '../format/width.js';
 import { printTable } from '../print-items.js';
 import { resolveId } from '../resolve-id.js';
 import { followRun } from '../run/follow-run.js';
@@ -62,7 +63,11 @@ const print = async (session: Session, answer: ReplayAnswer): Promise<ExitCode> 
   if (session.json) await session.printJson(answer);
   else
     await session.out.line(
-      `${answer.run_id} replays ${answer.replay_of}: ${countOf(answer.total_steps, 'step')}, nothing was executed`,
+      wrapProse(
+        `${answer.run_id} replays ${answer.replay_of}: ${countOf(answer.total_steps, 'step')}, nothing was executed`,
+        2,
+        session.out,
+      ),
     );
   return EXIT.success;
 };

@@ -18,6 +18,12 @@ export const formatExplanation = (tool_id: string, explanation: Explanation, out
   const { effect, reason, rule_matched, code, approvals, limits, rules = [], suggestion } = explanation;
   const { decided_by, lowered } = explanation;
   const [icon, word, paint] = LOOK[effect];
+  // Colors have no width, so they come after wrapping.
+  const headline = (verdict: string, tool: string, why: string): string =>
+    wrapProse(`${verdict}  ${tool}  ${why}`, 2, out).replace(
+      `${verdict}  ${tool}`,
+      () => `${colors[paint](verdict)}  ${colors.bold(tool)}`,
+    );
   const fields: Field[] = [
     ['decided by', rule_matched === null ? null : `${visibleLine(rule_matched)}${whose(decided_by)}`],
     ['code', code],
@@ -26,7 +32,7 @@ export const formatExplanation = (tool_id: string, explanation: Explanation, out
     ['lowered', lowered && effect !== 'deny' ? `${lowered.join(', ')}, by the policy of the installation` : null],
   ];
   return [
-    `${colors[paint](`${icon} ${word}`)}  ${colors.bold(visibleLine(tool_id))}  ${visibleLine(reason)}`,
+    headline([icon, word].join(' '), visibleLine(tool_id), visibleLine(reason)),
     ...formatFields(fields, out),
     ...(rules.length > 0 ? ['', ...formatRules(rules, out)] : []),
     ...(suggestion
