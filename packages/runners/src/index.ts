@@ -16,3 +16,4 @@ export type { McpPorts, McpServerSettings, ServerTokens } from './mcp/mcp-ports.
 export type { ResolvedServer } from './mcp/resolve-server.js';
 export * from './runner.js';
 export * from './session-port.js';
+export * from './turns.js';

@@ -12,7 +12,14 @@ import {
   refreshOnce,
   withChallenge,
 } from '@capstan/execution';
-import type { McpPorts, McpServerSettings, ResolvedServer, ServerTokens } from '@capstan/runners';
+import {
+  createTurns,
+  type McpPorts,
+  type McpServerSettings,
+  type ResolvedServer,
+  type ServerTokens,
+  type Turns,
+} from '@capstan/runners';
 import type { Store } from '@capstan/store';
 import {
   changeMcpCredentials,
@@ -26,6 +33,10 @@ import type { SecretKeys } from '@capstan/store/secret';
 
 /** A signal clears the cache at once when a server changes. This is the limit in case the signal is lost. */
 const CACHE_MS = 5000;
+
+/** A change waits for an authorization server while it has a connection to Postgres, of which the calls need most. */
+const CHANGES_AT_ONCE = 2;
+const TURN_MS = 60_000;
 
 type Cached = { settings: McpServerSettings | null; until: number };
 
@@ -44,6 +55,7 @@ export function createMcpPorts(
     cache.clear();
     for (const listener of listeners) listener();
   });
+  const turns = createTurns(CHANGES_AT_ONCE);
   const markStale = async (name: string) => {
     if (await markMcpServerStale(store, name)) relay.publish('refresh', ['mcp-stale']);
   };
@@ -66,7 +78,7 @@ export function createMcpPorts(
     },
     // The actor is empty if the configured headers contain credentials: such a server needs no login.
     tokens: (server, actor, egress) =>
-      keys && server.actor !== '' ? tokensOf({ store, keys }, server, actor, egress) : undefined,
+      keys && server.actor !== '' ? tokensOf({ store, keys, turns }, server, actor, egress) : undefined,
     stale: (name) => {
       markStale(name).catch((error: unknown) =>
         log.warn({ err: error, server: name }, 'a stale MCP server could not be recorded'),
@@ -82,7 +94,7 @@ const toSettings = (config: NewMcpServer): McpServerSettings => ({
 
 /** The caller's own credentials, else those of the tenant. Refreshed ones are sealed and stored in the same place. */
 function tokensOf(
-  { store, keys }: { store: Store; keys: SecretKeys },
+  { store, keys, turns }: { store: Store; keys: SecretKeys; turns: Turns },
   { config, tenant, allow_private }: ResolvedServer,
   actor: string,
   egress: Egress,
@@ -97,11 +109,13 @@ function tokensOf(
   const load = async (): Promise<McpCredentials> => readCredentials((await read()).value);
   const change: ChangeCredentials = async (alter) => {
     const { owner } = await read();
-    await changeMcpCredentials(store, keys, place(owner), async (value) => {
+    const changed = async (value: string | null) => {
       const before = readCredentials(value);
       const after = await alter(before);
       return isDeepStrictEqual(before, after) ? null : JSON.stringify(after);
-    });
+    };
+    const run = () => changeMcpCredentials(store, keys, place(owner), changed);
+    await turns(AbortSignal.timeout(TURN_MS), run);
   };
   const provider = new McpOAuth({
     ...{ config, load, redirect_url: 'http://127.0.0.1/' },
