@@ -59,6 +59,7 @@ export type PolicyRule = z.infer<typeof PolicyRule>;
 /** Limits for allowed calls. If several apply, the lowest wins. */
 export const PolicyLimit = Limits.omit({
   allow_paths: true,
+  also_allow_paths: true,
   deny_paths: true,
   allow_hidden: true,
   max_size_bytes: true,

@@ -21,7 +21,7 @@ import {
   type WorkerContext,
   type WorkerMetrics,
 } from '@capstan/execution';
-import type { Consumer } from '@capstan/queue';
+import type { Consumer, Relay } from '@capstan/queue';
 import type { Redactor } from '@capstan/redact';
 import type { Runner } from '@capstan/runners';
 import { type ArtifactStorage, artifactStorage } from '@capstan/store/artifact';
@@ -107,10 +107,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
   backbone.dispatcher.wake(options.runner_types);
   pauses.apply();
   const unsubscribe = [
-    relay.subscribe('cancel', (ids) => load.cancel(ids)),
-    relay.subscribe('refresh', (what) => {
-      if (what.includes('queues')) pauses.look().catch(() => {});
-    }),
+    listen(relay, load, pauses),
     watchForWedge(backbone.queue, watched, options.wedge_ms, options.onWedged),
   ];
   log.info({ worker_id: lease.worker_id(), runners: options.runner_types }, 'worker started');
@@ -118,6 +115,19 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
   const parts: Parts = { load, lease, heldTasks, settler, policies, offers, unsubscribe };
   const stop = () => shutDown(backbone, options, parts);
   return { worker_id: lease.worker_id, paused: () => pauses.now(), metrics, stop };
+}
+
+/** Stops calls that somebody canceled, and queues that somebody paused. */
+function listen(relay: Relay, load: Load, pauses: Pauses): () => void {
+  const offs = [
+    relay.subscribe('cancel', (ids) => load.cancel(ids)),
+    relay.subscribe('refresh', (what) => {
+      if (what.includes('queues')) pauses.look().catch(() => {});
+    }),
+  ];
+  return () => {
+    for (const off of offs) off();
+  };
 }
 
 /** How long tools may take to stop, and then how long writing their results may take. */

@@ -1,3 +1,4 @@
+import { isObject } from '@capstan/contracts/is-object';
 import { Bookmark, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { Search } from '../../app/search.js';
@@ -19,9 +20,13 @@ const GIVEN: readonly View[] = [
 ];
 const NOTHING: Search = Object.fromEntries(FACETS.map((name) => [name, undefined]));
 
+const isView = (value: unknown): value is View =>
+  isObject(value) && typeof value.name === 'string' && isObject(value.search);
+
 const read = (): View[] => {
   try {
-    return JSON.parse(localStorage.getItem(KEY) ?? '[]');
+    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
+    return Array.isArray(kept) ? kept.filter(isView) : [];
   } catch {
     return [];
   }
