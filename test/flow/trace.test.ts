@@ -20,7 +20,7 @@ const POLICY = {
   version: '1.0',
   boundary: 'deny_by_default',
   rules: [
-    { id: 'all', effect: 'allow', match: { tool: ['mcp:*', 'cap:*', 'app:*', 'api.call'] } },
+    { id: 'all', effect: 'allow', match: { tool: ['mcp:*', 'cap:*', 'app:*', 'api.call', 'fs.write'] } },
     {
       id: 'ask',
       effect: 'hold',
@@ -175,6 +175,22 @@ describe.each(queues)('with traces sent to a collector, on the $name queue', (qu
     expect(eventsOf('send builtin')).toEqual(['policy.decision', 'hold']);
     expect(eventsOf('process builtin')).toEqual(['wait', 'policy.decision', 'hold.approved']);
   });
+
+  // The queue makes no difference.
+  test.runIf(queue.name === 'postgres')(
+    'inputs and results are on the span of a tool if asked for, redacted',
+    async () => {
+      await cluster.startWorker({ runners: 'file', env: { CAPSTAN_TRACE_CONTENT: 'yes' } });
+      const inputs = { path: 'key.txt', content: `It is ${CLUSTER_KEY}.` };
+      const { trace_id, invocation } = await submit({ tool_id: 'fs.write', inputs });
+      expect(invocation.status).toBe('succeeded');
+      const executed = (await settled(trace_id)).find(({ name }) => name === 'execute_tool fs.write');
+      const of = (key: string) => textOf(executed?.attributes ?? [], `gen_ai.tool.call.${key}`);
+      expect(of('arguments')).toContain('"path":"key.txt"');
+      expect(of('arguments')).not.toContain(CLUSTER_KEY);
+      expect(JSON.parse(of('result') ?? '')).toEqual(invocation.result?.payload);
+    },
+  );
 
   test('steps of a plan are sent and run in the trace of the request that submitted the plan', async () => {
     const trace_id = `${'0'.repeat(29)}${queue.name === 'redis' ? 'a' : 'b'}aa`;

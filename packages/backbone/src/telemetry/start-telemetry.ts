@@ -1,3 +1,4 @@
+import { BackboneEnv, readEnv } from '../env.js';
 import type { Log } from '../log.js';
 import { enableTracing } from './tracing.js';
 
@@ -14,10 +15,12 @@ export async function startTelemetry(service: string, env: NodeJS.ProcessEnv, lo
   if (!isConfigured(env)) return { stop: () => Promise.resolve() };
   const { startSdk } = await import('./sdk.js');
   const sdk = startSdk(service, env, log);
-  enableTracing({ content: isTrue(env.CAPSTAN_TRACE_CONTENT) });
+  const { CAPSTAN_TRACE_CONTENT: content } = readEnv(BackboneEnv.pick({ CAPSTAN_TRACE_CONTENT: true }), env);
+  enableTracing({ content });
   return sdk;
 }
 
+/** As OpenTelemetry reads its own variables. */
 const isTrue = (value: string | undefined): boolean => value?.toLowerCase() === 'true' || value === '1';
 
 function isConfigured(env: NodeJS.ProcessEnv): boolean {
