@@ -79,6 +79,10 @@ test('capstan dev serves a file under the policy beside it, and reloads it and i
   await writeFile(join(folder, 'caller.ts'), CALLER);
   const compiled = await node(inRepository('node_modules/typescript/bin/tsc'), '--project', '.');
   await succeeded(compiled);
+
+  dev.kill('SIGINT');
+  await dev.exited;
+  expect(dev.stderr.filter((line) => line.includes('Cannot reach'))).toEqual([]);
 });
 
 /** `@ts-expect-error` fails the compilation where the expected error is missing. */

@@ -3,8 +3,11 @@ import { standaloneEnv } from './env.js';
 import { commandFor } from './own-address.js';
 import { startStandalone } from './start-standalone.js';
 
-/** `capstan up`, `capstan dev` and `npm start`. `onUp` is called once it is up. */
-export async function runStandalone(onUp?: (up: { url: string; key: string }) => Promise<void>): Promise<void> {
+type Up = { url: string; key: string };
+type Stop = () => Promise<void>;
+
+/** `capstan up`, `capstan dev` and `npm start`. `onUp` is called once it is up; what it returns is called before the services stop. */
+export async function runStandalone(onUp: (up: Up) => Promise<Stop> = () => Promise.resolve(nothing)): Promise<void> {
   const env = standaloneEnv(process.env);
   const asked = untilSignal();
   const standalone = await startStandalone(env);
@@ -20,10 +23,16 @@ export async function runStandalone(onUp?: (up: { url: string; key: string }) =>
 
 `);
   try {
-    await onUp?.(standalone);
-    await Promise.race([asked, standalone.failed]);
-    process.stdout.write('  Stopping. Running calls may finish first.\n');
+    const stop = await onUp(standalone);
+    try {
+      await Promise.race([asked, standalone.failed]);
+      process.stdout.write('  Stopping. Running calls may finish first.\n');
+    } finally {
+      await stop();
+    }
   } finally {
     await standalone.stop();
   }
 }
+
+const nothing = (): Promise<void> => Promise.resolve();

@@ -23,18 +23,20 @@ export const addDev: AddCommand = (program, cli) => {
         const path = resolve(file);
         if (!existsSync(path)) throw noSuchFile(file);
         const { runStandalone } = await import('@capstan/standalone');
-        let served: { stop(): Promise<void> } | null = null;
-        await runStandalone(async ({ url, key }) => {
-          served = await serveWithReload(path, options, { CAPSTAN_URL: url, CAPSTAN_API_KEY: key });
-        }).finally(() => served?.stop());
+        await runStandalone(({ url, key }) =>
+          serveWithReload(path, options, { CAPSTAN_URL: url, CAPSTAN_API_KEY: key }),
+        );
       }),
     );
 };
 
 type Gateway = { CAPSTAN_URL: string; CAPSTAN_API_KEY: string };
 
-/** Serves the tools in a child process that restarts when a file beside them changes: Node.js cannot reload modules. */
-async function serveWithReload(path: string, { pool }: ServeOptions, env: Gateway) {
+/**
+ * Serves the tools in a child process that restarts when a file beside them changes: Node.js cannot reload modules. Resolves with the
+ * function that stops it.
+ */
+async function serveWithReload(path: string, { pool }: ServeOptions, env: Gateway): Promise<() => Promise<void>> {
   const folder = dirname(path);
   let child: ChildProcess | null = null;
   let stopped = false;
@@ -71,14 +73,12 @@ async function serveWithReload(path: string, { pool }: ServeOptions, env: Gatewa
     }, SETTLE_MS);
   });
   await again();
-  return {
-    stop: async () => {
-      stopped = true;
-      clearTimeout(timer);
-      watching.abort();
-      await turn;
-      await end();
-    },
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    watching.abort();
+    await turn;
+    await end();
   };
 }
 
