@@ -11,6 +11,9 @@ export const nameMistakes = (program: Command, args: readonly string[]): void =>
     command.error(
       `error: there is no \`${pathOf(command)} ${word}\`; it has ${commands.map((sub) => sub.name()).join(', ')}`,
     );
+  // Otherwise commander prints the help of all commands.
+  if (command === program && word !== undefined && word !== 'help' && args.includes('--help'))
+    command.error(`error: there is no \`${pathOf(command)} ${word}\``);
   const known = new Set(['--help', ...[command, program].flatMap(({ options }) => options.map(({ long }) => long))]);
   const isMisspelled = args.some((arg) => arg.startsWith('--') && arg !== '--' && !known.has(arg.split('=')[0]));
   // Commander then complains about the unknown option first, and suggests the nearest.

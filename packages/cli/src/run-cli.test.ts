@@ -19,6 +19,7 @@ describe('capstan without arguments', () => {
   it('has help for each command', async () => {
     const { code, stdout } = await capstan(['help', 'invoke']);
     expect(code).toBe(0);
+    expect((await capstan(['help', 'keys', 'create'])).stdout).toContain('Usage: capstan keys create');
     expect(stdout).toContain('--idempotency-key');
     expect(stdout).toContain('--url');
   });
@@ -33,6 +34,8 @@ describe('capstan without arguments', () => {
 describe('a usage error', () => {
   it.each([
     [['lst'], 'Did you mean'],
+    [['help', 'nope'], 'there is no `capstan nope`'],
+    [['help', 'keys', 'revoke'], 'there is no `capstan keys revoke`'],
     [['list', '--status', 'bad'], 'succeeded, failed'],
     [['list', '--bogus'], "unknown option '--bogus'"],
     [['invoke'], "missing required argument 'tool_id'"],

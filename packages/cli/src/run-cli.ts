@@ -13,7 +13,9 @@ import { openSession, type Session } from './session.js';
 import { readVersion } from './version.js';
 
 /** Runs one command line and returns its exit code. It uses only `io`, never the process itself. */
-export const runCli = async (args: readonly string[], io: Io): Promise<ExitCode> => {
+export const runCli = async (given: readonly string[], io: Io): Promise<ExitCode> => {
+  // Commander's own help command knows only commands of the first level.
+  const args = given[0] === 'help' && given.length > 1 ? [...given.slice(1), '--help'] : given;
   let exit: ExitCode = EXIT.success;
   const inSession = async (command: Command, body: (session: Session) => Promise<ExitCode>): Promise<void> => {
     const session = openSession(globalOptions(command), io);

@@ -33,7 +33,7 @@ type Options = { limit: number; status?: RunStatus; kind?: Run['kind']; name?: s
 export const addRuns: AddCommand = (program, cli) => {
   const runs = addWatch(program.command('runs'))
     .alias('list-runs')
-    .description('list plans and bulk submissions, compare two, and pause or resume plans')
+    .description('list, compare, pause and resume plans and bulk submissions')
     .option('-s, --status <status>', 'only pending, running, paused, completed, failed or canceled runs', parseStatus)
     .addOption(new Option('-k, --kind <kind>', 'only plan, bulk or lone runs').argParser(parseKind).conflicts('all'))
     .option('-a, --all', 'include lone invocations, which are runs of their own')
