@@ -5,10 +5,10 @@ import type { GatewayContext } from '../gateway-context.js';
 const USED = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
-<title>This link is not good any more</title>
-<h1>This link is not good any more</h1>
-<p>It was followed before, has expired, or is none of ours.</p>
-<p><a href="/approvals">Sign in and see what waits</a></p>
+<title>This link is no longer valid</title>
+<h1>This link is no longer valid</h1>
+<p>It has been used, has expired, or was not sent by this installation.</p>
+<p><a href="/approvals">Sign in to see all held calls</a></p>
 </html>
 `;
 
