@@ -73,7 +73,7 @@ export function ProposeDialog({ hold, onClose }: { hold: Hold; onClose(): void }
     <Dialog
       title="Approve, and propose a rule"
       onClose={onClose}
-      width={680}
+      width={960}
       footer={
         data ? (
           <>
@@ -97,38 +97,46 @@ export function ProposeDialog({ hold, onClose }: { hold: Hold; onClose(): void }
       ) : data ? (
         <>
           <p>Calls that this rule covers would run without being held:</p>
-          <pre className="block">
-            <SafeText text={data.yaml} line={false} />
-          </pre>
-          <h3>What it covers</h3>
-          <Facts
-            of={[
-              ['Tool', <SafeText key="tool" text={data.covers.tool_id} />],
-              ['Submitted by', <SafeText key="actor" text={`${data.covers.actor} of ${data.covers.tenant}`} />],
-              ['No longer held by', <SafeText key="holds" text={data.covers.holds.join(', ')} />],
-            ]}
-          />
-          {members.length > 0 ? (
-            <fieldset className="schema-group">
-              <legend>{data.covers.exact ? 'Exactly these inputs' : 'These inputs; all others may be anything'}</legend>
-              {members.map(([name, value]) => (
-                <CheckField
-                  key={name}
-                  label={
-                    <span className="truncate">
-                      <SafeText text={`${name} = ${JSON.stringify(value)}`} />
-                      {holdsSecret(value) ? <span className="muted"> a secret, so it may be anything</span> : null}
-                    </span>
-                  }
-                  value={same.includes(name)}
-                  disabled={holdsSecret(value)}
-                  onChange={(on) => setSame(on ? [...same, name] : same.filter((each) => each !== name))}
-                />
-              ))}
-            </fieldset>
-          ) : null}
-          <h3>What it would have changed over the last 30 days</h3>
-          <WhatIfResult of={data.what_if} />
+          <div className="propose">
+            <div className="stack">
+              <pre className="block">
+                <SafeText text={data.yaml} line={false} />
+              </pre>
+              {members.length > 0 ? (
+                <fieldset className="schema-group">
+                  <legend>
+                    {data.covers.exact ? 'Exactly these inputs' : 'These inputs; all others may be anything'}
+                  </legend>
+                  {members.map(([name, value]) => (
+                    <CheckField
+                      key={name}
+                      label={
+                        <span className="truncate">
+                          <SafeText text={`${name} = ${JSON.stringify(value)}`} />
+                          {holdsSecret(value) ? <span className="muted"> a secret, so it may be anything</span> : null}
+                        </span>
+                      }
+                      value={same.includes(name)}
+                      disabled={holdsSecret(value)}
+                      onChange={(on) => setSame(on ? [...same, name] : same.filter((each) => each !== name))}
+                    />
+                  ))}
+                </fieldset>
+              ) : null}
+            </div>
+            <div className="stack">
+              <h3>What it covers</h3>
+              <Facts
+                of={[
+                  ['Tool', <SafeText key="tool" text={data.covers.tool_id} />],
+                  ['Submitted by', <SafeText key="actor" text={`${data.covers.actor} of ${data.covers.tenant}`} />],
+                  ['No longer held by', <SafeText key="holds" text={data.covers.holds.join(', ')} />],
+                ]}
+              />
+              <h3>What it would have changed over the last 30 days</h3>
+              <WhatIfResult of={data.what_if} />
+            </div>
+          </div>
           {admin.ok ? null : <p className="muted">An admin can put it in force; hand them the text above.</p>}
           <ProblemNote error={problem} />
         </>
