@@ -87,7 +87,10 @@ async function decide(gateway: GatewayContext, endpoint: DecidingEndpoint, press
   const { id, team_id = '' } = pressed.user;
   const actor = Object.hasOwn(endpoint.users, id) ? endpoint.users[id] : undefined;
   if (actor === undefined)
-    return { ok: false, text: `You (${id}) cannot decide here yet: an admin has to add you to the users of this webhook.` };
+    return {
+      ok: false,
+      text: `You (${id}) cannot decide here yet: an admin has to add you to the users of this webhook.`,
+    };
   const button = Button.safeParse(parsed(value));
   if (!button.success) return { ok: false, text: 'This is not a button of Capstan.' };
   const { hold_id, input_hash } = button.data;
