@@ -12,6 +12,8 @@ export class PatternTimeout extends Error {
 }
 
 const MATCH_MS = 100;
+/** V8 counts time, not work: on a busy machine the process may hardly have run meanwhile. */
+const MAX_TRIES = 3;
 const SHORT = 64;
 const FEW_QUANTIFIERS = 3;
 
@@ -47,14 +49,19 @@ const place: { expression?: RegExp; text?: string } = {};
 const context = createContext(place);
 
 function testInTime(expression: RegExp, text: string): boolean {
-  Object.assign(place, { expression, text });
-  try {
-    return MATCH.runInContext(context, { timeout: MATCH_MS }) === true;
-  } catch (error) {
-    if (isTimeout(error)) throw new PatternTimeout(`took more than ${MATCH_MS} ms to match against its pattern`);
-    throw error;
-  } finally {
-    place.text = '';
+  for (let tries = 1; ; tries += 1) {
+    const before = process.cpuUsage();
+    try {
+      Object.assign(place, { expression, text });
+      return MATCH.runInContext(context, { timeout: MATCH_MS }) === true;
+    } catch (error) {
+      if (!isTimeout(error)) throw error;
+      const { user, system } = process.cpuUsage(before);
+      if (tries < MAX_TRIES && (user + system) / 1000 < MATCH_MS / 2) continue;
+      throw new PatternTimeout(`took more than ${MATCH_MS} ms to match against its pattern`);
+    } finally {
+      place.text = '';
+    }
   }
 }
 
