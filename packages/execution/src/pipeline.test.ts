@@ -27,7 +27,7 @@ function loseLeaseAtStart(risk: Descriptor['risk']) {
   };
   const worker = newWorkerContext({
     catalog,
-    policies: { cached: () => policy, load: async () => policy, close: () => {} },
+    policies: { cached: () => policy, load: async () => policy, refresh: async () => {}, close: () => {} },
     mayBegin: () => seen.held,
     holdsLease: () => seen.held,
     audit: async () => {

@@ -233,9 +233,10 @@ export async function decideAgain(
 ): Promise<Decision> {
   const policy = policies.cached(call.policy_hash) ?? (await policies.load(call.policy_hash));
   const decision = policy.decide(requestOf(rules, entry, call));
-  if (decision.code !== 'SPEC_HASH_MISMATCH') return decision;
-  // The grant may have been created just now, before the signal reached this process.
-  await rules.refresh();
+  // What would allow it may have been put in force just now, before the signal reached this process.
+  if (decision.code === 'SPEC_HASH_MISMATCH') await rules.refresh();
+  else if (!decision.allowed && decision.decided_by === 'installation') await policies.refresh();
+  else return decision;
   return policy.decide(requestOf(rules, entry, call));
 }
 

@@ -13,6 +13,8 @@ import { installationPolicy, policyByHash, type StoredPolicy } from '@capstan/st
 export type Policies = {
   cached(policy_hash: string): Pick<CompiledPolicy, 'decide'> | undefined;
   load(policy_hash: string): Promise<Pick<CompiledPolicy, 'decide'>>;
+  /** Reads the installation's policy again. */
+  refresh(): Promise<void>;
   close(): void;
 };
 
@@ -22,15 +24,24 @@ type Ceiling = { document: PolicyDocument; hash: string };
 
 export async function createPolicies(store: Store, relay: Relay): Promise<Policies> {
   let ceiling: Ceiling | null = null;
-  const close = await keepFresh(relay, FRESH, async () => {
+  let started = 0;
+  let applied = 0;
+  const refresh = async () => {
+    started += 1;
+    const mine = started;
     const document = await installationPolicy(store.db);
+    // A slow refresh must not overwrite the result of a later one.
+    if (mine < applied) return;
+    applied = mine;
     const hash = hashJson(document);
     if (hash !== ceiling?.hash) ceiling = { document, hash };
-  });
+  };
+  const close = await keepFresh(relay, FRESH, refresh);
   const cache = new PolicyCache(({ name, document }: StoredPolicy) =>
     name === INTERNAL_POLICY ? compilePolicy(document) : underNow(document, () => ceiling),
   );
   return {
+    refresh,
     close,
     cached: (policy_hash) => cache.get(policy_hash),
     load: async (policy_hash) => {

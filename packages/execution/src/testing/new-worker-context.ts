@@ -10,7 +10,7 @@ export const newWorkerContext = (given: Partial<WorkerContext> = {}): WorkerCont
   catalog: createCatalog(BUILTIN_TOOLS),
   rules: { approvedSpecs: () => [], refresh: () => Promise.resolve() },
   runners: new Map(),
-  policies: { cached: () => undefined, load: notExpected, close: () => {} },
+  policies: { cached: () => undefined, load: notExpected, refresh: notExpected, close: () => {} },
   redactor: createRedactor({ values: [] }),
   running: new Map(),
   metrics: { ended: () => {}, retried: () => {}, waited: () => {} },
