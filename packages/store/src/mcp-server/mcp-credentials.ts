@@ -16,16 +16,17 @@ const sealedAt = ({ server, tenant, owner }: CredentialPlace) => ({
   name: JSON.stringify(['mcp', server, owner]),
 });
 
-/** The client registration and tokens for a server, as JSON, encrypted at rest. */
-export async function readMcpCredentials(db: Db, keys: SecretKeys, place: CredentialPlace): Promise<string | null> {
-  const { server, tenant, owner } = place;
-  const row = await db
+const selectSealed = (db: Db, { server, tenant, owner }: CredentialPlace) =>
+  db
     .selectFrom('mcp_credentials')
     .select(['key_id', 'sealed'])
     .where('server', '=', server)
     .where('tenant', '=', tenant)
-    .where('owner', '=', owner)
-    .executeTakeFirst();
+    .where('owner', '=', owner);
+
+/** The client registration and tokens for a server, as JSON, encrypted at rest. */
+export async function readMcpCredentials(db: Db, keys: SecretKeys, place: CredentialPlace): Promise<string | null> {
+  const row = await selectSealed(db, place).executeTakeFirst();
   return row ? keys.open(sealedAt(place), row) : null;
 }
 
@@ -55,17 +56,9 @@ export async function changeMcpCredentials(
   place: CredentialPlace,
   change: (value: string | null) => Promise<string | null>,
 ): Promise<void> {
-  const { server, tenant, owner } = place;
   await store.db.transaction().execute(async (db) => {
     await sql`SELECT set_config('idle_in_transaction_session_timeout', ${String(CHANGE_MS)}, true)`.execute(db);
-    const row = await db
-      .selectFrom('mcp_credentials')
-      .select(['key_id', 'sealed'])
-      .where('server', '=', server)
-      .where('tenant', '=', tenant)
-      .where('owner', '=', owner)
-      .forUpdate()
-      .executeTakeFirst();
+    const row = await selectSealed(db, place).forUpdate().executeTakeFirst();
     const value = await change(row ? keys.open(sealedAt(place), row) : null);
     if (value === null) return;
     if (row) await putMcpCredentials(db, keys, place, value);
