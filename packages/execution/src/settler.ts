@@ -29,8 +29,10 @@ export type Settler = {
 export type Ending = { settlement: Settlement; followed: boolean };
 
 /**
- * While other calls run here, a result waits for theirs, for a fraction of its own duration, so that they share one write. They
- * then also share what follows: one signal, answers that go out together, and callers that come back together.
+ * A result waits for others, so that they share one write and what follows: one signal, answers that go out together, and callers
+ * that come back together. It waits for a fraction of its own duration at most, and not once as many results wait as calls
+ * are still running. Then one half of the callers comes back while the other half's calls run. With all of them in step,
+ * a fifth of the CPU time was idle (`true` in bubblewrap, 8 at a time).
  */
 const PATIENCE = 0.5;
 const MAX_PATIENCE_MS = 25;
@@ -38,7 +40,7 @@ const MAX_PATIENCE_MS = 25;
 type SettlerOptions = {
   receipts: Receipts;
   isAlive(): boolean;
-  isBusy(): boolean;
+  running(): number;
   /** The slots that this worker offers from now on; signaled together with the settlements. */
   offers(): string[];
 };
@@ -100,7 +102,7 @@ export function createSettler(backbone: Backbone, options: SettlerOptions): Sett
 }
 
 /** One statement writes the settlements of a batch, and signals the calls that ended. */
-const createCommit = ({ store, relay }: Backbone, { receipts, isBusy, offers }: SettlerOptions) =>
+const createCommit = ({ store, relay }: Backbone, { receipts, running, offers }: SettlerOptions) =>
   groupCommit<Ending, Settled>({
     write: async (endings) => {
       const settlements = endings.map(({ settlement }) => settlement);
@@ -116,8 +118,8 @@ const createCommit = ({ store, relay }: Backbone, { receipts, isBusy, offers }: 
       publishRest(settled);
       return settled;
     },
-    patience_ms: ({ settlement: { result } }) =>
-      isBusy() ? Math.min((result?.duration_ms ?? 0) * PATIENCE, MAX_PATIENCE_MS) : 0,
+    patience_ms: ({ settlement: { result } }, _, gathered) =>
+      gathered < running() ? Math.min((result?.duration_ms ?? 0) * PATIENCE, MAX_PATIENCE_MS) : 0,
     max_batch: 500,
     max_waiting: Number.POSITIVE_INFINITY,
     isolate: (error) => !isUnavailable(error),

@@ -13,9 +13,9 @@ type Options<Item, Outcome> = {
   /**
    * How long an item may wait for others to share its write; the shortest time in the batch decides. A write costs the
    * processes that it wakes far more than an additional item does. `company`: the last write had several items, so there are
-   * many callers at the moment.
+   * many callers at the moment. `gathered`: how many items wait by now, this one included.
    */
-  patience_ms?(item: Item, company: boolean): number;
+  patience_ms?(item: Item, company: boolean, gathered: number): number;
   max_batch: number;
   max_waiting: number;
   /** Whether a failed batch is retried item by item, so that a bad item does not fail the others. */
@@ -75,7 +75,7 @@ export function groupCommit<Item, Outcome>(options: Options<Item, Outcome>): Gro
       }
       waiting.push({ item, since: performance.now(), resolve, reject });
       handed++;
-      if (!busy) beginWithin(options.patience_ms?.(item, company) ?? 0);
+      if (!busy) beginWithin(options.patience_ms?.(item, company, waiting.length) ?? 0);
     });
   const idle = () =>
     new Promise<void>((resolve) => {

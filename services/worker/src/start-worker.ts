@@ -80,7 +80,7 @@ export async function startWorker(backbone: Backbone, options: WorkerOptions): P
   const settler = createSettler(backbone, {
     ...{ receipts, offers },
     isAlive: () => load.isAlive(),
-    isBusy: () => load.isBusy(),
+    running: () => load.running.size,
   });
   const policies = await createPolicies(store, relay);
   const context = contextOf(backbone, options, {

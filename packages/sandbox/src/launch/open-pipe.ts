@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, mkdirSync, openSync, unlinkSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -16,6 +16,8 @@ export type Pipe = {
 
 /** Created in batches, because each call of mkfifo is a process. */
 const AT_ONCE = 256;
+/** When so few are left, more are made in the background: on a busy machine `mkfifo` takes 40 ms, in which a run would have to wait. */
+const FEW = 128;
 
 /**
  * Creates the pipes of runs. Each is used by one run only, so a descriptor that a run keeps or passes on cannot reach the output of
@@ -27,12 +29,29 @@ export const createPipes = (directory: string): (() => Pipe) => {
   mkdirSync(folder, { recursive: true, mode: 0o711 });
   const mode = process.getuid?.() === 0 ? '602' : '600';
   const made: string[] = [];
+  let making = false;
+
+  const batch = () => Array.from({ length: AT_ONCE }, () => join(folder, randomUUID()));
+  const makeNow = () => {
+    const names = batch();
+    execFileSync('mkfifo', ['-m', mode, ...names], { stdio: 'ignore' });
+    made.push(...names);
+  };
+  const makeMore = () => {
+    if (making) return;
+    making = true;
+    const names = batch();
+    // After a failure, the next run that finds none tries itself, and reports why.
+    execFile('mkfifo', ['-m', mode, ...names], (error) => {
+      making = false;
+      if (error === null) made.push(...names);
+    }).unref();
+  };
+
   return () => {
-    if (made.length === 0) {
-      made.push(...Array.from({ length: AT_ONCE }, () => join(folder, randomUUID())));
-      execFileSync('mkfifo', ['-m', mode, ...made], { stdio: 'ignore' });
-    }
+    if (made.length === 0) makeNow();
     const name = made.pop() ?? '';
+    if (made.length < FEW) makeMore();
     const reader = new Socket({ fd: openSync(name, O_RDONLY | O_NONBLOCK), readable: true, writable: false });
     reader.on('error', () => {});
     return { name, reader, writer: openSync(name, O_WRONLY) };

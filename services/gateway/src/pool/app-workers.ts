@@ -50,7 +50,7 @@ export class AppWorkers {
     this.#policies = policies;
     const receipts = new Receipts(2 * options.lease_ms);
     const offers = () => this.#offers();
-    this.#settler = createSettler(backbone, { receipts, offers, isAlive: () => this.#alive, isBusy: () => false });
+    this.#settler = createSettler(backbone, { receipts, offers, isAlive: () => this.#alive, running: () => 0 });
     this.#app = createAppContext(backbone, options, { receipts, policies, offers, settler: this.#settler });
     this.#sweep = setInterval(() => this.#closeIdle(), options.lease_ms).unref();
     this.#unsubscribe = this.#listen(backbone);
