@@ -44,7 +44,7 @@ export async function createContext(
   const { store, relay } = backbone;
   const endings = receiveEndings(relay);
   const waiters = createWaiters(store, relay, endings);
-  const committer = new Committer(backbone);
+  const committer = new Committer(backbone, waiters.count);
   const checkOrigin = createOriginCheck(options);
   const oidc = options.oidc ? createOidc(store, options.oidc) : null;
   const attempts = options.attempts ?? createWorkerMetrics({}, new Map());

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
-import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { Identity } from '../sandbox.js';
 import { closePipe, type Pipe } from './open-pipe.js';
 import { signalGroup } from './processes.js';
@@ -98,9 +98,12 @@ export const openShell = ({ around, sh, identity, openPipe }: ShellOptions): She
       const finished = lines().then((status): Ending => ({ kind: 'exited', exit_code: Number(status) }));
       const ending = await Promise.race([finished, ended]);
       for (const pipe of pipes) closePipe(pipe);
-      const late = new AbortController();
-      const over = delay(DRAIN_MS, 'over' as const, { signal: late.signal });
-      const how = await Promise.race([drained, over]).finally(() => late.abort());
+      let late: NodeJS.Timeout | undefined;
+      const over = new Promise<'over'>((resolve) => {
+        late = setTimeout(resolve, DRAIN_MS, 'over');
+      });
+      const how = await Promise.race([drained, over]);
+      clearTimeout(late);
       // On a busy machine the time may be over before Node has polled the pipes. It reads all that a pipe holds in one turn.
       for (let turn = 0; how === 'over' && turn < 2; turn += 1) await setImmediate();
       for (const { reader } of pipes) reader.destroy();

@@ -6,7 +6,7 @@ import { inCommon } from '../in-common.js';
 import type { Query, Statement, Store } from '../open-store.js';
 import { tally, tallyAlike } from '../run/tally.js';
 import { notify } from '../signal/channel.js';
-import { stamped } from './ended-message.js';
+import { notifyEnded, splitEnded } from './ended-message.js';
 import { returnCalls } from './return-calls.js';
 import { ENDED_WITH_RESULT, isReturn, keptResult, type Settled, type Settlement } from './settlement.js';
 
@@ -16,6 +16,9 @@ const RARE = `), tallied AS (
       INSERT INTO ends_to_tell SELECT invocation_id FROM moved WHERE watched ON CONFLICT DO NOTHING
     `;
 
+const IF_ALL = (all: string, some: string): string =>
+  `(CASE WHEN (SELECT count(*) FROM written) = cardinality($4::text[]) THEN ${all} ELSE ${some} END)`;
+
 /**
  * Ends calls that are on receipts. The receipt is the fence: it is locked, or deleted with its last call, before a result is
  * written, and a receipt that was taken away (worker declared lost) has no calls to end. The primary key of `results` is the
@@ -23,7 +26,8 @@ const RARE = `), tallied AS (
  * Payloads are sent as text: Postgres' JSON functions reject \\u0000, its `json` type accepts it.
  *
  * $1 receipts that this batch completes, $2 its other receipts, $3 shared columns, $4 ids, $5 the receipt of each, $6 indexes into
- * $3, $7 payloads, $8 durations, $9 input hashes, $10 output hashes, $11 signals if all were written, $12 signals if not.
+ * $3, $7 payloads, $8 durations, $9 input hashes, $10 output hashes; $11 results and $12 other signals if all were written, $13
+ * signals if not.
  *
  * `plain`: no call belongs to a run or is watched. Parts of a statement cost time even if they have nothing to do.
  */
@@ -58,9 +62,8 @@ const ending = (plain: boolean): Statement => ({
     ${plain ? '' : RARE}), audited AS (${AUDIT_ENDS}
     )
     SELECT invocation_id, attempt, status,
-      (SELECT count(${notify('signal')}) FROM unnest(
-        CASE WHEN (SELECT count(*) FROM written) = cardinality($4::text[]) THEN $11::text[] ELSE $12::text[] END) AS said,
-        LATERAL (SELECT ${stamped('said')} AS signal) AS s)
+      (${notifyEnded(IF_ALL('$11::text[]', 'NULL'))}) AS told,
+      (SELECT count(${notify('signal')}) FROM unnest(${IF_ALL('$12::text[]', '$13::text[]')}) AS signal)
     FROM moved`,
 });
 const END = ending(false);
@@ -133,6 +136,7 @@ async function end(
     endings.every(({ status }) => ENDED_WITH_RESULT.has(status))
   )
     if (await endAlike(store, endings, signals.all)) return endings;
+  const { results, others } = splitEnded(signals.all);
   const values = [
     claims.filter(completes),
     claims.filter((claim_id) => !completes(claim_id)),
@@ -144,7 +148,8 @@ async function end(
     kept.map((result) => result?.duration_ms),
     kept.map((result) => result?.input_hash),
     kept.map((result) => result?.output_hash),
-    signals.all,
+    results,
+    others,
     signals.some,
   ];
   const plain = !watched && endings.every(({ run_id }) => run_id === null);
@@ -196,7 +201,7 @@ const byAttempt = (rows: readonly Moved[]) => new Map(rows.map((row) => [nameOf(
  * division by zero, and the caller falls back to the general statement.
  *
  * $1 receipts, $2 ids, $3 the receipt of each, $4 payloads, $5 durations, $6 input hashes, $7 output hashes, $8 subject and $9
- * detail of the audit event, $10 signals; then the columns that all endings share, the run last.
+ * detail of the audit event, $10 signals; then the columns that all endings share; $25 results for waiting callers; $26 the run.
  */
 const endingAlike = (of_run: boolean): Statement => ({
   name: of_run ? 'end-calls-alike-run' : 'end-calls-alike',
@@ -213,11 +218,11 @@ const endingAlike = (of_run: boolean): Statement => ({
           AS e (invocation_id, claim_id, payload, duration_ms, input_hash, output_hash)
         JOIN completed r ON r.claim_id = e.claim_id AND e.invocation_id = ANY (r.ids)
       RETURNING 1
-    ), ${of_run ? `tallied AS (${tallyAlike('$25', '$13', 'cardinality($2::text[])')}), ` : ''}audited AS (
+    ), ${of_run ? `tallied AS (${tallyAlike('$26', '$13', 'cardinality($2::text[])')}), ` : ''}audited AS (
       INSERT INTO audit (tenant, actor, event, subject, detail) VALUES ($11, $12, 'invocation.end', $8, $9)
     )
     SELECT 1 / (SELECT (count(*) = cardinality($2::text[]))::int FROM written) AS written,
-      (SELECT count(${notify('signal')}) FROM unnest($10::text[]) AS said, LATERAL (SELECT ${stamped('said')} AS signal) AS s)`,
+      (SELECT count(${notify('signal')}) FROM unnest($10::text[]) AS signal), (${notifyEnded('$25')}) AS told`,
 });
 const END_ALIKE = endingAlike(false);
 const END_ALIKE_OF_RUN = endingAlike(true);
@@ -234,6 +239,7 @@ async function endAlike(
   if (!first) return true;
   const kept = endings.map(keptResult);
   const [result] = kept;
+  const { results, others } = splitEnded(signals);
   const values = [
     textArray([...new Set(endings.map(({ claim_id }) => claim_id))]),
     textArray(endings.map(({ invocation_id }) => invocation_id)),
@@ -244,7 +250,7 @@ async function endAlike(
     textArray(kept.map((one) => one?.output_hash)),
     first.run_id ?? leastOf(endings, first.invocation_id),
     ended(endings),
-    textArray(signals),
+    textArray(others),
     first.tenant,
     first.actor,
     first.status,
@@ -259,6 +265,7 @@ async function endAlike(
     result?.facts && JSON.stringify(result.facts),
     result?.exit_code,
     result?.truncated,
+    textArray(results),
     ...(first.run_id === null ? [] : [first.run_id]),
   ];
   try {

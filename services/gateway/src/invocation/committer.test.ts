@@ -25,7 +25,7 @@ async function openCommitter() {
     rules.close();
     dispatcher.close();
   });
-  return { relay, committer: new Committer({ store, relay, rules, dispatcher }) };
+  return { relay, committer: new Committer({ store, relay, rules, dispatcher }, () => 0) };
 }
 
 beforeEach(async () => {
