@@ -34,6 +34,8 @@ export type Ending = { settlement: Settlement; followed: boolean };
  * are still running. Then one half of the callers comes back while the other half's calls run. With all of them in step,
  * a fifth of the CPU time was idle (`true` in bubblewrap, 8 at a time).
  */
+export const settlingPatience = (duration_ms: number, gathered: number, running: number): number =>
+  gathered < running ? Math.min(duration_ms * PATIENCE, MAX_PATIENCE_MS) : 0;
 const PATIENCE = 0.5;
 const MAX_PATIENCE_MS = 25;
 
@@ -119,7 +121,7 @@ const createCommit = ({ store, relay }: Backbone, { receipts, running, offers }:
       return settled;
     },
     patience_ms: ({ settlement: { result } }, _, gathered) =>
-      gathered < running() ? Math.min((result?.duration_ms ?? 0) * PATIENCE, MAX_PATIENCE_MS) : 0,
+      settlingPatience(result?.duration_ms ?? 0, gathered, running()),
     max_batch: 500,
     max_waiting: Number.POSITIVE_INFINITY,
     isolate: (error) => !isUnavailable(error),

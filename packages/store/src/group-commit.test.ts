@@ -11,7 +11,7 @@ function controlled({
   max_batch = 100,
   max_waiting = 100,
   isolate = false,
-  patience_ms = (_: number): number => 0,
+  patience_ms = (_item: number, _company: boolean, _gathered: number): number => 0,
 } = {}) {
   const writes: Write[] = [];
   const awaited = new Map<number, (write: Write) => void>();
@@ -82,6 +82,15 @@ describe('a group commit', () => {
     vi.useRealTimers();
     expect(writes.map(({ items }) => items)).toEqual([[30, 20, 40]]);
     writes[0]?.finish();
+    await Promise.all(all);
+  });
+
+  test('stops waiting as soon as enough items are gathered', async () => {
+    const { commit, write } = controlled({ patience_ms: (_item, _company, gathered) => (gathered < 3 ? 60_000 : 0) });
+    const all = [1, 2, 3].map((item) => commit(item));
+    const first = await write(0);
+    expect(first.items).toEqual([1, 2, 3]);
+    first.finish();
     await Promise.all(all);
   });
 

@@ -7,7 +7,7 @@ import { postgresDispatcher } from '../../../../packages/backbone/src/dispatcher
 import { memoryRelay } from '../../../../packages/queue/src/testing/memory-relay.js';
 import { manyInvocations, newInvocation } from '../../../../packages/store/src/testing/new-invocation.js';
 import { openTestStore } from '../../../../packages/store/src/testing/open-test-store.js';
-import { Committer } from './committer.js';
+import { Committer, lingering } from './committer.js';
 
 const store = await openTestStore();
 const operator: Principal = { key_id: 'key_1', tenant: 'acme', actor: 'otto', roles: ['operate'] };
@@ -30,6 +30,23 @@ async function openCommitter() {
 
 beforeEach(async () => {
   await store.db.deleteFrom('quotas').execute();
+});
+
+describe('a submission among others', () => {
+  test('waits for more while most calls are on their way', () => {
+    expect(lingering(true, 24, 50)).toBeGreaterThan(0);
+  });
+
+  test('waits no longer once half of the calls are gathered', () => {
+    expect(lingering(true, 25, 50)).toBe(0);
+  });
+
+  test.each([
+    ['was alone in the last write', false, 1, 50],
+    ['has no request that waits for a result', true, 1, 0],
+  ] as const)('is written at once if it %s', (_, company, gathered, awaited) => {
+    expect(lingering(company, gathered, awaited)).toBe(0);
+  });
 });
 
 describe('a committer', () => {
