@@ -3,6 +3,7 @@ import type { Agent, Invocation, Json, Provider } from '@capstan/contracts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../fixtures/eventually.js';
 import { findRepository } from '../fixtures/find-repository.js';
+import { naughtyStrings } from '../fixtures/naughty-strings.js';
 import { hardestQueue } from '../fixtures/queues.js';
 import { type Call, PROVIDERS, RESPONSES, textsIn } from './provider-messages.js';
 import { ALLOW_ALL, type System, startSystem } from './start-system.js';
@@ -225,9 +226,8 @@ describe.each(hardestQueue)('an agent on the $name queue', (queue) => {
     expect(names).toMatchObject({ gh_pr_create: 'atip:gh:pr.create' });
   });
 
-  const blns = new URL('../shared/corpora/naughty-strings/blns.json', findRepository());
-  test.skipIf(!existsSync(blns))('naughty strings as inputs come back byte for byte, with equal hashes', async () => {
-    const naughty: string[] = JSON.parse(readFileSync(blns, 'utf8'));
+  test('naughty strings as inputs come back byte for byte, with equal hashes', async () => {
+    const naughty = naughtyStrings();
     const { run_id } = await system.admin.submitBulk(
       [...naughty, ...naughty].map((text) => ({ tool_id: 'cap:noop:noop', inputs: { text } })),
     );
@@ -246,15 +246,12 @@ describe.each(hardestQueue)('an agent on the $name queue', (queue) => {
     }
   });
 
-  test.skipIf(!existsSync(blns))(
-    'calls with naughty strings as tool names and call ids all get an answer',
-    async () => {
-      const naughty: string[] = JSON.parse(readFileSync(blns, 'utf8'));
-      for (const provider of PROVIDERS) {
-        const calls = naughty.slice(0, 100).map((text) => ({ id: `i${text}`, name: text, args: { text } }));
-        const answer = await toolCalls(provider, calls, 'ses_n');
-        expect(textsIn(provider, answer.messages).map(([id]) => id)).toEqual(calls.map(({ id }) => id));
-      }
-    },
-  );
+  test('calls with naughty strings as tool names and call ids all get an answer', async () => {
+    const naughty = naughtyStrings();
+    for (const provider of PROVIDERS) {
+      const calls = naughty.slice(0, 100).map((text) => ({ id: `i${text}`, name: text, args: { text } }));
+      const answer = await toolCalls(provider, calls, 'ses_n');
+      expect(textsIn(provider, answer.messages).map(([id]) => id)).toEqual(calls.map(({ id }) => id));
+    }
+  });
 });

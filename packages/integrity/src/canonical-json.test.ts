@@ -1,12 +1,13 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from './canonical-json.js';
 
-const corpus = new URL('../../../../shared/corpora/jcs/', import.meta.url);
+/** The test data of RFC 8785's authors, as another implementation publishes it. */
+const corpus = new URL('../../../node_modules/@truestamp/canonify/tests/testdata/', import.meta.url);
 
-describe.skipIf(!existsSync(corpus))('the cases of the RFC’s authors', () => {
-  const names = existsSync(corpus) ? readdirSync(new URL('input/', corpus)) : [];
+describe('the cases of the RFC’s authors', () => {
+  const names = readdirSync(new URL('input/', corpus));
   test.each(names)('the canonical form of %s is correct byte for byte', (name) => {
     const input: unknown = JSON.parse(readFileSync(new URL(`input/${name}`, corpus), 'utf8'));
     const bytes = Buffer.from(canonicalJson(input));
