@@ -63,6 +63,13 @@ export function Button({
   return label ? <Tip text={label}>{button}</Tip> : button;
 }
 
+type IconButtonProps = { icon: ReactNode; label: string; may?: May; onClick(): void };
+
+/** A small button with an icon alone. Its label is its accessible name and its tooltip. */
+export const IconButton = ({ label, ...rest }: IconButtonProps) => (
+  <Button kind="ghost" size="small" aria-label={label} {...rest} />
+);
+
 type ButtonLinkProps = Look & Pick<LinkProps, 'to' | 'params' | 'search'> & { children?: ReactNode };
 
 export const ButtonLink = ({ to, params, search, children, ...look }: ButtonLinkProps) => (

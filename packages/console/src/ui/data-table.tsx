@@ -18,7 +18,7 @@ export type Column<Row extends RowData> = {
 
 export type TableHandle = { scrollTo(index: number): void; scrollToTop(): void };
 
-type Props<Row extends RowData> = {
+export type TableProps<Row extends RowData> = {
   label: string;
   rows: readonly Row[];
   columns: readonly Column<Row>[];
@@ -42,7 +42,7 @@ const OVERSCAN = 12;
 const NEAR_END = 40;
 
 /** A virtualized table of any length: only the visible rows and a few around them are in the page. */
-export function DataTable<Row extends RowData>(props: Props<Row>) {
+export function DataTable<Row extends RowData>(props: TableProps<Row>) {
   const { label, rows, columns, idOf, onOpen, active, onActive, isSelected, onEnd, row_height = 36, of, ref } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const defs = useMemo(

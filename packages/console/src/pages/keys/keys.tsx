@@ -1,20 +1,19 @@
 import type { Key, Role } from '@capstan/contracts';
 import { useQuery } from '@tanstack/react-query';
-import { KeyRound, Plus, Trash2 } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { KeyRound, Trash2 } from 'lucide-react';
+import { useState } from 'react';
 import { listQuery, useSend } from '../../api/lists.js';
 import { useMay, useMe } from '../../api/me.js';
 import { Tag } from '../../ui/badge.js';
-import { Button } from '../../ui/button.js';
-import { type Column, DataTable } from '../../ui/data-table.js';
+import { IconButton } from '../../ui/button.js';
+import type { Column } from '../../ui/data-table.js';
 import { EmptyState } from '../../ui/empty.js';
 import { CheckField, TextField } from '../../ui/field.js';
 import { FormDialog } from '../../ui/form-dialog.js';
 import { Id } from '../../ui/id.js';
-import { ListBody } from '../../ui/list-body.js';
+import { ListPage } from '../../ui/list-page.js';
 import { useNarrow } from '../../ui/narrow.js';
 import { Once } from '../../ui/once.js';
-import { Page } from '../../ui/page.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Time } from '../../ui/time.js';
 import { Logins } from './logins.js';
@@ -30,80 +29,60 @@ const ROLES: readonly (readonly [Role, string])[] = [
 /** As many as fit beside the actor on a phone. */
 const SHOWN_ROLES = 2;
 
+const COLUMNS: Column<Key>[] = [
+  {
+    id: 'actor',
+    header: 'Actor',
+    width: 'minmax(0, 1fr)',
+    cell: ({ actor }) => (
+      <strong>
+        <SafeText text={actor} />
+      </strong>
+    ),
+  },
+  { id: 'tenant', header: 'Tenant', width: '120px', wide: true, cell: ({ tenant }) => <SafeText text={tenant} /> },
+  {
+    id: 'roles',
+    header: 'Roles',
+    width: 'minmax(0, 1fr)',
+    cell: ({ roles }) => <Roles of={roles} />,
+  },
+  { id: 'id', header: 'Id', width: '150px', wide: true, cell: ({ key_id }) => <Id of={key_id} /> },
+  {
+    id: 'created',
+    header: 'Created',
+    width: '90px',
+    wide: true,
+    cell: ({ created_at }) => <Time at={created_at} />,
+  },
+];
+
 export function Keys() {
   const keys = useQuery(listQuery<Key>('keys', '/v1/keys'));
   const may = useMay('admin');
-  const send = useSend('keys');
   const [adding, setAdding] = useState(false);
   const [created, setCreated] = useState<string | null>(null);
   const [removing, setRemoving] = useState<Key | null>(null);
-  const columns = useMemo(
-    (): Column<Key>[] => [
-      {
-        id: 'actor',
-        header: 'Actor',
-        width: 'minmax(0, 1fr)',
-        cell: ({ actor }) => (
-          <strong>
-            <SafeText text={actor} />
-          </strong>
-        ),
-      },
-      { id: 'tenant', header: 'Tenant', width: '120px', wide: true, cell: ({ tenant }) => <SafeText text={tenant} /> },
-      {
-        id: 'roles',
-        header: 'Roles',
-        width: 'minmax(0, 1fr)',
-        cell: ({ roles }) => <Roles of={roles} />,
-      },
-      { id: 'id', header: 'Id', width: '150px', wide: true, cell: ({ key_id }) => <Id of={key_id} /> },
-      {
-        id: 'created',
-        header: 'Created',
-        width: '90px',
-        wide: true,
-        cell: ({ created_at }) => <Time at={created_at} />,
-      },
-      {
-        id: 'actions',
-        header: <span className="sr-only">Actions</span>,
-        width: '34px',
-        cell: (key) => (
-          <Button
-            kind="ghost"
-            size="small"
-            icon={<Trash2 />}
-            aria-label={`Delete the key of ${key.actor}`}
-            may={may}
-            onClick={() => setRemoving(key)}
-          />
-        ),
-      },
-    ],
-    [may],
-  );
   return (
-    <Page
+    <ListPage
       title="Keys"
-      actions={
-        <Button kind="primary" icon={<Plus />} may={may} onClick={() => setAdding(true)}>
-          New key
-        </Button>
-      }
-      flush
+      of={keys}
+      add="New key"
+      may={may}
+      onAdd={() => setAdding(true)}
+      columns={COLUMNS}
+      actionsOf={(key) => (
+        <IconButton
+          icon={<Trash2 />}
+          label={`Delete the key of ${key.actor}`}
+          may={may}
+          onClick={() => setRemoving(key)}
+        />
+      )}
+      actions_width="34px"
+      idOf={({ key_id }) => key_id}
+      empty={<EmptyState icon={<KeyRound />} title="There are no keys" />}
     >
-      <ListBody of={keys}>
-        {(items) => (
-          <DataTable
-            label="Keys"
-            rows={items}
-            columns={columns}
-            idOf={({ key_id }) => key_id}
-            row_height={42}
-            empty={<EmptyState icon={<KeyRound />} title="There are no keys" />}
-          />
-        )}
-      </ListBody>
       {may.ok ? <Logins /> : null}
       {adding ? <NewKeyDialog onClose={() => setAdding(false)} onCreated={setCreated} /> : null}
       {created ? (
@@ -111,21 +90,26 @@ export function Keys() {
           Copy it now: only its hash is stored, so it is not shown again.
         </Once>
       ) : null}
-      {removing ? (
-        <FormDialog
-          title={`Delete the key of ${removing.actor}`}
-          action="Delete"
-          danger
-          onClose={() => setRemoving(null)}
-          onSubmit={() => send('DELETE', `/v1/keys/${encodeURIComponent(removing.key_id)}`)}
-        >
-          <p>
-            It stops working at once, and everybody who signed in to the console with it is signed out. This cannot be
-            undone.
-          </p>
-        </FormDialog>
-      ) : null}
-    </Page>
+      {removing ? <DeleteKeyDialog of={removing} onClose={() => setRemoving(null)} /> : null}
+    </ListPage>
+  );
+}
+
+function DeleteKeyDialog({ of: { key_id, actor }, onClose }: { of: Key; onClose(): void }) {
+  const send = useSend('keys');
+  return (
+    <FormDialog
+      title={`Delete the key of ${actor}`}
+      action="Delete"
+      danger
+      onClose={onClose}
+      onSubmit={() => send('DELETE', `/v1/keys/${encodeURIComponent(key_id)}`)}
+    >
+      <p>
+        It stops working at once, and everybody who signed in to the console with it is signed out. This cannot be
+        undone.
+      </p>
+    </FormDialog>
   );
 }
 

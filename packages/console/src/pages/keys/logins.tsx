@@ -4,7 +4,7 @@ import { LogOut } from 'lucide-react';
 import { useState } from 'react';
 import { listQuery, useSend } from '../../api/lists.js';
 import { Tag } from '../../ui/badge.js';
-import { Button } from '../../ui/button.js';
+import { IconButton } from '../../ui/button.js';
 import { FormDialog } from '../../ui/form-dialog.js';
 import { Panel } from '../../ui/panel.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -35,13 +35,7 @@ export function Logins() {
               <span className="wide-only">
                 <Until at={login.expires_at} />
               </span>
-              <Button
-                kind="ghost"
-                size="small"
-                icon={<LogOut />}
-                aria-label={`Sign ${login.actor} out`}
-                onClick={() => setEnding(login)}
-              />
+              <IconButton icon={<LogOut />} label={`Sign ${login.actor} out`} onClick={() => setEnding(login)} />
             </div>
           ))}
         </div>

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { listQuery, useSend } from '../../api/lists.js';
 import { useMay } from '../../api/me.js';
 import { Tag } from '../../ui/badge.js';
-import { Button } from '../../ui/button.js';
+import { Button, IconButton } from '../../ui/button.js';
 import { EmptyState } from '../../ui/empty.js';
 import { FormDialog } from '../../ui/form-dialog.js';
 import { ListBody } from '../../ui/list-body.js';
@@ -57,19 +57,15 @@ export function Quotas() {
                   title={quota.scope}
                   actions={
                     <>
-                      <Button
-                        kind="ghost"
-                        size="small"
+                      <IconButton
                         icon={<Pencil />}
-                        aria-label={`Change ${quota.scope}`}
+                        label={`Change ${quota.scope}`}
                         may={admin}
                         onClick={() => setEditing(quota)}
                       />
-                      <Button
-                        kind="ghost"
-                        size="small"
+                      <IconButton
                         icon={<Trash2 />}
-                        aria-label={`Remove ${quota.scope}`}
+                        label={`Remove ${quota.scope}`}
                         may={admin}
                         onClick={() => setRemoving(quota)}
                       />

@@ -1,135 +1,106 @@
 import type { Secret } from '@capstan/contracts';
 import { useQuery } from '@tanstack/react-query';
-import { Lock, Pencil, Plus, Trash2 } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { Lock, Pencil, Trash2 } from 'lucide-react';
+import { useState } from 'react';
 import { listQuery, useSend } from '../../api/lists.js';
 import { useMay } from '../../api/me.js';
-import { Button } from '../../ui/button.js';
-import { type Column, DataTable } from '../../ui/data-table.js';
+import { IconButton } from '../../ui/button.js';
+import type { Column } from '../../ui/data-table.js';
 import { EmptyState } from '../../ui/empty.js';
 import { TextField } from '../../ui/field.js';
 import { FormDialog } from '../../ui/form-dialog.js';
-import { ListBody } from '../../ui/list-body.js';
-import { Page } from '../../ui/page.js';
+import { ListPage } from '../../ui/list-page.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Time } from '../../ui/time.js';
 import { useToast } from '../../ui/toast.js';
 
+const COLUMNS: Column<Secret>[] = [
+  {
+    id: 'name',
+    header: 'Secret',
+    width: 'minmax(0, 1fr)',
+    cell: ({ name }) => (
+      <code>
+        <SafeText text={`secret://${name}`} />
+      </code>
+    ),
+  },
+  {
+    id: 'tools',
+    header: 'Tools',
+    width: 'minmax(0, 1fr)',
+    wide: true,
+    cell: ({ tools }) => <Uses of={tools} any="any tool" />,
+  },
+  {
+    id: 'hosts',
+    header: 'Hosts',
+    width: 'minmax(0, 1fr)',
+    wide: true,
+    cell: ({ hosts }) => <Uses of={hosts} any="any host" />,
+  },
+  {
+    id: 'updated',
+    header: 'Changed',
+    width: '150px',
+    cell: ({ updated_at, updated_by }) => (
+      <>
+        <Time at={updated_at} />{' '}
+        <span className="muted">
+          by <SafeText text={updated_by} />
+        </span>
+      </>
+    ),
+  },
+];
+
 export function Secrets() {
   const secrets = useQuery(listQuery<Secret>('secrets', '/v1/secrets'));
   const may = useMay('admin');
-  const send = useSend('secrets');
   const [editing, setEditing] = useState<Secret | 'new' | null>(null);
   const [removing, setRemoving] = useState<Secret | null>(null);
-  const columns = useMemo(
-    (): Column<Secret>[] => [
-      {
-        id: 'name',
-        header: 'Secret',
-        width: 'minmax(0, 1fr)',
-        cell: ({ name }) => (
-          <code>
-            <SafeText text={`secret://${name}`} />
-          </code>
-        ),
-      },
-      {
-        id: 'tools',
-        header: 'Tools',
-        width: 'minmax(0, 1fr)',
-        wide: true,
-        cell: ({ tools }) => <Uses of={tools} any="any tool" />,
-      },
-      {
-        id: 'hosts',
-        header: 'Hosts',
-        width: 'minmax(0, 1fr)',
-        wide: true,
-        cell: ({ hosts }) => <Uses of={hosts} any="any host" />,
-      },
-      {
-        id: 'updated',
-        header: 'Changed',
-        width: '150px',
-        cell: ({ updated_at, updated_by }) => (
-          <>
-            <Time at={updated_at} />{' '}
-            <span className="muted">
-              by <SafeText text={updated_by} />
-            </span>
-          </>
-        ),
-      },
-      {
-        id: 'actions',
-        header: <span className="sr-only">Actions</span>,
-        width: '64px',
-        cell: (secret) => (
-          <span className="row">
-            <Button
-              kind="ghost"
-              size="small"
-              icon={<Pencil />}
-              aria-label={`Replace ${secret.name}`}
-              may={may}
-              onClick={() => setEditing(secret)}
-            />
-            <Button
-              kind="ghost"
-              size="small"
-              icon={<Trash2 />}
-              aria-label={`Delete ${secret.name}`}
-              may={may}
-              onClick={() => setRemoving(secret)}
-            />
-          </span>
-        ),
-      },
-    ],
-    [may],
-  );
   return (
-    <Page
+    <ListPage
       title="Secrets"
-      actions={
-        <Button kind="primary" icon={<Plus />} may={may} onClick={() => setEditing('new')}>
-          New secret
-        </Button>
+      of={secrets}
+      add="New secret"
+      may={may}
+      onAdd={() => setEditing('new')}
+      columns={COLUMNS}
+      actionsOf={(secret) => (
+        <span className="row">
+          <IconButton icon={<Pencil />} label={`Replace ${secret.name}`} may={may} onClick={() => setEditing(secret)} />
+          <IconButton icon={<Trash2 />} label={`Delete ${secret.name}`} may={may} onClick={() => setRemoving(secret)} />
+        </span>
+      )}
+      idOf={({ name }) => name}
+      empty={
+        <EmptyState icon={<Lock />} title="No secrets">
+          <p>
+            Calls name them as <code>secret://name</code>; only the tool gets the value. It never appears in a response,
+            a log or a hash.
+          </p>
+        </EmptyState>
       }
-      flush
     >
-      <ListBody of={secrets}>
-        {(items) => (
-          <DataTable
-            label="Secrets"
-            rows={items}
-            columns={columns}
-            idOf={({ name }) => name}
-            row_height={42}
-            empty={
-              <EmptyState icon={<Lock />} title="No secrets">
-                <p>
-                  Calls name them as <code>secret://name</code>; only the tool gets the value. It never appears in a
-                  response, a log or a hash.
-                </p>
-              </EmptyState>
-            }
-          />
-        )}
-      </ListBody>
       {editing ? <SecretDialog secret={editing === 'new' ? null : editing} onClose={() => setEditing(null)} /> : null}
-      {removing ? (
-        <FormDialog
-          title={`Delete ${removing.name}`}
-          action="Delete"
-          danger
-          onClose={() => setRemoving(null)}
-          onSubmit={() => send('DELETE', `/v1/secrets/${encodeURIComponent(removing.name)}`)}
-        >
-          <p>Calls that refer to it will fail. Its value cannot be restored.</p>
-        </FormDialog>
-      ) : null}
-    </Page>
+      {removing ? <DeleteSecretDialog name={removing.name} onClose={() => setRemoving(null)} /> : null}
+    </ListPage>
+  );
+}
+
+function DeleteSecretDialog({ name, onClose }: { name: string; onClose(): void }) {
+  const send = useSend('secrets');
+  return (
+    <FormDialog
+      title={`Delete ${name}`}
+      action="Delete"
+      danger
+      onClose={onClose}
+      onSubmit={() => send('DELETE', `/v1/secrets/${encodeURIComponent(name)}`)}
+    >
+      <p>Calls that refer to it will fail. Its value cannot be restored.</p>
+    </FormDialog>
   );
 }
 

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { listQuery, useSend } from '../../api/lists.js';
 import { useMay } from '../../api/me.js';
 import { Tag } from '../../ui/badge.js';
-import { Button } from '../../ui/button.js';
+import { Button, IconButton } from '../../ui/button.js';
 import { EmptyState, ErrorState, Loading } from '../../ui/empty.js';
 import { FormDialog } from '../../ui/form-dialog.js';
 import { Panel } from '../../ui/panel.js';
@@ -179,13 +179,6 @@ const SourceRow = ({ source: { name, kind, what, tools, enabled, problem }, may,
         {enabled ? 'Disable' : 'Enable'}
       </Button>
     )}
-    <Button
-      kind="ghost"
-      size="small"
-      icon={<Trash2 />}
-      aria-label={`Remove ${name}`}
-      may={may}
-      onClick={() => onAsk('Remove')}
-    />
+    <IconButton icon={<Trash2 />} label={`Remove ${name}`} may={may} onClick={() => onAsk('Remove')} />
   </div>
 );

@@ -5,7 +5,7 @@ import { useSend } from '../../api/lists.js';
 import { useMay } from '../../api/me.js';
 import { get } from '../../api/request.js';
 import { inWords, Tag } from '../../ui/badge.js';
-import { Button } from '../../ui/button.js';
+import { IconButton } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { EmptyState } from '../../ui/empty.js';
 import { ListBody } from '../../ui/list-body.js';
@@ -57,11 +57,9 @@ export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): 
                   <span className="muted">
                     <Time at={created_at} />
                   </span>
-                  <Button
-                    kind="ghost"
-                    size="small"
+                  <IconButton
                     icon={<RotateCcw />}
-                    aria-label="Send again"
+                    label="Send again"
                     may={may}
                     onClick={() => void again(delivery_id)}
                   />

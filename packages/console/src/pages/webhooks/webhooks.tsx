@@ -1,128 +1,80 @@
 import type { CreatedWebhook, Webhook } from '@capstan/contracts';
 import { useQuery } from '@tanstack/react-query';
-import { Plus, Power, Trash2, Webhook as WebhookIcon } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { Power, Trash2, Webhook as WebhookIcon } from 'lucide-react';
+import { useState } from 'react';
 import { listQuery, useSend } from '../../api/lists.js';
-import { useMay } from '../../api/me.js';
+import { type May, useMay } from '../../api/me.js';
 import { Tag } from '../../ui/badge.js';
-import { Button } from '../../ui/button.js';
-import { type Column, DataTable } from '../../ui/data-table.js';
+import { IconButton } from '../../ui/button.js';
+import type { Column } from '../../ui/data-table.js';
 import { EmptyState } from '../../ui/empty.js';
 import { SelectField, TextField } from '../../ui/field.js';
 import { FormDialog } from '../../ui/form-dialog.js';
-import { ListBody } from '../../ui/list-body.js';
+import { ListPage } from '../../ui/list-page.js';
 import { Once } from '../../ui/once.js';
-import { Page } from '../../ui/page.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { useToast } from '../../ui/toast.js';
 import { Deliveries } from './deliveries.js';
 
+const COLUMNS: Column<Webhook>[] = [
+  {
+    id: 'url',
+    header: 'Address',
+    width: 'minmax(0, 1fr)',
+    cell: ({ url, enabled, disabled_reason }) => (
+      <span className="row">
+        <span className="truncate">
+          <SafeText text={url} />
+        </span>
+        {enabled ? null : <Tag tone="red">Disabled</Tag>}
+        {disabled_reason ? (
+          <span className="muted truncate">
+            <SafeText text={disabled_reason} />
+          </span>
+        ) : null}
+      </span>
+    ),
+  },
+  { id: 'kind', header: 'Kind', width: '84px', wide: true, cell: ({ kind }) => kind },
+  {
+    id: 'events',
+    header: 'Events',
+    width: 'minmax(0, 0.7fr)',
+    wide: true,
+    cell: ({ events }) => (
+      <span className="row">
+        {events.map((event) => (
+          <Tag key={event}>{event}</Tag>
+        ))}
+      </span>
+    ),
+  },
+];
+
 export function Webhooks() {
   const webhooks = useQuery(listQuery<Webhook>('webhooks', '/v1/webhooks'));
   const may = useMay('admin', 'operate');
-  const send = useSend('webhooks');
-  const say = useToast();
   const [adding, setAdding] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   const [open, setOpen] = useState<Webhook | null>(null);
   const [removing, setRemoving] = useState<Webhook | null>(null);
-  const columns = useMemo((): Column<Webhook>[] => {
-    const turn = async ({ webhook_id, enabled }: Webhook) => {
-      try {
-        await send('PATCH', `/v1/webhooks/${webhook_id}`, { enabled: !enabled });
-      } catch (error) {
-        say.problem('Nothing was changed', error);
-      }
-    };
-    return [
-      {
-        id: 'url',
-        header: 'Address',
-        width: 'minmax(0, 1fr)',
-        cell: ({ url, enabled, disabled_reason }) => (
-          <span className="row">
-            <span className="truncate">
-              <SafeText text={url} />
-            </span>
-            {enabled ? null : <Tag tone="red">Disabled</Tag>}
-            {disabled_reason ? (
-              <span className="muted truncate">
-                <SafeText text={disabled_reason} />
-              </span>
-            ) : null}
-          </span>
-        ),
-      },
-      { id: 'kind', header: 'Kind', width: '84px', wide: true, cell: ({ kind }) => kind },
-      {
-        id: 'events',
-        header: 'Events',
-        width: 'minmax(0, 0.7fr)',
-        wide: true,
-        cell: ({ events }) => (
-          <span className="row">
-            {events.map((event) => (
-              <Tag key={event}>{event}</Tag>
-            ))}
-          </span>
-        ),
-      },
-      {
-        id: 'actions',
-        header: <span className="sr-only">Actions</span>,
-        width: '64px',
-        cell: (one) => (
-          <span className="row">
-            <Button
-              kind="ghost"
-              size="small"
-              icon={<Power />}
-              aria-label={one.enabled ? 'Disable' : 'Enable'}
-              may={may}
-              onClick={() => void turn(one)}
-            />
-            <Button
-              kind="ghost"
-              size="small"
-              icon={<Trash2 />}
-              aria-label="Delete"
-              may={may}
-              onClick={() => setRemoving(one)}
-            />
-          </span>
-        ),
-      },
-    ];
-  }, [may, say, send]);
   return (
-    <Page
+    <ListPage
       title="Webhooks"
-      actions={
-        <Button kind="primary" icon={<Plus />} may={may} onClick={() => setAdding(true)}>
-          New webhook
-        </Button>
+      of={webhooks}
+      add="New webhook"
+      may={may}
+      onAdd={() => setAdding(true)}
+      columns={COLUMNS}
+      actionsOf={(one) => <WebhookActions webhook={one} may={may} onDelete={() => setRemoving(one)} />}
+      idOf={({ webhook_id }) => webhook_id}
+      onOpen={(one) => setOpen(one)}
+      empty={
+        <EmptyState icon={<WebhookIcon />} title="No webhooks">
+          <p>A webhook notifies a server of yours or a Slack channel when a call is held, a run fails, and more.</p>
+        </EmptyState>
       }
-      flush
     >
-      <ListBody of={webhooks}>
-        {(items) => (
-          <DataTable
-            label="Webhooks"
-            rows={items}
-            columns={columns}
-            idOf={({ webhook_id }) => webhook_id}
-            row_height={42}
-            onOpen={(one) => setOpen(one)}
-            empty={
-              <EmptyState icon={<WebhookIcon />} title="No webhooks">
-                <p>
-                  A webhook notifies a server of yours or a Slack channel when a call is held, a run fails, and more.
-                </p>
-              </EmptyState>
-            }
-          />
-        )}
-      </ListBody>
       {adding ? <NewWebhook onClose={() => setAdding(false)} onCreated={setSecret} /> : null}
       {secret ? (
         <Once title="The secret of the webhook" value={secret} onClose={() => setSecret(null)}>
@@ -130,20 +82,44 @@ export function Webhooks() {
         </Once>
       ) : null}
       {open ? <Deliveries webhook={open} onClose={() => setOpen(null)} /> : null}
-      {removing ? (
-        <FormDialog
-          title="Delete this webhook"
-          action="Delete"
-          danger
-          onClose={() => setRemoving(null)}
-          onSubmit={() => send('DELETE', `/v1/webhooks/${removing.webhook_id}`)}
-        >
-          <p>
-            <SafeText text={removing.url} /> gets no more notifications. Its secret is deleted for good.
-          </p>
-        </FormDialog>
-      ) : null}
-    </Page>
+      {removing ? <DeleteWebhook webhook={removing} onClose={() => setRemoving(null)} /> : null}
+    </ListPage>
+  );
+}
+
+function WebhookActions({ webhook, may, onDelete }: { webhook: Webhook; may: May; onDelete(): void }) {
+  const send = useSend('webhooks');
+  const say = useToast();
+  const { webhook_id, enabled } = webhook;
+  const turn = async () => {
+    try {
+      await send('PATCH', `/v1/webhooks/${webhook_id}`, { enabled: !enabled });
+    } catch (error) {
+      say.problem('Nothing was changed', error);
+    }
+  };
+  return (
+    <span className="row">
+      <IconButton icon={<Power />} label={enabled ? 'Disable' : 'Enable'} may={may} onClick={() => void turn()} />
+      <IconButton icon={<Trash2 />} label="Delete" may={may} onClick={onDelete} />
+    </span>
+  );
+}
+
+function DeleteWebhook({ webhook, onClose }: { webhook: Webhook; onClose(): void }) {
+  const send = useSend('webhooks');
+  return (
+    <FormDialog
+      title="Delete this webhook"
+      action="Delete"
+      danger
+      onClose={onClose}
+      onSubmit={() => send('DELETE', `/v1/webhooks/${webhook.webhook_id}`)}
+    >
+      <p>
+        <SafeText text={webhook.url} /> gets no more notifications. Its secret is deleted for good.
+      </p>
+    </FormDialog>
   );
 }
 
