@@ -116,6 +116,18 @@ export function testLists(at: () => ConsoleUnderTest): void {
     await close(page);
   });
 
+  test('the focus returns to the button of a row when its dialog is closed', async () => {
+    const { admin } = at();
+    const page = await admin.open('/keys');
+    const button = page.getByRole('button', { name: 'Delete the key of ann' });
+    await button.click();
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await button.evaluate((element) => element.matches(':focus'))).toBe(true);
+    await close(page);
+  });
+
   test('a disabled MCP server stays among the sources, where it is enabled again', async () => {
     const { admin, system } = at();
     await system.admin.mcpServers.add({ name: 'switched', command: 'node', args: [FIXTURE] });

@@ -1,11 +1,8 @@
-import { type ColumnDef, type RowData, tableFeatures, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type ReactNode, type Ref, useEffect, useImperativeHandle, useMemo, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, type Ref, useEffect, useImperativeHandle, useRef } from 'react';
 import './data-table.css';
 
-const features = tableFeatures({});
-
-export type Column<Row extends RowData> = {
+export type Column<Row> = {
   id: string;
   header: ReactNode;
   /** As in `grid-template-columns`. */
@@ -18,7 +15,7 @@ export type Column<Row extends RowData> = {
 
 export type TableHandle = { scrollTo(index: number): void; scrollToTop(): void };
 
-export type TableProps<Row extends RowData> = {
+export type TableProps<Row> = {
   label: string;
   rows: readonly Row[];
   columns: readonly Column<Row>[];
@@ -42,20 +39,9 @@ const OVERSCAN = 12;
 const NEAR_END = 40;
 
 /** A virtualized table of any length: only the visible rows and a few around them are in the page. */
-export function DataTable<Row extends RowData>(props: TableProps<Row>) {
+export function DataTable<Row>(props: TableProps<Row>) {
   const { label, rows, columns, idOf, onOpen, active, onActive, isSelected, onEnd, row_height = 36, of, ref } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const defs = useMemo(
-    () =>
-      columns.map(
-        ({ id, header, cell }): ColumnDef<typeof features, Row> => ({
-          id,
-          header: () => header,
-          cell: ({ row }) => cell(row.original),
-        }),
-      ),
-    [columns],
-  );
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -63,12 +49,7 @@ export function DataTable<Row extends RowData>(props: TableProps<Row>) {
     overscan: OVERSCAN,
   });
   const items = virtual.getVirtualItems();
-  const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? -1;
-  // The model contains only the visible rows, so that its cost does not grow with the list.
-  const data = useMemo(() => rows.slice(first, last + 1), [rows, first, last]);
-  const table = useTable({ features, columns: defs, data, getRowId: idOf });
-  const model = table.getRowModel().rows;
   useEffect(() => {
     if (rows.length > 0 && last >= rows.length - NEAR_END) onEnd?.();
   }, [last, rows.length, onEnd]);
@@ -103,40 +84,39 @@ export function DataTable<Row extends RowData>(props: TableProps<Row>) {
         aria-rowcount={rows.length + 1}
         style={{ ['--columns' as string]: template, ['--columns-narrow' as string]: narrow }}
       >
-        {table.getHeaderGroups().map((group) => (
-          <div key={group.id} className="table-head" role="row" aria-rowindex={1}>
-            {group.headers.map((header, place) => (
-              <div key={header.id} role="columnheader" className={cellClass(columns[place])}>
-                <table.FlexRender header={header} />
-              </div>
-            ))}
-          </div>
-        ))}
+        <div className="table-head" role="row" aria-rowindex={1}>
+          {columns.map((column) => (
+            <div key={column.id} role="columnheader" className={cellClass(column)}>
+              {column.header}
+            </div>
+          ))}
+        </div>
         <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           {items.map((item) => {
-            const row = model[item.index - first];
-            if (!row) return null;
+            const row = rows[item.index];
+            if (row === undefined) return null;
+            const id = idOf(row);
             return (
               <div
-                key={row.id}
+                key={id}
                 role="row"
                 aria-rowindex={item.index + 2}
                 tabIndex={onOpen ? -1 : undefined}
-                data-row={row.id}
+                data-row={id}
                 data-active={item.index === active || undefined}
-                data-selected={isSelected?.(row.original) || undefined}
+                data-selected={isSelected?.(row) || undefined}
                 className={`table-row ${onOpen ? 'opens' : ''}`}
                 style={{ height: row_height, transform: `translateY(${item.start}px)` }}
                 onKeyDown={(event) => press(event, item.index)}
                 onClick={(event) => {
                   if (event.target instanceof Element && event.target.closest('a, button, input, label')) return;
                   onActive?.(item.index);
-                  onOpen?.(row.original);
+                  onOpen?.(row);
                 }}
               >
-                {row.getAllCells().map((cell, place) => (
-                  <div key={cell.id} role="cell" className={cellClass(columns[place])}>
-                    <table.FlexRender cell={cell} />
+                {columns.map((column) => (
+                  <div key={column.id} role="cell" className={cellClass(column)}>
+                    {column.cell(row)}
                   </div>
                 ))}
               </div>
@@ -150,5 +130,5 @@ export function DataTable<Row extends RowData>(props: TableProps<Row>) {
   );
 }
 
-const cellClass = <Row extends RowData>(column: Column<Row> | undefined): string =>
-  `table-cell ${column?.wide ? 'wide-only' : ''} ${column?.numeric ? 'numeric' : ''}`;
+const cellClass = ({ wide, numeric }: { wide?: boolean; numeric?: boolean }): string =>
+  `table-cell ${wide ? 'wide-only' : ''} ${numeric ? 'numeric' : ''}`;

@@ -1,5 +1,4 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import type { RowData } from '@tanstack/react-table';
 import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { May } from '../api/me.js';
@@ -8,7 +7,7 @@ import { type Column, DataTable, type TableProps } from './data-table.js';
 import { ListBody } from './list-body.js';
 import { Page } from './page.js';
 
-type Props<Row extends RowData> = Pick<TableProps<Row>, 'columns' | 'idOf' | 'onOpen' | 'empty'> & {
+type Props<Row> = Pick<TableProps<Row>, 'columns' | 'idOf' | 'onOpen' | 'empty'> & {
   title: string;
   of: UseQueryResult<Row[]>;
   /** The label of the button that adds to the list. */
@@ -24,7 +23,7 @@ type Props<Row extends RowData> = Pick<TableProps<Row>, 'columns' | 'idOf' | 'on
 };
 
 /** A page that is one short list. The user can add to it, and its rows have buttons. */
-export function ListPage<Row extends RowData>(props: Props<Row>) {
+export function ListPage<Row>(props: Props<Row>) {
   const { title, of, add, may, onAdd, columns, actionsOf, actions_width = '64px', children, ...table } = props;
   const actions: Column<Row> = {
     id: 'actions',
