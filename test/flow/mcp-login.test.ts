@@ -23,9 +23,14 @@ describe('A login at an MCP server behind OAuth', () => {
     upstream = await startProtectedServer();
     const redis = await startTestRedis({ appendonly: false });
     database_url = (await createTestDatabase()).url;
-    const monitor = await new Redis(redis.url).monitor();
+    // `monitor` opens a connection of its own, beside this one.
+    const connection = new Redis(redis.url);
+    const monitor = await connection.monitor();
     monitor.on('monitor', (_time: string, args: string[]) => said_to_redis.push(args.join(' ')));
-    atEnd(() => monitor.disconnect());
+    atEnd(() => {
+      monitor.disconnect();
+      connection.disconnect();
+    });
     const env = { CAPSTAN_LOG_LEVEL: 'trace', CAPSTAN_SECRETS_KEY: '5'.repeat(64), CAPSTAN_LEASE_MS: '30000' };
     cluster = await startCluster({ redis, database_url, runners: 'mcp', env });
     await cluster.client.policies.put('default', ALLOW_ALL);
