@@ -22,7 +22,7 @@ const directory = mkdtempSync(join(tmpdir(), 'launcher-'));
 afterAll(() => rm(directory, { recursive: true }));
 let launcher: Launcher;
 beforeEach(() => {
-  launcher = new Launcher({ guard, cgroups: null, directory });
+  launcher = new Launcher({ guard, cgroups: null, pipes: directory });
 });
 afterEach(() => launcher.close());
 

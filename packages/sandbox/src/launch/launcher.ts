@@ -47,10 +47,10 @@ export class Launcher {
   readonly #open = new Set<Slot>();
   readonly #idle: Slot[] = [];
 
-  constructor(containment: Pick<Containment, 'guard' | 'cgroups' | 'directory'>) {
+  constructor(containment: Pick<Containment, 'guard' | 'cgroups' | 'pipes'>) {
     this.#containment = containment;
     // A pipe has a name in the directory only until its run has ended.
-    this.#openPipe = createPipes(containment.directory);
+    this.#openPipe = createPipes(containment.pipes);
   }
 
   run(order: Order, output: Output): LaunchedRun {

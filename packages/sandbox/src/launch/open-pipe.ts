@@ -1,8 +1,9 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, mkdirSync, openSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
+import { findExecutable } from '../find-executable.js';
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
 
@@ -24,9 +25,8 @@ const FEW = 128;
  * another run. Node's own pipes are sockets, which programs cannot reopen through /dev/stdout. If tools run as another user than
  * the worker, they may only write.
  */
-export const createPipes = (directory: string): (() => Pipe) => {
-  const folder = join(directory, 'pipes');
-  mkdirSync(folder, { recursive: true, mode: 0o711 });
+export const createPipes = (folder: string): (() => Pipe) => {
+  const mkfifo = findExecutable('mkfifo') ?? 'mkfifo';
   const mode = process.getuid?.() === 0 ? '602' : '600';
   const made: string[] = [];
   let making = false;
@@ -34,7 +34,7 @@ export const createPipes = (directory: string): (() => Pipe) => {
   const batch = () => Array.from({ length: AT_ONCE }, () => join(folder, randomUUID()));
   const makeNow = () => {
     const names = batch();
-    execFileSync('mkfifo', ['-m', mode, ...names], { stdio: 'ignore' });
+    execFileSync(mkfifo, ['-m', mode, ...names], { stdio: 'ignore', env: {} });
     made.push(...names);
   };
   const makeMore = () => {
@@ -42,7 +42,7 @@ export const createPipes = (directory: string): (() => Pipe) => {
     making = true;
     const names = batch();
     // After a failure, the next run that finds none tries itself, and reports why.
-    execFile('mkfifo', ['-m', mode, ...names], (error) => {
+    execFile(mkfifo, ['-m', mode, ...names], { env: {} }, (error) => {
       making = false;
       if (error === null) made.push(...names);
     }).unref();

@@ -47,6 +47,15 @@ test('a guard kills the processes that are still running at the end, and removes
   expect(await guardPids()).toEqual([]);
 });
 
+test('a guard removes the directory of pipes as well', async () => {
+  const pipes = await mkdtemp(join(tmpdir(), 'pipes-'));
+  const guard = createOrphanGuard(work_dir, pipes);
+  guard.start();
+  await guard.close();
+  await expect(readdir(pipes)).rejects.toThrow('ENOENT');
+  await expect(readdir(work_dir)).rejects.toThrow('ENOENT');
+});
+
 test('a guard leaves released processes alone', async () => {
   const guard = createOrphanGuard(work_dir);
   const kept = await startRun('run-a');

@@ -4,7 +4,7 @@ import { execa } from 'execa';
 /**
  * Cleans up after a worker that was killed with -9. A small shell process for each runner reads from a pipe which process groups
  * are running. When the worker is gone, for whatever reason, the pipe closes, and the guard kills the groups that are left and
- * removes the worker's directory. The groups are those of shells and of the programs that start sandboxes; namespaces and `init`
+ * removes the worker's directories. The groups are those of shells and of the programs that start sandboxes; namespaces and `init`
  * end with them.
  *
  * Not covered: a worker killed in the millisecond between the fork of a tool and its entry here; processes that left their group
@@ -35,9 +35,12 @@ done
 for each in $live; do kill -s KILL -- "-$each"; done
 for pause in 0.05 0.2 1; do
   left=
-  rm -rf -- "$1"
+  rm -rf -- "$1" "$2"
   for each in "$@"; do
-    [ "$each" = "$1" ] || rmdir "$each"/*/ "$each"
+    case $each in
+      "$1" | "$2") ;;
+      *) rmdir "$each"/*/ "$each" ;;
+    esac
     [ -e "$each" ] && left=yes
   done
   [ "$left" ] || break
@@ -45,13 +48,17 @@ for pause in 0.05 0.2 1; do
 done
 `;
 
-/** Also removes the `cgroups` and those directly below them. */
-export const createOrphanGuard = (directory: string, cgroups: readonly string[] = []): OrphanGuard => {
+/** Also removes the directory of `pipes`, and the `cgroups` and those directly below them. */
+export const createOrphanGuard = (
+  directory: string,
+  pipes: string = directory,
+  cgroups: readonly string[] = [],
+): OrphanGuard => {
   const live = new Set<number>();
   let guard: GuardProcess | undefined;
   const started = (): GuardProcess => {
     if (guard?.running) return guard;
-    guard = startGuard([directory, ...cgroups]);
+    guard = startGuard([directory, pipes, ...cgroups]);
     for (const leader of live) guard.tell(`+ ${leader}`);
     return guard;
   };
