@@ -5,6 +5,7 @@ import { ActiveLogin, Whoami } from '@capstan/contracts';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { eventually } from '../fixtures/eventually.js';
 import { tempDir } from '../fixtures/temp-dir.js';
 import { ADMIN_KEY, type System, startSystem } from './start-system.js';
 
@@ -86,8 +87,11 @@ describe('a login with a key', () => {
     const answer = await send('/v1/login', { method: 'POST', body: { key: 'cap_nobody-has-this-one' } });
     expect(answer.status).toBe(401);
     expect(answer.headers.getSetCookie()).toEqual([]);
-    const { items } = await system.admin.audit.list({ event: 'login.refused' }).page();
-    expect(items[0]?.detail).toMatchObject({ path: '/v1/login' });
+    // It is written in the background, possibly after the answer.
+    await eventually(async () => {
+      const { items } = await system.admin.audit.list({ event: 'login.refused' }).page();
+      expect(items[0]?.detail).toMatchObject({ path: '/v1/login' });
+    });
   });
 
   test('ends at logout, which also clears the cookie', async () => {
