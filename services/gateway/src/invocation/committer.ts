@@ -36,7 +36,7 @@ export type Committed =
 /**
  * How long a submission waits for others at most. It waits no longer once as many are gathered as calls are still on their way:
  * then one half of the callers submits while the other half's calls run and end. With 50 callers in step, a third of the CPU
- * time was idle; in two halves it is a fifth, and the rate is 15 to 25 % higher, although a batch is half as large.
+ * time was idle; in two halves it is a fifth, and the rate was a tenth higher, although a batch is half as large.
  */
 export const lingering = (company: boolean, gathered: number, awaited: number): number =>
   company && gathered < awaited - gathered ? LINGER_MS : 0;
